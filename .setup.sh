@@ -1,0 +1,150 @@
+# shellcheck shell=bash
+# The set-up that run.sh and tests/run.sh share: `setup LIST...` makes .venv hold what these requirements files
+# list, and sets the environment in which ga3c is found.
+#
+# The last thing an installation does is to leave a stamp in .venv: a copy of the list that was installed. As
+# long as stamp and list agree, a start runs no Python here, needs no network and takes some milliseconds.
+
+root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
+venv=$root/.venv
+python='' # the Python that .venv is made from, once find_python has chosen it
+uv=''     # yes where uv is installed; it takes the place of venv and pip
+
+setup() {
+    local list
+    for list; do
+        if is_installed "$list"; then continue; fi
+        trap 'stop 130 "interrupted; the next start sets up again."' INT
+        find_python
+        lock
+        if ! is_installed "$list"; then install "$list"; fi
+        unlock
+        trap - INT
+    done
+    export PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH}
+    export PYTHONSAFEPATH=1 # a random.py in the current directory stays out of the way
+}
+
+say() { printf 'GA3C: %s\n' "$1" >&2; }
+
+stop() {
+    say "$2"
+    exit "$1"
+}
+
+# What LIST asks for, with or without CUDA, headed by the place it is for: a .venv does not survive a move.
+wanted() {
+    printf '# %s\n' "$venv"
+    if [[ $2 == cuda ]]; then
+        sed 's/^tensorflow==/tensorflow[and-cuda]==/' "$root/$1"
+    else
+        cat "$root/$1"
+    fi
+}
+
+has_gpu() { [[ $OSTYPE == linux* ]] && command -v nvidia-smi && nvidia-smi -L; } >/dev/null 2>&1
+
+# Whether .venv was once completed, in this place and with the Python that is asked for, if one is.
+is_usable() {
+    local place
+    [[ -x $venv/bin/python && -r $venv/requirements.txt ]] || return 1
+    if [[ ${PYTHON:-} ]]; then
+        [[ $venv/bin/python -ef $(type -P "$PYTHON") || $venv/bin/python -ef $python ]] || return 1
+    fi
+    read -r place <"$venv/requirements.txt" && [[ $place == "# $venv" ]]
+}
+
+# Whether .venv holds all of LIST. With CUDA it serves a machine without a GPU too, so nvidia-smi, which can be
+# slow, is only asked when CUDA is not there.
+is_installed() {
+    local stamp=$venv/${1//\//-}
+    is_usable && [[ -r $stamp ]] || return 1
+    [[ $(<"$stamp") != "$(wanted "$1" cuda)" ]] || return 0
+    [[ $(<"$stamp") == "$(wanted "$1" cpu)" ]] && ! has_gpu
+}
+
+install() {
+    local stamp=$venv/${1//\//-} kind=cpu size='0.8 GB' mend=''
+    if has_gpu; then kind=cuda size='3.5 GB, CUDA included'; fi
+
+    if is_usable; then
+        say "installing $1 into .venv."
+        if [[ ! -e $stamp ]]; then mend=yes; fi # half a package may lie there: put all in place again
+        rm -f "$stamp"
+    else
+        say "setting up .venv with $python."
+        say "this downloads about $size and takes some minutes, only this once."
+        rm -rf "$venv"
+        make_venv || failed
+    fi
+    wanted "$1" "$kind" >"$stamp.part"
+    install_packages "$stamp.part" "$mend" || failed
+    mv "$stamp.part" "$stamp"
+    say "$1 is installed."
+}
+
+make_venv() {
+    if [[ $uv ]]; then
+        uv --directory "$root" venv --quiet --seed --python "$python" "$venv"
+    else
+        "$python" -I -m venv "$venv"
+    fi
+} >&2
+
+install_packages() {
+    if [[ $uv ]]; then
+        uv --directory "$root" pip install --python "$venv/bin/python" ${2:+--reinstall --no-deps} -r "$1"
+    else
+        "$venv/bin/python" -I -m pip install --disable-pip-version-check ${2:+--ignore-installed --no-deps} -r "$1"
+    fi
+} >&2
+
+failed() { stop 1 'the set-up failed, for the reason above; the next start tries again.'; }
+
+# The newest Python that fits. It is run, not only looked up: pyenv has shims of versions that it does not offer.
+find_python() {
+    local candidate bare=''
+    if [[ $python ]]; then return; fi
+    if uv --version >/dev/null 2>&1; then uv=yes; fi
+
+    set -- python3.13 python3.12 python3.11 python3.10 python3
+    if [[ ${PYTHON:-} ]]; then set -- "$PYTHON"; fi
+    for candidate; do
+        python=$("$candidate" -I -c '
+import os, sys
+if not (3, 10) <= sys.version_info < (3, 14):
+    sys.exit(1)
+print(os.path.realpath(sys.executable))
+try:
+    import ensurepip, venv
+except ImportError:
+    sys.exit(sys.argv[1] != "yes" and 3)
+' "$uv" 2>/dev/null) && return
+        if [[ $? -eq 3 && -z $bare ]]; then bare=$candidate; fi
+    done
+
+    if [[ $bare ]]; then
+        stop 2 "$bare has no venv module. Install it (Debian, Ubuntu: apt install python3-venv), or install uv."
+    elif [[ ${PYTHON:-} ]]; then
+        stop 2 "PYTHON=$PYTHON is not a Python 3.10 to 3.13 that runs. Name another, or leave PYTHON unset."
+    else
+        stop 2 'no Python 3.10 to 3.13 is found. Install one, or say where it is: PYTHON=/path/to/python3.'
+    fi
+}
+
+# One start sets up, others wait. The kernel frees the lock when the last process that holds it ends: an installer
+# that outlives a killed start still keeps others out of its .venv, and no stale lock is ever left to clear away.
+lock() {
+    exec 9>"$venv.lock"
+    "$python" -I -c '
+import fcntl, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+try:
+    fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except BlockingIOError:
+    print("GA3C: waiting for another start that sets up .venv.", file=sys.stderr, flush=True)
+    fcntl.flock(9, fcntl.LOCK_EX)
+'
+}
+
+unlock() { exec 9>&-; }

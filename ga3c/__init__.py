@@ -1,0 +1,9 @@
+"""GA3C: a queue-based asynchronous actor-critic (Babaeizadeh et al., ICLR 2017).
+
+    Agent 1..N_A --- request: row t of my slot is ready ---> prediction queue ---> Predictor 1..N_P
+    (process)    <-- action, log-probability and value are in your row -----------       |
+        |                                                                              Model
+        '----------- rollout in slot s is complete ---------> training queue ----> Trainer 1..N_T
+
+The Controller changes the three counts to maximise trainings per second (TPS). The Server wires all of it.
+"""

@@ -1,0 +1,98 @@
+"""Agent: a process that steps its games, asks for actions and ships finished rollouts.
+
+Never imports TensorFlow: agents start fast and stay small.
+"""
+
+import os
+import signal
+
+import numpy as np
+
+from ga3c import environments
+from ga3c.config import EnvironmentSettings
+from ga3c.prediction_queue import PredictionClient
+from ga3c.rollout import AgentMemory
+from ga3c.training_queue import Episode, TrainingClient
+
+
+class Scores:
+    """True scores and lengths of the games in progress, by environment."""
+
+    def __init__(self, envs: int):
+        self._scores = np.zeros(envs)
+        self._lengths = np.zeros(envs, np.int64)
+        self.finished: list[Episode] = []
+
+    def add(self, rewards: np.ndarray, moved: np.ndarray, ended: np.ndarray) -> None:
+        """One step: `moved` marks environments that made a transition, `ended` those whose game is over."""
+        self._scores += rewards * moved
+        self._lengths += moved
+        for env in np.flatnonzero(ended):
+            self.finished.append(Episode(float(self._scores[env]), int(self._lengths[env])))
+            self._scores[env] = self._lengths[env] = 0
+
+    def take(self) -> list[Episode]:
+        """The games that ended since the last call."""
+        finished, self.finished = self.finished, []
+        return finished
+
+
+def play(
+    envs, memory: AgentMemory, predictions: PredictionClient, training: TrainingClient, reward_clip: float
+) -> None:
+    """Plays until the server says that it is enough, then ships what is left of the last rollout."""
+    slots = memory.slots
+    t_max, count = slots["action"].shape[1:]
+    scores = Scores(count)
+    restarting = np.zeros(count, np.bool_)  # the game is over: the next step only starts a new one
+    complete: tuple[int, int, int] | None = None  # slot, length, transitions; waits for its bootstrap value
+
+    slot, row, transitions = training.free_slot(), 0, 0
+    slots["observation"][slot, 0] = envs.reset()
+    while True:
+        predictions.ask(slot, row)
+        go_on = predictions.wait()
+        if complete:
+            # The first value of this rollout is the one that follows the rollout before it.
+            slots["bootstrap_value"][complete[0]] = slots["value"][slot, 0]
+            training.ship(*complete, scores.take())
+            complete = None
+        if not go_on:
+            if row:
+                slots["bootstrap_value"][slot] = slots["value"][slot, row]
+                training.ship(slot, row, transitions, scores.take())
+            return
+
+        observations, rewards, terminated, truncated, life_lost = envs.step(slots["action"][slot, row])
+        moved = ~restarting
+        scores.add(rewards, moved, terminated | truncated)
+        slots["reward"][slot, row] = np.clip(rewards, -reward_clip, reward_clip) if reward_clip else rewards
+        slots["terminated"][slot, row] = terminated | life_lost
+        slots["truncated"][slot, row] = truncated
+        slots["valid"][slot, row] = moved
+        moves = int(moved.sum())
+        memory.add_steps(moves)
+        transitions += moves
+        restarting = terminated | truncated
+        row += 1
+        if row == t_max or restarting.all():
+            complete = slot, row, transitions
+            slot, row, transitions = training.free_slot(), 0, 0
+        slots["observation"][slot, row] = observations
+
+
+def main(
+    settings: EnvironmentSettings,
+    seed: int,
+    memory: AgentMemory,
+    predictions: PredictionClient,
+    training: TrainingClient,
+) -> None:
+    """Entry point of the process. Ends when told to, or when the server is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # these reach the whole group; the server decides
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    envs = environments.make(settings, memory.slots["action"].shape[2], seed)
+    try:
+        play(envs, memory, predictions, training, settings.reward_clip)
+    except (EOFError, OSError):
+        os._exit(1)  # the server is gone: there is nobody left to report to

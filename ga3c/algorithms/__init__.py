@@ -1,0 +1,1 @@
+"""Algorithms: loss and targets as pure functions of tensors."""

@@ -1,0 +1,57 @@
+"""The GA3C loss (paper, Eq. 5 and f_v in section 3.2)."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+
+class Loss(NamedTuple):
+    """Scalars, float32. `total` is summed over the batch; the others are means of its valid steps."""
+
+    total: tf.Tensor
+    policy: tf.Tensor
+    value: tf.Tensor
+    entropy: tf.Tensor
+    mean_value: tf.Tensor
+
+
+def loss(
+    logits: tf.Tensor,
+    values: tf.Tensor,
+    actions: tf.Tensor,
+    returns: tf.Tensor,
+    valid: tf.Tensor,
+    *,
+    entropy_weight: float,
+    value_weight: float,
+    log_epsilon: float,
+) -> Loss:
+    """-[log(pi(a) + eps) (R - V) + beta H] + value_weight (R - V)^2, summed over the valid steps.
+
+    H = -sum_a pi log(pi + eps). The advantage R - V is a constant to the policy term, as in A3C.
+
+    Args:
+        logits: float32 [batch, actions], of the network as it is now.
+        values: float32 [batch], likewise.
+        actions: int32 [batch], as taken.
+        returns: float32 [batch], the targets R.
+        valid: bool [batch]; steps that are not valid count nothing, whatever they hold.
+    """
+    probabilities = tf.nn.softmax(logits)
+    taken = tf.gather(probabilities, actions, batch_dims=1)
+    error = returns - values
+    policy = -tf.math.log(taken + log_epsilon) * tf.stop_gradient(error)
+    entropy = -tf.reduce_sum(probabilities * tf.math.log(probabilities + log_epsilon), axis=1)
+    value = value_weight * tf.square(error)
+
+    def total(terms):
+        return tf.reduce_sum(tf.where(valid, terms, 0.0))
+
+    count = tf.maximum(tf.reduce_sum(tf.cast(valid, tf.float32)), 1.0)
+    return Loss(
+        total=total(policy - entropy_weight * entropy + value),
+        policy=total(policy) / count,
+        value=total(value) / count,
+        entropy=total(entropy) / count,
+        mean_value=total(values) / count,
+    )

@@ -1,0 +1,51 @@
+"""Command lines from dataclasses (tyro): a field is a flag, the text below it is its help."""
+
+import contextlib
+import io
+import re
+from typing import TypeVar
+
+import tyro
+
+from ga3c.config import ConfigError
+
+T = TypeVar("T")
+
+
+def parse(options: type[T], arguments: list[str], default: T, description: str, command: str) -> T:
+    """Parses flags into `options`, over `default`. Raises ConfigError, of one line, for anything wrong."""
+    errors = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(errors):
+            return tyro.cli(
+                tyro.conf.OmitArgPrefixes[options],
+                prog=f"./run.sh {command}",
+                description=description,
+                args=arguments,
+                default=default,
+                config=(tyro.conf.HelptextFromCommentsOff,),
+            )
+    except SystemExit as end:
+        if end.code:
+            raise ConfigError(_one_line(errors.getvalue())) from None
+        raise
+
+
+def value_of(flag: str, arguments: list[str]) -> str | None:
+    """The value that a flag has in the arguments, before they are parsed."""
+    for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
+        if argument == flag:
+            return following
+        if argument.startswith(flag + "="):
+            return argument.partition("=")[2]
+    return None
+
+
+def _one_line(box: str) -> str:
+    """tyro's framed message, as one line: what is wrong, and the flags that come near."""
+    lines = [line.strip("│|").strip() for line in box.splitlines() if not line.startswith(("╭", "╰"))]
+    text = "\n".join(lines)
+    what, _, rest = re.sub(r"[─]{3,}", "\0", text).partition("\0")
+    near = re.findall(r"^(--[\w-]+)", rest, re.MULTILINE) if "Perhaps you meant" in rest else []
+    hint = f" Nearest: {', '.join(dict.fromkeys(near))}." if near else ""
+    return " ".join(what.split()).rstrip(".") + f".{hint} See --help."

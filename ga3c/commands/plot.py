@@ -1,0 +1,123 @@
+"""Draws the curves of one or more runs: python -m ga3c plot [RUN ...]."""
+
+import csv
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import tyro
+
+from ga3c import run_directory
+from ga3c.commands.command_line import parse
+from ga3c.config import ConfigError
+
+DESCRIPTION = (
+    """Draws score, throughput, counts and queues. One run: into its directory. Several: against each other."""
+)
+
+
+@dataclass(frozen=True)
+class PlotOptions:
+    runs: Annotated[tuple[str, ...], tyro.conf.Positional] = field(default_factory=tuple)
+    """Directories of runs. None: the newest run of --game, or of all."""
+    game: str | None = None
+    """The game whose newest run is drawn if no directory is named."""
+    out: str | None = None
+    """File to draw into (png, pdf or svg). Default: plot.png in the run, comparison.png for several."""
+
+
+def read_csv(path: Path) -> dict[str, np.ndarray]:
+    """The columns of a CSV file as float64 arrays; empty if there is no file. An unfinished last row is left out."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            header, *rows = list(csv.reader(file)) or [[]]
+    except FileNotFoundError:
+        return {}
+    rows = [row for row in rows if len(row) == len(header)]
+    values = np.array([[float(cell) for cell in row] for row in rows]).reshape(-1, len(header))
+    return dict(zip(header, values.T, strict=True))
+
+
+def moving_mean(values: np.ndarray, width: int) -> np.ndarray:
+    """Mean of each value and the `width` - 1 before it (fewer at the start)."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    ends = np.arange(1, len(values) + 1)
+    starts = np.maximum(ends - width, 0)
+    return (sums[ends] - sums[starts]) / (ends - starts)
+
+
+def draw(runs: list[Path], out: Path) -> None:
+    """Draws the runs into `out`; the file appears when it is complete."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.rcParams |= {
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.alpha": 0.25,
+    }
+    plt.rcParams |= {"axes.titlesize": 10, "axes.labelsize": 9, "legend.frameon": False, "legend.fontsize": 8}
+    figure, axes = plt.subplots(3, 2, figsize=(11, 9), layout="constrained")
+    colours = plt.rcParams["axes.prop_cycle"].by_key()["color"]
+    for index, run in enumerate(runs):
+        label = f"{run.parent.name} {run.name}" if len(runs) > 1 else ""
+        _draw_run(axes, run, colours[index % len(colours)], label, single=len(runs) == 1)
+    titles = (
+        ("Score over time", "minutes", "score"),
+        ("Score over steps", "million steps", "score"),
+        ("Predictions per second (PPS)", "minutes", "steps/s"),
+        ("Trainings per second (TPS)", "minutes", "rollouts/s"),
+        ("Agents, predictors, trainers", "minutes", "number"),
+        ("Waiting in the queues", "minutes", "messages"),
+    )
+    for axis, (title, x, y) in zip(axes.flat, titles, strict=True):
+        axis.set(title=title, xlabel=x, ylabel=y)
+        if axis.get_legend_handles_labels()[0]:
+            axis.legend()
+    games = dict.fromkeys(run.resolve().parent.name for run in runs)
+    figure.suptitle(" / ".join(games), fontsize=13)
+    partial = out.with_name(f".{out.name}.{os.getpid()}")
+    figure.savefig(partial, dpi=110, format=out.suffix.lstrip(".") or "png")
+    os.replace(partial, out)
+    plt.close(figure)
+
+
+def _draw_run(axes, run: Path, colour: str, label: str, single: bool) -> None:
+    episodes, rows = read_csv(run / "episodes.csv"), read_csv(run / "throughput.csv")
+    if episodes and len(episodes["score"]):
+        for axis, x in ((axes[0, 0], episodes["seconds"] / 60), (axes[0, 1], episodes["steps"] / 1e6)):
+            if single:
+                axis.plot(x, episodes["score"], ".", color="0.75", markersize=2, label="each game", rasterized=True)
+            name = label or "mean of 100 games"
+            axis.plot(x, moving_mean(episodes["score"], 100), color=colour, linewidth=1.8, label=name)
+    if not rows or not len(rows["seconds"]):
+        return
+    minutes = rows["seconds"] / 60
+    axes[1, 0].plot(minutes, rows["pps"], color=colour, linewidth=1, label=label)
+    axes[1, 1].plot(minutes, rows["tps"], color=colour, linewidth=1, label=label)
+    for name, style in (("agents", "-"), ("predictors", "--"), ("trainers", ":")):
+        axes[2, 0].step(minutes, rows[name], style, where="post", color=colour, label=name if single else None)
+    for name, style in (("prediction_queue", "-"), ("training_queue", ":")):
+        text = name.replace("_", " ") if single else None
+        axes[2, 1].plot(minutes, rows[name], style, color=colour, linewidth=1, label=text)
+    for axis in (axes[1, 0], axes[1, 1]):
+        axis.set_ylim(bottom=0)
+
+
+def run(arguments: list[str]) -> int:
+    options = parse(PlotOptions, arguments, PlotOptions(), DESCRIPTION, "plot")
+    if options.runs:
+        runs = [run_directory.existing(name) for name in options.runs]
+    else:
+        runs = [run_directory.newest(options.game, with_checkpoint=False)]
+    out = Path(options.out) if options.out else runs[0] / "plot.png" if len(runs) == 1 else Path("comparison.png")
+    if out.suffix not in (".png", ".pdf", ".svg"):
+        raise ConfigError(f"--out {out}: draw into a .png, .pdf or .svg file.")
+    draw(runs, out)
+    print(f"Drawn into {out}")
+    return 0

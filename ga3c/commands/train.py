@@ -1,0 +1,135 @@
+"""Trains an agent: python -m ga3c [train] --game Boxing."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from ga3c import config, environments, networks, run_directory
+from ga3c.agent_pool import start_forkserver
+from ga3c.commands.command_line import parse, value_of
+from ga3c.config import ConfigError, Settings
+from ga3c.console import Console
+
+DESCRIPTION = """Trains an agent with GA3C. Other commands, as the first word: play, evaluate, plot."""
+
+
+def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
+    """Settings from the command line, and the run to go on with, if any. Raises ConfigError."""
+    arguments = _resume_with_value(arguments)
+    resume = value_of("--resume", arguments)
+    if resume is None:
+        preset, protocol = value_of("--preset", arguments), value_of("--protocol", arguments)
+        default = config.with_presets(Settings(), preset, protocol)
+        settings = parse(Settings, arguments, default, DESCRIPTION, "train")
+        run_dir = None
+    else:
+        wanted = parse(Settings, arguments, Settings(), DESCRIPTION, "train")
+        run_dir = run_directory.find(wanted)
+        saved = run_directory.read_settings(run_dir)
+        fresh = replace(saved.run, steps=None, minutes=None, episodes=None)
+        settings = parse(Settings, arguments, replace(saved, run=fresh), DESCRIPTION, "train")
+        if environments.resolve(settings.environment.game) != environments.resolve(saved.environment.game):
+            games = f"{saved.environment.game}, not of {settings.environment.game}"
+            raise ConfigError(f"The run in {run_dir} is of {games}: leave --game out.")
+    config.check(settings)
+    environments.resolve(settings.environment.game)
+    return settings, run_dir
+
+
+def _resume_with_value(arguments: list[str]) -> list[str]:
+    """--resume without a value means the newest run."""
+    if "--resume" in arguments:
+        after = arguments.index("--resume") + 1
+        if after == len(arguments) or arguments[after].startswith("--"):
+            return [*arguments[:after], "newest", *arguments[after:]]
+    return arguments
+
+
+def run(arguments: list[str]) -> int:
+    settings, run_dir = parse_settings(arguments)
+    start_forkserver()
+    games = environments.make(settings.environment, 1, 0)
+    spec = games.spec
+    games.close()
+    networks.resolve(settings.learning.network, spec)
+    console = Console()
+    resumed, run_dir = run_dir is not None, run_dir or run_directory.create(settings)
+    console.say(f"Training {spec.name} in {_short(run_dir)}  (Ctrl-C stops and saves)")
+    console.say(
+        f"Curves in a browser: {_short(Path(sys.executable).with_name('tensorboard'))} --logdir {_short(run_dir)}"
+    )
+
+    from ga3c.server import Server  # loads TensorFlow
+
+    server = Server(settings, run_dir, spec, console)
+    stopped_by: list[int] = []
+
+    def on_signal(number, _frame):
+        if stopped_by:
+            os._exit(128 + number)  # asked twice: at once; agents end when their connections do
+        stopped_by.append(number)
+        server.request_stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, on_signal)
+    try:
+        server.start()
+        console.say(
+            f"{server.model.network_name} network, {server.model.parameters:,} parameters, on the {server.device}; "
+            f"seed {server.seed}."
+        )
+        server.serve(_Plotter(run_dir, settings.run.plot_seconds).tick)
+    except ConfigError:
+        if not resumed:
+            run_directory.discard(run_dir)
+        raise
+    finally:
+        totals = server.stop()
+        console.end()
+    if totals:
+        console.say(
+            f"{totals.steps:,} steps ({totals.steps * spec.frames_per_step:,} frames), {totals.episodes:,} games, "
+            f"{totals.updates:,} updates in {totals.seconds / 60:.1f} minutes" + _score(server.stats.mean_score())
+        )
+        _Plotter(run_dir, 0).draw(wait=True)
+        console.say(f"Saved in {_short(run_dir)}")
+    return 128 + stopped_by[0] if stopped_by else 0
+
+
+def _score(mean: float) -> str:
+    return "." if math.isnan(mean) else f"; mean score of the last 100 games {mean:.2f}."
+
+
+def _short(path: Path) -> str:
+    """Relative to where the user stands, if it lies below."""
+    absolute, here = Path(os.path.abspath(path)), Path.cwd()
+    return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(absolute)
+
+
+class _Plotter:
+    """Draws the run's plot now and then, in a process of its own: matplotlib must not slow the threads down."""
+
+    def __init__(self, run_dir: Path, seconds: float):
+        self._run_dir, self._seconds = run_dir, seconds
+        self._last = time.monotonic()
+        self._drawing: subprocess.Popen | None = None
+
+    def tick(self) -> None:
+        if self._seconds and time.monotonic() - self._last >= self._seconds:
+            self._last = time.monotonic()
+            self.draw(wait=False)
+
+    def draw(self, wait: bool) -> None:
+        if self._drawing and self._drawing.poll() is None and not wait:
+            return
+        command = [sys.executable, "-m", "ga3c", "plot", str(self._run_dir)]
+        self._drawing = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+        if wait:
+            self._drawing.wait()
+        else:
+            os.setpriority(os.PRIO_PROCESS, self._drawing.pid, 10)

@@ -1,0 +1,231 @@
+"""Every setting of a run: its meaning, unit, symbol in the paper and default.
+
+The command line is made from these classes (`ga3c/commands/command_line.py`): a field is a flag, the text
+below it is its help. "Paper" is Babaeizadeh et al., ICLR 2017.
+"""
+
+import os
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Literal
+
+Network = Literal["auto", "small", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1", "mlp"]
+
+
+class ConfigError(ValueError):
+    """A wrong setting. Its text is one line that says what is wrong and what to do."""
+
+
+def usable_cores() -> int:
+    """Cores that this process may use; containers and `taskset` often allow fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class EnvironmentSettings:
+    game: str = "Pong"
+    """Atari game in any usual spelling (Boxing, ms_pacman, ALE/Pong-v5), a registered Gymnasium id with discrete
+    actions (CartPole-v1), or your own (package.module:EnvId)."""
+    protocol: Literal["paper", "machado"] = "paper"
+    """Defaults for the Atari settings below. paper: those shown here. machado (Machado et al. 2018): sticky
+    actions 0.25, all 18 actions, no no-op starts, no life signal."""
+    frame_skip_frames: int = 4
+    """Emulator frames for each step; the action is repeated and the last two frames are max-pooled."""
+    frame_size_pixels: int = 84
+    """Height and width of the grey frame that the network sees."""
+    frame_stack: int = 4
+    """Frames stacked into one state."""
+    no_op_max_steps: int = 30
+    """A game starts with 1 to this many no-ops; 0: none."""
+    sticky_action_probability: float = 0.0
+    """Chance that the emulator repeats the previous action instead."""
+    full_action_set: bool = False
+    """All 18 actions instead of those that the game uses."""
+    fire_reset: bool = False
+    """Press FIRE at the start of a game that waits for it."""
+    life_loss_terminates: bool = False
+    """Training treats a lost life as the end; the game and its score go on."""
+    reward_clip: float = 1.0
+    """Rewards are clipped to plus or minus this for training; 0: never. Logged scores are always the true ones."""
+    episode_cap_frames: int = 108_000
+    """An Atari game is cut off (truncated, not terminated) after this many frames, half an hour of play."""
+
+
+@dataclass(frozen=True)
+class ScheduleSettings:
+    agents: int = 0
+    """Agent processes (paper: N_A). 0: two for each core."""
+    predictors: int = 1
+    """Predictor threads (paper: N_P)."""
+    trainers: int = 1
+    """Trainer threads (paper: N_T)."""
+    envs_per_agent: int = 8
+    """Games that one agent steps together; 1 is the paper's agent."""
+    controller: Literal["on", "off"] = "on"
+    """Change the three counts while training to raise TPS (paper, section 4.3)."""
+    controller_seconds: float = 60.0
+    """Seconds between two decisions of the controller."""
+    max_prediction_batch: int = 128
+    """States in one prediction at the most."""
+
+
+@dataclass(frozen=True)
+class LearningSettings:
+    preset: Literal["default", "paper"] = "default"
+    """Defaults of the learning and scheduling settings. paper: the paper's constants and one game for each agent."""
+    network: Network = "auto"
+    """The paper's small or large network (section 5.1), or a small fully connected one (mlp). auto: small for
+    images, mlp for vectors."""
+    t_max: int = 5
+    """Steps of one rollout (paper: t_max)."""
+    minimum_batch_steps: int = 80
+    """Steps in one model update at the least (paper, section 5.3: minimum training batch size)."""
+    discount: float = 0.99
+    """Discount of future rewards for each step (paper: gamma)."""
+    entropy_weight: float = 0.01
+    """Weight of the policy's entropy in the loss (paper: beta)."""
+    value_weight: float = 0.5
+    """Weight of the squared value error in the loss."""
+    learning_rate: float = 7e-4
+    """Step size of RMSProp (paper: eta)."""
+    rmsprop_decay: float = 0.99
+    """Decay of RMSProp's mean square (paper: alpha)."""
+    rmsprop_epsilon: float = 0.1
+    """Added to the mean square inside the square root (paper: epsilon of Eq. 3)."""
+    gradient_clip_norm: float = 40.0
+    """The summed gradient is scaled down to this norm; 0: never (the paper needs none)."""
+    log_epsilon: float = 1e-6
+    """Added to probabilities inside logarithms (paper: epsilon of Eq. 5)."""
+    seed: int = 0
+    """Seeds the weights, the games and the sampling of actions. 0: a new one for each run."""
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    steps: int | None = None
+    """Stop after this many steps of the whole run (1 step = frame_skip_frames frames)."""
+    minutes: float | None = None
+    """Stop after this many minutes from this start."""
+    episodes: int | None = None
+    """Stop after this many finished games of the whole run."""
+    device: Literal["auto", "cpu", "gpu"] = "auto"
+    """Where the model runs. auto: the GPU where TensorFlow finds one."""
+    xla: Literal["auto", "on", "off"] = "auto"
+    """Compile the model with XLA. auto: on a GPU."""
+    tensorflow_threads: int = 0
+    """Threads inside one TensorFlow operation. 0: a quarter of the cores, at least one."""
+    resume: str | None = None
+    """Go on with a run: alone for the newest of that game, or followed by the run's directory."""
+    run_dir: str | None = None
+    """Directory of the run. Default: results/GAME/START-TIME."""
+    checkpoint_seconds: float = 60.0
+    """Seconds between two checkpoints."""
+    checkpoints_kept: int = 3
+    """Newest checkpoints that stay on disk."""
+    log_seconds: float = 5.0
+    """Seconds between two rows of throughput.csv (and two lines of a console that is not a terminal)."""
+    plot_seconds: float = 300.0
+    """Seconds between two drawings of the plot; 0: only at the end."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings of one training run."""
+
+    environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
+    schedule: ScheduleSettings = field(default_factory=ScheduleSettings)
+    learning: LearningSettings = field(default_factory=LearningSettings)
+    run: RunSettings = field(default_factory=RunSettings)
+
+
+def with_presets(settings: Settings, preset: str | None, protocol: str | None) -> Settings:
+    """`settings` with the defaults that `--preset` and `--protocol` stand for put in."""
+    if preset == "paper":
+        learning = replace(
+            settings.learning,
+            preset="paper",
+            minimum_batch_steps=40,
+            learning_rate=3e-4,
+            value_weight=1.0,
+            gradient_clip_norm=0.0,
+        )
+        schedule = replace(
+            settings.schedule, envs_per_agent=1, agents=max(32, usable_cores()), predictors=2, trainers=2
+        )
+        settings = replace(settings, learning=learning, schedule=schedule)
+    if protocol == "machado":
+        environment = replace(
+            settings.environment,
+            protocol="machado",
+            sticky_action_probability=0.25,
+            full_action_set=True,
+            no_op_max_steps=0,
+            life_loss_terminates=False,
+        )
+        settings = replace(settings, environment=environment)
+    return settings
+
+
+# Smallest and largest allowed value of each number; a setting not named here may take any.
+_RANGES: dict[str, tuple[float, float]] = {
+    "frame_skip_frames": (1, 60),
+    "frame_size_pixels": (36, 256),
+    "frame_stack": (1, 16),
+    "no_op_max_steps": (0, 1000),
+    "sticky_action_probability": (0, 1),
+    "reward_clip": (0, float("inf")),
+    "episode_cap_frames": (1, float("inf")),
+    "agents": (0, 1024),
+    "predictors": (1, 64),
+    "trainers": (1, 64),
+    "envs_per_agent": (1, 256),
+    "controller_seconds": (0.1, float("inf")),
+    "max_prediction_batch": (1, 8192),
+    "t_max": (1, 1000),
+    "minimum_batch_steps": (1, 65_536),
+    "discount": (0, 1),
+    "entropy_weight": (0, float("inf")),
+    "value_weight": (0, float("inf")),
+    "learning_rate": (0, 1),
+    "rmsprop_decay": (0, 1),
+    "rmsprop_epsilon": (1e-12, float("inf")),
+    "gradient_clip_norm": (0, float("inf")),
+    "log_epsilon": (1e-12, 1),
+    "seed": (0, 2**31 - 1),
+    "steps": (1, float("inf")),
+    "minutes": (0.01, float("inf")),
+    "episodes": (1, float("inf")),
+    "tensorflow_threads": (0, 1024),
+    "checkpoint_seconds": (1, float("inf")),
+    "checkpoints_kept": (1, 10_000),
+    "log_seconds": (0.1, float("inf")),
+    "plot_seconds": (0, float("inf")),
+}
+
+
+def check(settings: Settings) -> None:
+    """Raises ConfigError for the first number that is out of its range."""
+    for group in fields(settings):
+        for name, value in asdict(getattr(settings, group.name)).items():
+            low, high = _RANGES.get(name, (None, None))
+            if value is None or low is None:
+                continue
+            if not low <= value <= high:
+                flag = "--" + name.replace("_", "-")
+                bounds = f"at least {low:g}" if high == float("inf") else f"from {low:g} to {high:g}"
+                raise ConfigError(f"{flag} {value:g} is out of range: give a number {bounds}.")
+
+
+def to_dict(settings: Settings) -> dict[str, dict]:
+    """Settings as plain nested dictionaries, for config.json."""
+    return asdict(settings)
+
+
+def from_dict(saved: dict[str, dict]) -> Settings:
+    """The inverse of `to_dict`. Unknown names are an error (ConfigError): the run is of another version."""
+    groups = {}
+    for group in fields(Settings):
+        try:
+            groups[group.name] = group.default_factory(**saved[group.name])
+        except (KeyError, TypeError) as error:
+            raise ConfigError(f"These settings were written by another version of ga3c ({error}).") from error
+    return Settings(**groups)

@@ -1,0 +1,48 @@
+"""The console: one live line on a terminal, plain lines anywhere else."""
+
+import shutil
+import sys
+import threading
+
+
+class Console:
+    """Safe to call from every thread."""
+
+    def __init__(self, stream=None):
+        self._stream = stream or sys.stdout
+        self._live = self._stream.isatty()
+        self._lock = threading.Lock()
+        self._line = ""
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        with self._lock:
+            self._write("\r\x1b[K" + text + "\n" + self._line if self._live else text + "\n")
+
+    def status(self, row, last_score: float) -> None:
+        """The line in the original's manner, from a `stats.Throughput` and the score of the last game."""
+        hours, rest = divmod(int(row.seconds), 3600)
+        line = (
+            f"[Time: {hours:d}:{rest // 60:02d}:{rest % 60:02d}] "
+            f"[Episode: {row.episodes:5d} Score: {last_score:8.1f}] "
+            f"[Mean of 100: {row.mean_score:8.2f}] "
+            f"[PPS: {row.pps:5.0f} TPS: {row.tps:4.0f}] "
+            f"[NT: {row.trainers} NP: {row.predictors} NA: {row.agents}]"
+        ).replace("nan", "  -")
+        with self._lock:
+            if self._live:
+                self._line = line[: shutil.get_terminal_size().columns - 1]
+                self._write("\r\x1b[K" + self._line)
+            else:
+                self._write(line + "\n")
+
+    def end(self) -> None:
+        """Leaves the live line behind, on a line of its own."""
+        with self._lock:
+            if self._live and self._line:
+                self._write("\n")
+            self._line = ""
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()

@@ -1,0 +1,49 @@
+"""Games in batches: which one a name means, and how to make it.
+
+A batch of environments has `spec` (EnvironmentSpec), `reset() -> observations`,
+`step(actions) -> observations, rewards, terminated, truncated, life_lost` (arrays [env, ...], rewards true and
+unclipped) and `close()`. After a step that ended an episode, the next step of that environment restarts it:
+it ignores its action and its reward is no transition.
+"""
+
+import difflib
+import re
+
+from ga3c.config import ConfigError, EnvironmentSettings
+from ga3c.environments import atari, gymnasium
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def resolve(name: str) -> tuple[str, str]:
+    """Which environment a name means, in any usual spelling.
+
+    Returns ("atari", ROM name) or ("gymnasium", registered id). Raises ConfigError, with the nearest names.
+    """
+    if ":" in name:
+        return "gymnasium", gymnasium.registered(name)
+    roms = {_plain(rom): rom for rom in atari.rom_names()}
+    atari_id = re.fullmatch(r"(?:ALE/)?(.+?)(?:NoFrameskip|Deterministic)?(?:-v[045])?", name, re.IGNORECASE)
+    key = _plain(atari_id.group(1)) if atari_id else ""
+    if key in roms:
+        return "atari", roms[key]
+    ids = gymnasium.known_ids()
+    if name in ids:
+        return "gymnasium", name
+    by_plain_name = {_plain(text): text for text in [*map(atari.display_name, roms.values()), *ids]}
+    near = [by_plain_name[n] for n in difflib.get_close_matches(_plain(name), by_plain_name, n=3, cutoff=0.5)]
+    hint = f" Nearest: {', '.join(near)}." if near else " See the README for the games there are."
+    raise ConfigError(f"Unknown game '{name}'.{hint}")
+
+
+def make(settings: EnvironmentSettings, count: int, seed: int, threads: int = 1):
+    """`count` environments of `settings.game` that step together, seeded seed, seed + 1, ...
+
+    `threads` is for Atari alone. Raises ConfigError where the game cannot be had.
+    """
+    kind, name = resolve(settings.game)
+    if kind == "atari":
+        return atari.AtariEnvironments(name, settings, count, seed, threads)
+    return gymnasium.GymnasiumEnvironments(name, count, seed)

@@ -1,0 +1,88 @@
+"""Any registered Gymnasium environment with discrete actions, and a user's own (package.module:EnvId)."""
+
+import importlib
+import os
+import sys
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from ga3c.config import ConfigError
+from ga3c.rollout import EnvironmentSpec
+
+
+def known_ids() -> list[str]:
+    """Registered ids, Atari's own left out: those are played through ale-py directly."""
+    return [name for name, spec in gymnasium.registry.items() if "ale_py" not in str(spec.entry_point)]
+
+
+def registered(name: str) -> str:
+    """Imports the module part of package.module:EnvId, which registers it. Raises ConfigError."""
+    module, _, env_id = name.partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # where the user stands; last, so that nothing there takes a package's place
+    try:
+        importlib.import_module(module)
+    except ImportError as error:
+        raise ConfigError(f"Cannot import '{module}' of the game '{name}': {error}.") from error
+    if env_id not in gymnasium.registry:
+        raise ConfigError(f"Importing '{module}' registered no environment '{env_id}' with Gymnasium.")
+    return name
+
+
+def _is_image(space: spaces.Space) -> bool:
+    return isinstance(space, spaces.Box) and space.dtype == np.uint8 and len(space.shape) in (2, 3)
+
+
+class GymnasiumEnvironments:
+    """`count` copies of one environment, stepped one after the other.
+
+    Observations: images as uint8 [count, channels, height, width], everything else flat as float32 [count, n].
+    """
+
+    def __init__(self, name: str, count: int, seed: int, render_mode: str | None = None):
+        options = {"render_mode": render_mode} if render_mode else {}
+        copies = [lambda: gymnasium.make(name, **options)] * count
+        try:
+            self.env = SyncVectorEnv(copies, autoreset_mode=AutoresetMode.NEXT_STEP)
+        except Exception as error:  # whatever somebody else's constructor may raise
+            reason = " ".join(str(error).split())
+            raise ConfigError(f"Cannot make the game '{name}': {type(error).__name__}: {reason}") from error
+        space, actions = self.env.single_observation_space, self.env.single_action_space
+        if not isinstance(actions, spaces.Discrete):
+            raise ConfigError(
+                f"The game '{name}' has the action space {actions}: only discrete actions can be learned."
+            )
+        self._space, self._seed, self._first_action = space, seed, int(actions.start)
+        shape = self._convert(self.env.reset(seed=seed)[0]).shape[1:]
+        self.spec = EnvironmentSpec(
+            name=name.partition(":")[2] or name,
+            observation_shape=shape,
+            observation_dtype="uint8" if _is_image(space) else "float32",
+            actions=int(actions.n),
+            frames_per_step=1,
+        )
+
+    def _convert(self, observations) -> np.ndarray:
+        if not _is_image(self._space):
+            items = gymnasium.vector.utils.iterate(self.env.observation_space, observations)
+            return np.stack([spaces.flatten(self._space, item) for item in items]).astype(np.float32)
+        if observations.ndim == 3:
+            return observations[:, None]
+        return np.moveaxis(observations, 3, 1)
+
+    def reset(self) -> np.ndarray:
+        return self._convert(self.env.reset(seed=self._seed)[0])
+
+    def step(self, actions: np.ndarray):
+        observations, rewards, terminated, truncated, _ = self.env.step(actions + self._first_action)
+        return self._convert(observations), rewards, terminated, truncated, np.zeros_like(terminated)
+
+    def picture(self) -> np.ndarray:
+        """The first copy as it looks now, uint8 [height, width, 3]; made with render_mode="rgb_array"."""
+        return self.env.render()[0]
+
+    def close(self) -> None:
+        self.env.close()

@@ -1,0 +1,96 @@
+"""Messages from many agents, merged on the server's side.
+
+Each agent has a connection of its own: the writers share no lock, so an agent that is killed, even in the middle
+of a message, costs nobody else anything. Threads of the server read from all connections together.
+"""
+
+import selectors
+import threading
+from collections import deque
+from collections.abc import Callable
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any
+
+
+class Inbox:
+    """A closable queue from agent processes to threads of the server.
+
+    `take` is atomic: it hands out as many messages as the caller's rule wants, all at once, and never leaves a
+    thread waiting with a part of them in its hand.
+    """
+
+    def __init__(self, parse: Callable[[Any, bytes], Any]):
+        """`parse(agent, data)` makes a message of what the agent sent."""
+        self._parse = parse
+        self._selector = selectors.DefaultSelector()
+        self._wake_up, self._woken = Pipe()
+        self._selector.register(self._woken, selectors.EVENT_READ, None)
+        self._turn = threading.Lock()  # one thread reads; the others wait for their turn
+        self._pending: list[Any] = []
+        self._leave: deque[None] = deque()  # one entry for each thread that shall leave
+        self.closed = False
+
+    def connect(self, agent: Any) -> Connection:
+        """Returns the agent's end. `agent` comes back with each of its messages; it gets `.connection`."""
+        ours, theirs = Pipe()
+        agent.connection = ours
+        self._selector.register(ours, selectors.EVENT_READ, agent)
+        return theirs
+
+    def disconnect(self, agent: Any) -> None:
+        """Forgets the agent; what it sent before and nobody has read is lost."""
+        try:
+            self._selector.unregister(agent.connection)
+        except (KeyError, ValueError, OSError):
+            return  # already gone
+        agent.connection.close()
+
+    def take(self, choose: Callable[[list[Any]], int]) -> list[Any]:
+        """Waits until `choose(waiting messages)` is more than 0 and returns that many, oldest first.
+
+        Returns [] to a thread that shall leave: because of `retire_one`, or because the inbox is closed and
+        empty. When closed, everything left is handed out, at most what `choose` allows or all if it wants more.
+        """
+        with self._turn:
+            self._receive(timeout=0)
+            while True:
+                if self._leave:
+                    self._leave.pop()
+                    return []
+                count = choose(self._pending) if self._pending else 0
+                if self.closed:
+                    count = count or len(self._pending)
+                if count or self.closed:
+                    taken, self._pending = self._pending[:count], self._pending[count:]
+                    return taken
+                self._receive(timeout=None)
+
+    def _receive(self, timeout: float | None) -> None:
+        for key, _ in self._selector.select(timeout):
+            agent = key.data
+            try:
+                if agent is None:
+                    self._woken.recv_bytes()
+                    continue
+                # One message each time: if there are more, the selector says so again.
+                self._pending.append(self._parse(agent, agent.connection.recv_bytes()))
+            except (EOFError, OSError):
+                self.disconnect(agent)  # the agent has ended; the server sees to the rest
+
+    def waiting(self) -> int:
+        """Messages that nobody has taken yet. An agent with several unread ones counts once."""
+        return len(self._pending) + sum(key.data is not None for key, _ in self._selector.select(0))
+
+    def retire_one(self) -> None:
+        """The next thread that takes gets []: one thread fewer."""
+        self._leave.append(None)
+        self._wake()
+
+    def close(self) -> None:
+        """Ends the queue: what is left is handed out, then every `take` returns []."""
+        self.closed = True
+        self._wake()
+
+    def _wake(self) -> None:
+        self._wake_up.send_bytes(b"!")

@@ -1,0 +1,120 @@
+"""What one rollout holds, and where it lies in shared memory.
+
+An agent owns a few slots, each with room for one rollout. It writes observations and rewards; the predictor
+writes action, log-probability, value and policy version into the row that asked. Only slot and row numbers
+travel on the queues. All arrays carry [time, env, ...].
+"""
+
+import math
+from multiprocessing.sharedctypes import RawArray
+from typing import NamedTuple
+
+import numpy as np
+
+
+class EnvironmentSpec(NamedTuple):
+    """What the rest of the program must know of an environment."""
+
+    name: str  # canonical name, also the folder under results/
+    observation_shape: tuple[int, ...]  # of one state; images are [channels, height, width]
+    observation_dtype: str
+    actions: int  # discrete actions 0..actions-1
+    frames_per_step: int
+
+
+def rollout_dtype(spec: EnvironmentSpec, t_max: int, envs: int) -> np.dtype:
+    """The fields of one rollout of `t_max` steps in `envs` environments, as a NumPy record."""
+    rows = (t_max, envs)
+    return np.dtype(
+        [
+            ("observation", spec.observation_dtype, (*rows, *spec.observation_shape)),  # s_t
+            ("action", np.int32, rows),  # a_t, sampled from the policy
+            ("log_probability", np.float32, rows),  # log pi(a_t | s_t) when it was sampled
+            ("value", np.float32, rows),  # V(s_t) at that time
+            ("reward", np.float32, rows),  # r_t, clipped if the settings say so
+            ("terminated", np.bool_, rows),  # s_{t+1} is the end: no future reward
+            ("truncated", np.bool_, rows),  # the episode was cut at s_{t+1}: bootstrap from its value
+            (
+                "valid",
+                np.bool_,
+                rows,
+            ),  # False: not a transition (the step in which a game restarts, or padding)
+            ("bootstrap_value", np.float32, (envs,)),  # V of the state after the last row
+            ("version", np.int64, (t_max,)),  # model updates made before row t was predicted
+        ],
+        align=True,
+    )
+
+
+def slots_needed(t_max: int, envs: int, minimum_batch_steps: int) -> int:
+    """Slots with which a single agent can fill a training batch: else agent and trainer wait for each other."""
+    return math.ceil(minimum_batch_steps / (t_max * envs)) + 2
+
+
+class AgentMemory:
+    """The slots of one agent, and its count of steps, in anonymous shared memory.
+
+    A RawArray is unlinked from the start, so nothing stays behind however the processes end.
+    """
+
+    def __init__(self, dtype: np.dtype, slots: int):
+        self._dtype, self._slots = dtype, slots
+        self._rollouts = RawArray("b", dtype.itemsize * slots)
+        self._steps = RawArray("q", 1)
+        self._map()
+
+    def _map(self) -> None:
+        self.slots = np.frombuffer(self._rollouts, self._dtype)
+        self._steps_taken = np.frombuffer(self._steps, np.int64)
+
+    def __getstate__(self):
+        return self._dtype, self._slots, self._rollouts, self._steps
+
+    def __setstate__(self, state):
+        self._dtype, self._slots, self._rollouts, self._steps = state
+        self._map()
+
+    @property
+    def steps(self) -> int:
+        """Transitions that the agent has made, shipped or not."""
+        return int(self._steps_taken[0])
+
+    def add_steps(self, steps: int) -> None:
+        """Called by the agent alone."""
+        self._steps_taken[0] += steps
+
+
+class Batch:
+    """Rollouts side by side, in the fixed shape that Model.train was compiled for.
+
+    `arrays` has the fields of a rollout: [t_max, columns, ...], bootstrap_value [columns]. Rows that no rollout
+    filled are not `valid`. One trainer reuses one Batch.
+    """
+
+    def __init__(self, dtype: np.dtype, rollouts: int):
+        t_max, self.envs = dtype["action"].shape
+        self.t_max, self.rollouts = t_max, rollouts
+        self.arrays: dict[str, np.ndarray] = {}
+        for name in dtype.names:
+            shape = list(dtype[name].shape)
+            if name != "version":  # that is a matter of rows, not of columns
+                shape[0 if name == "bootstrap_value" else 1] *= rollouts
+                self.arrays[name] = np.zeros(shape, dtype[name].base)
+
+    def fill(self, rollouts: "list[tuple[np.void, int]]") -> None:
+        """Copies (record, length in steps) pairs in; at most as many as the batch has room for."""
+        self.arrays["valid"][:] = False
+        for index, (record, length) in enumerate(rollouts):
+            columns = slice(index * self.envs, (index + 1) * self.envs)
+            for name, array in self.arrays.items():
+                if name == "bootstrap_value":
+                    array[columns] = record[name]
+                else:
+                    array[:length, columns] = record[name][:length]
+            # A truncation in the last row reads the value of the row after it.
+            self.arrays["value"][length:, columns] = record["bootstrap_value"]
+
+    @staticmethod
+    def versions(rollouts: "list[tuple[np.void, int]]") -> np.ndarray:
+        """Model updates made before each row was predicted: int64 [rows]."""
+        return np.concatenate([record["version"][:length] for record, length in rollouts])

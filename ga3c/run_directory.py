@@ -1,0 +1,118 @@
+"""Where runs lie: results/GAME/START-TIME/, with config.json, logs, checkpoints and plot in it."""
+
+import contextlib
+import json
+import os
+import platform
+import sys
+import time
+from importlib import metadata
+from pathlib import Path
+
+from ga3c import config, environments
+from ga3c.config import ConfigError, Settings
+from ga3c.environments import atari
+
+RESULTS = Path(__file__).resolve().parent.parent / "results"
+
+
+def game_directory(game: str) -> Path:
+    """results/GAME for any spelling of the game. Raises ConfigError for an unknown one."""
+    kind, name = environments.resolve(game)
+    name = atari.display_name(name) if kind == "atari" else name.rpartition(":")[2].replace("/", "-")
+    return RESULTS / name
+
+
+def create(settings: Settings) -> Path:
+    """Makes the directory of a new run. Raises ConfigError where a run lies already or nothing can be written."""
+    if settings.run.run_dir is not None:
+        path = Path(settings.run.run_dir)
+    else:
+        path = game_directory(settings.environment.game) / time.strftime("%Y-%m-%d_%H-%M-%S")
+        if path.exists():  # two starts in the same second
+            path = path.with_name(f"{path.name}-{os.getpid()}")
+    if (path / "config.json").exists():
+        raise ConfigError(
+            f"There is a run in {path} already: add --resume to go on with it, or name another directory."
+        )
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        _write_json(path / "config.json", _description(settings))
+    except OSError as error:
+        raise ConfigError(f"Cannot write to {path}: {error.strerror}.") from error
+    return path
+
+
+def discard(path: Path) -> None:
+    """Takes back `create`, for a run that never began."""
+    (path / "config.json").unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # not ours alone: leave what lies there
+        path.rmdir()
+
+
+def find(settings: Settings) -> Path:
+    """The run that --resume means: the one named, else the newest of the game. Raises ConfigError."""
+    named = settings.run.run_dir if settings.run.resume == "newest" else settings.run.resume
+    return newest(settings.environment.game) if named is None else existing(named)
+
+
+def existing(path: str) -> Path:
+    """The directory of a run. Raises ConfigError if there is no run in it."""
+    if not (Path(path) / "config.json").is_file():
+        raise ConfigError(f"There is no run in {path} (no config.json there).")
+    return Path(path)
+
+
+def newest(game: str | None, with_checkpoint: bool = True) -> Path:
+    """The run of `game` (None: of any game) that was written last. Raises ConfigError if there is none."""
+    name = game_directory(game).name if game else "*"
+    runs = [
+        path.parent
+        for path in RESULTS.glob(f"{name}/*/config.json")
+        if not with_checkpoint or any((path.parent / "checkpoints").glob("checkpoint-*.npz"))
+    ]
+    if not runs:
+        which, example = (f" for {name}", name) if game else ("", "Boxing")
+        raise ConfigError(f"No trained agent{which} yet. Train one: ./run.sh --game {example}")
+    return max(runs, key=_last_written)
+
+
+def _last_written(run: Path) -> float:
+    return max(path.stat().st_mtime for path in [run / "config.json", *(run / "checkpoints").glob("checkpoint-*.npz")])
+
+
+def read_settings(run: Path) -> Settings:
+    """The settings that a run was started with. Raises ConfigError."""
+    try:
+        saved = json.loads((run / "config.json").read_text(encoding="utf-8"))
+        return config.from_dict(saved["settings"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"Cannot read {run / 'config.json'}: {error}") from error
+
+
+def _description(settings: Settings) -> dict:
+    packages = ("tensorflow", "keras", "numpy", "ale-py", "gymnasium")
+    return {
+        "settings": config.to_dict(settings),
+        "command": sys.argv,
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "versions": {"python": platform.python_version()} | {name: metadata.version(name) for name in packages},
+        "hardware": {
+            "machine": platform.machine(),
+            "system": platform.platform(),
+            "processor": _processor(),
+            "cores": config.usable_cores(),
+        },
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor()
+
+
+def _write_json(path: Path, content: dict) -> None:
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

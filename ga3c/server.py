@@ -1,0 +1,210 @@
+"""Server: the only place that wires agents, queues, predictors, trainers and model together."""
+
+import random
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from ga3c.device import set_up_device  # isort: skip (first: it loads TensorFlow)
+from ga3c import checkpoint, config
+from ga3c.agent_pool import AgentPool
+from ga3c.config import Settings, usable_cores
+from ga3c.console import Console
+from ga3c.controller import Controller, Counts
+from ga3c.model import Model
+from ga3c.prediction_queue import PredictionQueue
+from ga3c.predictor import predict
+from ga3c.rollout import Batch, EnvironmentSpec, rollout_dtype, slots_needed
+from ga3c.stats import Stats, Totals
+from ga3c.stats_writer import StatsWriter
+from ga3c.trainer import train
+from ga3c.training_queue import TrainingQueue
+
+STOP_SECONDS = 2.0  # what agents get to ship their last rollouts, and then trainers to train on them
+
+
+class Server:
+    """Starts, scales, watches and stops one training run.
+
+    `start`, then `serve` until it returns, then `stop`. Whatever happens in between, `stop` leaves no process.
+    """
+
+    def __init__(self, settings: Settings, run_dir: Path, spec: EnvironmentSpec, console: Console):
+        self._settings, self._run_dir, self._spec, self._console = settings, run_dir, spec, console
+        self.seed = settings.learning.seed or random.randrange(1, 2**31)
+        schedule, learning = settings.schedule, settings.learning
+        self._totals, saved_counts, first_agent, self._arrays = Totals(), None, 0, None
+        if settings.run.resume is not None:
+            saved_counts, first_agent = self._load()
+        self._counts = Counts(schedule.agents or 2 * usable_cores(), schedule.predictors, schedule.trainers)
+        if saved_counts and schedule.controller == "on":
+            self._counts = saved_counts
+
+        envs = schedule.envs_per_agent
+        self._dtype = rollout_dtype(spec, learning.t_max, envs)
+        slots = slots_needed(learning.t_max, envs, learning.minimum_batch_steps)
+        self._rollouts_per_batch = slots - 2
+        self._max_requests = max(1, schedule.max_prediction_batch // envs)
+        self._predictions = PredictionQueue()
+        self._training = TrainingQueue(self._rollouts_per_batch)
+        self._agents = AgentPool(
+            settings.environment, self._predictions, self._training, self._dtype, slots, self.seed, first_agent, console
+        )
+        self._threads: list[threading.Thread] = []
+        self._stopping = threading.Event()
+        self._failure: str | None = None
+        self._running = False
+
+    def _load(self) -> tuple[Counts, int]:
+        path, self._arrays, meta = checkpoint.load_newest(self._run_dir / "checkpoints")
+        self._totals = totals = Totals(**meta["totals"])
+        # What was under way when the checkpoint was written never happened, as far as the weights know.
+        totals.steps, totals.made_steps = totals.trained_steps, totals.trained_steps + totals.lost_steps
+        self._console.say(f"Going on from {path.name}: {totals.steps:,} steps, {totals.episodes:,} games.")
+        return Counts(*meta["counts"]), meta["next_agent"]
+
+    def start(self) -> None:
+        """Starts everything. The agents come first: they start their games while the model is compiled."""
+        run, schedule = self._settings.run, self._settings.schedule
+        for _ in range(self._counts.agents):
+            self._agents.add()
+
+        self.device = set_up_device(run.device, run.tensorflow_threads)
+        xla = run.xla == "on" or (run.xla == "auto" and self.device == "gpu")
+        self.model = Model(self._spec, self._settings.learning, self.seed + self._totals.updates, xla)
+        if self._arrays is not None:
+            self.model.restore(self._arrays)
+        envs = schedule.envs_per_agent
+        self._sizes = self.model.prediction_sizes(envs, self._max_requests * envs)
+        self.model.warm_up(self._sizes, self._new_batch())
+
+        self.stats = Stats(self._totals)
+        for _ in range(self._counts.predictors):
+            self._add_predictor()
+        for _ in range(self._counts.trainers):
+            self._add_trainer()
+        self._writer = StatsWriter(
+            self.stats,
+            self._run_dir,
+            run.log_seconds,
+            self._spec.frames_per_step,
+            lambda: self._counts,
+            lambda: (self._predictions.waiting(), self._training.waiting()),
+            self._console,
+        )
+        self._controller = Controller(
+            self._counts,
+            schedule.controller_seconds,
+            self.scale,
+            lambda: self.stats.totals().rollouts,
+            self._clock,
+            self._console.say,
+            self._run_dir / "controller.csv",
+            self.seed,
+        )
+        self._writer.start()
+        if schedule.controller == "on":
+            self._controller.start()
+        self._running = True
+
+    def _new_batch(self) -> Batch:
+        return Batch(self._dtype, self._rollouts_per_batch)
+
+    def _clock(self) -> tuple[float, int]:
+        totals = self.stats.totals()
+        return totals.seconds, totals.steps
+
+    def scale(self, counts: Counts) -> None:
+        """Changes the numbers of agents, predictors and trainers while they run. Loses no transition."""
+        before, self._counts = self._counts, counts
+        changes = (
+            (counts.agents - before.agents, self._agents.add, self._agents.remove),
+            (counts.predictors - before.predictors, self._add_predictor, self._predictions.retire_one),
+            (counts.trainers - before.trainers, self._add_trainer, self._training.retire_one),
+        )
+        for change, add, remove in changes:
+            for _ in range(abs(change)):
+                if not self._stopping.is_set():
+                    (add if change > 0 else remove)()
+
+    def _add_predictor(self) -> None:
+        limits = self._dtype, self._max_requests, self._sizes
+        self._add_thread("predictor", predict, self._predictions, self.model, self.stats, *limits)
+
+    def _add_trainer(self) -> None:
+        self._add_thread("trainer", train, self._training, self.model, self.stats, self._new_batch())
+
+    def _add_thread(self, name: str, target: Callable, *arguments) -> None:
+        def run():
+            try:
+                target(*arguments)
+            except Exception:
+                self._failure = self._failure or f"A {name} failed:\n{traceback.format_exc()}"
+                self._stopping.set()
+
+        self._threads = [thread for thread in self._threads if thread.is_alive()]
+        self._threads.append(threading.Thread(target=run, name=name, daemon=True))
+        self._threads[-1].start()
+
+    def request_stop(self) -> None:
+        """Makes `serve` return. Safe in a signal handler."""
+        self._stopping.set()
+
+    def serve(self, every_second: Callable[[], None]) -> None:
+        """Watches the run and saves checkpoints until a stop condition is met or `request_stop` is called.
+
+        `every_second()` is called about once a second. Raises RuntimeError with the reason if a part failed.
+        """
+        run = self._settings.run
+        started = saved = time.monotonic()
+        while not self._stopping.wait(1.0 if run.steps is None else 0.2):
+            self._agents.watch()
+            self._agents.keep_books(self.stats)
+            totals, now = self.stats.totals(), time.monotonic()
+            if now - saved >= run.checkpoint_seconds:
+                self.save()
+                saved = now
+            every_second()
+            if (
+                (run.steps is not None and totals.steps >= run.steps)
+                or (run.episodes is not None and totals.episodes >= run.episodes)
+                or (run.minutes is not None and now - started >= 60 * run.minutes)
+            ):
+                return
+        if self._failure:
+            raise RuntimeError(self._failure)
+
+    def save(self) -> None:
+        """Writes a checkpoint."""
+        totals = self.stats.totals()
+        meta = {
+            "settings": config.to_dict(self._settings),
+            "totals": vars(totals),
+            "counts": self._controller.counts,
+            "next_agent": self._agents.next_number,
+        }
+        directory, kept = self._run_dir / "checkpoints", self._settings.run.checkpoints_kept
+        checkpoint.save(directory, totals.steps, self.model.state(), meta, kept)
+
+    def stop(self) -> Totals | None:
+        """Agents ship what they have, trainers train on it, the checkpoint is written.
+
+        Returns the final totals; None if the run never came to serve.
+        """
+        self._stopping.set()
+        if not self._running:
+            self._agents.end(0.0)
+            return None
+        self._controller.finish()
+        self._agents.end(STOP_SECONDS)
+        self._predictions.close()
+        self._training.close()
+        deadline = time.monotonic() + STOP_SECONDS
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        self._agents.keep_books(self.stats)
+        self._writer.finish()
+        self.save()
+        return self.stats.totals()

@@ -1,0 +1,109 @@
+"""Agents -> trainers: "the rollout in slot s is complete". Bounded by the agents' slots, closable."""
+
+import contextlib
+import struct
+from collections import deque
+from multiprocessing.connection import Connection
+from typing import NamedTuple
+
+import numpy as np
+
+from ga3c.inbox import Inbox
+from ga3c.rollout import AgentMemory
+
+_HEADER = struct.Struct("<iiii")  # slot, length in steps, transitions, finished episodes
+_EPISODE = struct.Struct("<di")  # score, length in steps
+_SLOT = struct.Struct("<i")
+
+
+class Episode(NamedTuple):
+    """A finished game: its true score and its length."""
+
+    score: float
+    length_steps: int
+
+
+class _Agent:
+    """The server's view of one agent."""
+
+    def __init__(self, number: int, memory: AgentMemory):
+        self.number = number
+        self.memory = memory
+        self.shipped_steps = 0
+
+
+class Rollout(NamedTuple):
+    """A complete rollout in an agent's slot. It stays there until `release`."""
+
+    agent: _Agent
+    slot: int
+    length: int  # rows in use, <= t_max
+    transitions: int  # valid entries of those rows
+    episodes: tuple[Episode, ...]  # games that ended in it
+
+    @property
+    def record(self) -> np.void:
+        """The fields of `rollout_dtype`."""
+        return self.agent.memory.slots[self.slot]
+
+    def release(self) -> None:
+        """Hands the slot back to its agent: whoever took the rollout has copied it."""
+        with contextlib.suppress(OSError):  # the agent has ended
+            self.agent.connection.send_bytes(_SLOT.pack(self.slot))
+
+
+def _parse(agent: _Agent, data: bytes) -> Rollout:
+    slot, length, transitions, episodes = _HEADER.unpack_from(data)
+    ended = (Episode(*_EPISODE.unpack_from(data, _HEADER.size + i * _EPISODE.size)) for i in range(episodes))
+    agent.shipped_steps += transitions
+    return Rollout(agent, slot, length, transitions, tuple(ended))
+
+
+class TrainingQueue:
+    """A replay memory can stand in its place: what the trainer needs is `next_batch`."""
+
+    def __init__(self, rollouts_per_batch: int):
+        self._rollouts_per_batch = rollouts_per_batch
+        self._inbox = Inbox(_parse)
+        self.close = self._inbox.close
+        self.retire_one = self._inbox.retire_one
+        self.waiting = self._inbox.waiting
+
+    def connect(self, number: int, memory: AgentMemory, slots: int) -> "tuple[_Agent, TrainingClient]":
+        """Admits an agent: the server's handle of it, and the client to give to its process."""
+        agent = _Agent(number, memory)
+        return agent, TrainingClient(self._inbox.connect(agent), slots)
+
+    def disconnect(self, agent: _Agent) -> None:
+        self._inbox.disconnect(agent)
+
+    def next_batch(self) -> list[Rollout]:
+        """Waits for enough rollouts for one update and returns exactly those.
+
+        Once closed it returns what is left, fewer than that in the end; [] when the thread shall leave.
+        """
+        wanted = self._rollouts_per_batch
+        return self._inbox.take(lambda waiting: wanted if len(waiting) >= wanted else 0)
+
+
+class TrainingClient:
+    """An agent's end. Its methods raise EOFError or OSError when the server is gone."""
+
+    def __init__(self, connection: Connection, slots: int):
+        self._connection = connection
+        self._free = deque(range(slots))
+
+    def free_slot(self) -> int:
+        """A slot to fill. Waits while all are with the trainers: this is what bounds the queue."""
+        while not self._free or self._connection.poll():
+            self._free.append(_SLOT.unpack(self._connection.recv_bytes())[0])
+        return self._free.popleft()
+
+    def ship(self, slot: int, length: int, transitions: int, episodes: list[Episode]) -> None:
+        """Hands a rollout over; the slot is not to be touched until it comes back."""
+        message = [_HEADER.pack(slot, length, transitions, len(episodes))]
+        self._connection.send_bytes(b"".join(message + [_EPISODE.pack(*episode) for episode in episodes]))
+
+    def close(self) -> None:
+        """Closes this copy of the end; the server does so once the process has its own."""
+        self._connection.close()

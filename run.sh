@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# ./run.sh [COMMAND] [OPTIONS]: train, or what COMMAND says (--help lists all). The first start sets up .venv.
+set -euo pipefail
+
+self=$(readlink -f "$0" 2>/dev/null || printf %s "$0")
+# shellcheck source=.setup.sh
+source "$(dirname "$self")/.setup.sh"
+
+setup requirements.txt
+exec "$venv/bin/python" -m ga3c "$@"

@@ -1,0 +1,82 @@
+"""Runs the program as a person does: `python -m ga3c ...` in a process of its own."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+
+ROOT = Path(__file__).parent.parent
+# Small and quick: two agents with four games each on the environment of tests/tiny_environment.py.
+TINY = ["--game", "tests.tiny_environment:Match-v0", "--agents", "2", "--envs-per-agent", "4"]
+TINY += ["--learning-rate", "0.002", "--rmsprop-epsilon", "1e-5"]
+
+
+def command(*arguments) -> list[str]:
+    return [sys.executable, "-m", "ga3c", *map(str, arguments)]
+
+
+def run(*arguments, timeout=120, **options) -> subprocess.CompletedProcess:
+    """Runs the program to its end."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | options.pop("env", {})
+    return subprocess.run(
+        command(*arguments), capture_output=True, text=True, timeout=timeout, env=environment,
+        cwd=options.pop("cwd", ROOT), check=False, **options,
+    )  # fmt: skip
+
+
+class Started:
+    """The program in the background; its output goes to a file."""
+
+    def __init__(self, log: Path, *arguments):
+        self.log = log
+        with log.open("w") as out:
+            self.process = subprocess.Popen(
+                command(*arguments), stdout=out, stderr=subprocess.STDOUT, cwd=ROOT, start_new_session=True
+            )
+        self.family: set[psutil.Process] = set()
+
+    def wait_for(self, condition, seconds=60):
+        """Waits until `condition()` is true, remembering all processes of the program on the way."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert self.process.poll() is None, f"ended early:\n{self.log.read_text()}"
+            assert time.monotonic() < deadline, f"did not happen in time:\n{self.log.read_text()}"
+            self.look()
+            time.sleep(0.05)
+        self.look()
+
+    def look(self) -> None:
+        try:
+            me = psutil.Process(self.process.pid)
+            self.family |= {me, *me.children(recursive=True)}
+        except psutil.NoSuchProcess:
+            pass
+
+    def agents(self) -> list[psutil.Process]:
+        """The agents, oldest first: children of the process that agents are forked from."""
+        me = psutil.Process(self.process.pid)
+        grandchildren = [p for child in me.children() for p in child.children()]
+        return sorted(grandchildren, key=lambda p: (p.create_time(), p.pid))
+
+    def stop(self, number=signal.SIGINT, timeout=20) -> int:
+        """Sends a signal to the whole process group, as Ctrl-C does. Returns the exit status."""
+        self.look()
+        os.killpg(self.process.pid, number)
+        return self.process.wait(timeout)
+
+    def left_over(self, seconds=5) -> list[psutil.Process]:
+        """Processes of the program that are still there after so many seconds."""
+        return psutil.wait_procs(self.family, timeout=seconds)[1]
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file; [] as long as there is none."""
+    if not file.exists():
+        return []
+    with file.open(newline="") as opened:
+        return list(csv.DictReader(opened))

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# tests/run.sh [PYTEST OPTIONS]: style, then tests. Runs in the repository, so paths count from there.
+set -euo pipefail
+
+self=$(readlink -f "$0" 2>/dev/null || printf %s "$0")
+# shellcheck source=.setup.sh
+source "$(dirname "$self")/../.setup.sh"
+
+setup requirements.txt tests/requirements.txt
+cd "$root"
+"$venv/bin/python" -m ruff check .
+"$venv/bin/python" -m ruff format --check .
+exec "$venv/bin/python" -m pytest "$@"

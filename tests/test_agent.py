@@ -1,0 +1,131 @@
+"""The agent's loop, with a scripted environment and a server that is a few lines of this test."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from ga3c.agent import play
+from ga3c.prediction_queue import PredictionQueue
+from ga3c.rollout import AgentMemory, EnvironmentSpec, rollout_dtype
+from ga3c.training_queue import Episode, TrainingQueue
+
+T_MAX = 5
+
+
+class Scripted:
+    """Counts steps: the observation is the number of resets * 100 + steps since. Episodes of given lengths.
+
+    Like the real ones, the step after an episode's end only starts the next one.
+    """
+
+    def __init__(self, lengths, truncated=False):
+        self.lengths, self.cut = np.array(lengths), truncated
+        self.steps, self.games = np.zeros(len(lengths), int), np.zeros(len(lengths), int)
+
+    def _show(self):
+        return (self.games * 100 + self.steps).astype(np.float32)[:, None]
+
+    def reset(self):
+        return self._show()
+
+    def step(self, actions):
+        over = self.steps == self.lengths
+        self.games += over
+        self.steps = np.where(over, 0, self.steps + 1)
+        ended = self.steps == self.lengths
+        nothing = np.zeros_like(ended)
+        rewards = np.where(over, 0.0, 3.0)
+        return self._show(), rewards, nothing if self.cut else ended, ended if self.cut else nothing, nothing
+
+
+def played(envs, count, rollouts, reward_clip=1.0):
+    """Plays until `rollouts` rollouts are complete, then tells the agent to finish.
+
+    Values are the observations themselves, so a bootstrap value names the state it is of. Returns copies of
+    (record, rollout), and the memory.
+    """
+    spec = EnvironmentSpec("Scripted", (1,), "float32", 2, 1)
+    memory = AgentMemory(rollout_dtype(spec, T_MAX, count), 4)
+    predictions, training = PredictionQueue(), TrainingQueue(1)
+    handle, prediction_client = predictions.connect(memory)
+    _, training_client = training.connect(0, memory, 4)
+    agent = threading.Thread(target=play, args=(envs, memory, prediction_client, training_client, reward_clip))
+    taken = []
+
+    def predictor():
+        while requests := predictions.take(1):
+            values = requests[0].observations[:, 0]
+            requests[0].answer(np.zeros(count), np.zeros(count), values, 0)
+
+    def trainer():
+        while batch := training.next_batch():
+            taken.append((batch[0].record.copy(), batch[0]))
+            batch[0].release()
+            if len(taken) == rollouts:
+                predictions.finish(handle)
+
+    threads = [threading.Thread(target=target, daemon=True) for target in (predictor, trainer)]
+    for thread in (*threads, agent):
+        thread.start()
+    agent.join(20)
+    assert not agent.is_alive()
+    predictions.close()
+    training.close()
+    for thread in threads:
+        thread.join(10)
+        assert not thread.is_alive()
+    return taken, memory
+
+
+def test_every_transition_is_shipped_once_and_in_order():
+    taken, memory = played(Scripted([7]), 1, rollouts=20)
+    shown = [
+        observation
+        for record, rollout in taken
+        for observation, valid in zip(
+            record["observation"][: rollout.length, 0, 0], record["valid"][:, 0], strict=False
+        )
+        if valid
+    ]
+    expected = [game * 100 + step for game in range(50) for step in range(7)]
+    assert shown == expected[: len(shown)]
+    assert len(shown) == memory.steps == sum(rollout.transitions for _, rollout in taken)
+
+
+def test_terminal_transitions_and_their_rewards_are_there():
+    taken, _ = played(Scripted([7]), 1, rollouts=20)
+    terminal = [(r["observation"][t, 0, 0] % 100, r["reward"][t, 0], r["valid"][t, 0]) for r, rollout in taken
+                for t in range(rollout.length) if r["terminated"][t, 0]]  # fmt: skip
+    assert terminal
+    assert set(terminal) == {(6.0, 1.0, True)}  # the last state before the end; reward clipped from 3 to 1
+
+
+def test_one_game_ships_at_the_end_of_a_game_as_the_paper_does():
+    taken, _ = played(Scripted([7]), 1, rollouts=6)
+    # 5 steps, 2 to the end, then the restart is the first row of the next rollout.
+    assert [rollout.length for _, rollout in taken[:4]] == [5, 2, 5, 3]
+
+
+@pytest.mark.parametrize("truncated", [False, True])
+def test_the_bootstrap_value_is_of_the_state_after_the_last_row(truncated):
+    taken, _ = played(Scripted([7], truncated), 1, rollouts=6)
+    assert [record["bootstrap_value"][0] for record, _ in taken[:3]] == [5, 7, 104]
+    assert taken[1][0]["truncated"][1, 0] == truncated
+    assert taken[1][0]["terminated"][1, 0] != truncated
+
+
+def test_games_end_at_different_steps():
+    taken, memory = played(Scripted([3, 8]), 2, rollouts=30)
+    for record, rollout in taken:
+        for t in range(rollout.length):
+            steps = record["observation"][t, :, 0] % 100
+            assert (record["valid"][t] == (steps < [3, 8])).all()
+    assert memory.steps == sum(rollout.transitions for _, rollout in taken)
+    episodes = [episode for _, rollout in taken for episode in rollout.episodes]
+    assert set(episodes) == {Episode(9.0, 3), Episode(24.0, 8)}  # true scores, not clipped
+
+
+def test_no_clipping_when_the_clip_is_zero():
+    taken, _ = played(Scripted([7]), 1, rollouts=3, reward_clip=0.0)
+    assert taken[0][0]["reward"].max() == 3

@@ -1,0 +1,76 @@
+"""Checkpoints: whole or absent, without pickle."""
+
+import numpy as np
+import pytest
+
+from ga3c import checkpoint
+from ga3c.config import ConfigError
+
+ARRAYS = {"network/0": np.arange(1000, dtype=np.float32).reshape(50, 20), "version": np.int64(7)}
+META = {"steps": 123, "name": "Pong", "seconds": 1.5}
+
+
+def save(directory, steps, keep=3):
+    return checkpoint.save(directory, steps, ARRAYS | {"steps": np.int64(steps)}, META, keep)
+
+
+def test_what_is_loaded_is_what_was_saved(tmp_path):
+    arrays, meta = checkpoint.load(checkpoint.save(tmp_path / "new", 123, ARRAYS, META, keep=3))
+    assert meta == META
+    assert arrays.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        np.testing.assert_array_equal(arrays[name], array)
+        assert arrays[name].dtype == array.dtype
+
+
+def test_the_newest_few_are_kept(tmp_path):
+    for steps in (5, 20, 100, 1_000_000):
+        save(tmp_path, steps, keep=2)
+    assert [checkpoint.load(path)[0]["steps"] for path in checkpoint.saved(tmp_path)] == [100, 1_000_000]
+    assert len(list(tmp_path.iterdir())) == 2
+    assert checkpoint.load_newest(tmp_path)[1]["steps"] == 1_000_000
+
+
+@pytest.mark.parametrize("part", [0, 0.5, 0.99])
+def test_a_damaged_newest_file_gives_way_to_the_one_before(tmp_path, part):
+    save(tmp_path, 1)
+    good, newest = save(tmp_path, 2), save(tmp_path, 3)
+    content = newest.read_bytes()
+    newest.write_bytes(content[: int(part * len(content))])
+    with pytest.raises(ConfigError, match=newest.name):
+        checkpoint.load(newest)
+    path, arrays, _ = checkpoint.load_newest(tmp_path)
+    assert (path, arrays["steps"]) == (good, 2)
+
+
+def test_a_new_checkpoint_is_kept_beside_a_damaged_one_of_more_steps(tmp_path):
+    """A run that went on from the one before makes checkpoints of fewer steps than the damaged one's."""
+    save(tmp_path, 9).write_bytes(b"")
+    path = save(tmp_path, 5, keep=1)
+    assert checkpoint.load_newest(tmp_path)[0] == path
+
+
+def test_a_file_that_was_not_finished_is_no_checkpoint(tmp_path):
+    with pytest.raises(ConfigError, match="No checkpoint"):
+        checkpoint.load_newest(tmp_path)
+    path = save(tmp_path, 1)
+    (tmp_path / "checkpoint-000000000002.partial").write_bytes(path.read_bytes())
+    (tmp_path / "checkpoint-best.npz").write_bytes(b"")
+    assert checkpoint.saved(tmp_path) == [path]
+    assert checkpoint.load_newest(tmp_path)[0] == path
+
+
+class Trap:
+    """Unpickling it would raise this."""
+
+    def __reduce__(self):
+        return eval, ("1 / 0",)
+
+
+def test_pickled_objects_are_refused(tmp_path):
+    path = tmp_path / "checkpoint-000000000001.npz"
+    np.savez(path, meta=np.frombuffer(b"{}", np.uint8), trap=np.array([Trap()], object))
+    with pytest.raises(ZeroDivisionError):
+        np.load(path, allow_pickle=True)["trap"]
+    with pytest.raises(ConfigError):
+        checkpoint.load(path)

@@ -1,0 +1,161 @@
+"""Model: what it samples and learns, what it saves, and what threads see of it."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from ga3c.config import ConfigError, LearningSettings
+from ga3c.model import Model
+from ga3c.rollout import Batch, EnvironmentSpec, rollout_dtype
+
+ACTIONS = 3
+SPEC = EnvironmentSpec("Test", (5,), "float32", ACTIONS, 1)
+SETTINGS = LearningSettings(learning_rate=0.02)
+OBSERVATIONS = np.random.default_rng(0).normal(size=(4, 5)).astype(np.float32)
+
+
+def model(seed=1, xla=False, settings=SETTINGS):
+    return Model(SPEC, settings, seed, xla)
+
+
+def batch(seed=0):
+    """One step in each of eight games; action 2 earns 1, the others nothing, and the game is over."""
+    rng = np.random.default_rng(seed)
+    batch = Batch(rollout_dtype(SPEC, t_max=1, envs=8), rollouts=1)
+    actions = rng.integers(ACTIONS, size=(1, 8))
+    batch.arrays["observation"][:] = rng.normal(size=(1, 8, 5))
+    batch.arrays["action"][:], batch.arrays["reward"][:] = actions, actions == 2
+    batch.arrays["terminated"][:] = batch.arrays["valid"][:] = True
+    return batch
+
+
+def same(first: dict, second: dict) -> bool:
+    return first.keys() == second.keys() and all(np.array_equal(first[name], second[name]) for name in first)
+
+
+def test_actions_are_samples_of_the_softmax():
+    skewed = model()
+    arrays = skewed.state()
+    (bias,) = (name for name, array in arrays.items() if name[0] == "n" and array.shape == (ACTIONS,))
+    arrays[bias] = np.array([0.0, 1.0, -1.0], np.float32)
+    skewed.restore(arrays)
+    many, calls = np.repeat(OBSERVATIONS[:1], 2000, axis=0), 10
+    samples = np.array([skewed.predict(many)[0] for _ in range(calls)])
+    probabilities = np.exp(skewed.policy(many)[1][0])
+    probabilities /= probabilities.sum()
+    assert probabilities.max() / probabilities.min() > 3
+    for draws in (samples, samples[:, :200]):  # all rows, and the first ones of each call
+        frequencies = np.bincount(draws.ravel(), minlength=ACTIONS) / draws.size
+        deviations = np.sqrt(probabilities * (1 - probabilities) / draws.size)
+        assert (abs(frequencies - probabilities) < 4 * deviations).all()
+    assert len({draws.tobytes() for draws in samples}) == calls  # each call draws anew
+
+
+def test_log_probabilities_are_those_of_the_sampled_actions():
+    trained = model()
+    for seed in range(20):
+        trained.train(batch(seed))
+    actions, log_probabilities, values, version = trained.predict(OBSERVATIONS)
+    _, logits, values_too = trained.policy(OBSERVATIONS)
+    expected = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(log_probabilities, expected[np.arange(4), actions], rtol=1e-5)
+    np.testing.assert_array_equal(values, values_too)
+    assert version == trained.version == 20
+
+
+def test_training_raises_the_probability_of_what_earns_a_reward():
+    learner = model()
+    updates = [learner.train(batch(seed)) for seed in range(150)]
+    logits, values = learner.policy(OBSERVATIONS)[1:]
+    probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    assert (probabilities[:, 2] > 0.6).all()
+    assert np.isfinite(values).all()
+    assert [update.version for update in updates] == list(range(150))
+    assert updates[-1].entropy < updates[0].entropy <= np.log(ACTIONS) + 1e-3
+
+
+def test_the_gradient_is_clipped_to_the_norm_that_is_set():
+    moved = []
+    for norm in (0.0, 1e-3):
+        clipped = model(settings=LearningSettings(learning_rate=0.02, gradient_clip_norm=norm))
+        before = clipped.state()
+        update = clipped.train(batch())
+        assert update.gradient_norm > 0.1  # as it was before clipping
+        after = clipped.state()
+        moved.append(np.sqrt(sum(((after[n] - before[n]) ** 2).sum() for n in after if n[0] == "n")))
+    assert moved[1] == pytest.approx(0.02 * 1e-3 / np.sqrt(0.99 + 0.1), rel=1e-2)
+    assert moved[0] > 100 * moved[1]
+
+
+def test_a_restored_model_goes_on_as_the_saved_one():
+    first, second = model(seed=1), model(seed=2)
+    for seed in range(3):
+        first.train(batch(seed))
+    second.restore(first.state())
+    assert second.version == 3
+    for ours, theirs in zip(first.policy(OBSERVATIONS)[1:], second.policy(OBSERVATIONS)[1:], strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert first.train(batch(9)) == second.train(batch(9))
+    assert same(first.state(), second.state())
+
+
+def test_arrays_of_another_network_are_refused():
+    ours, other = model(), Model(SPEC._replace(actions=ACTIONS + 1), SETTINGS, 1, False)
+    before = ours.state()
+    incomplete = {name: array for name, array in before.items() if name != "optimizer/0"}
+    for arrays in (other.state(), incomplete):
+        with pytest.raises(ConfigError, match="does not fit the network 'mlp'"):
+            ours.restore(arrays)
+    assert same(ours.state(), before)
+
+
+def test_warm_up_changes_nothing():
+    warm = model()
+    warm.train(batch(1))
+    before = warm.state()
+    warm.warm_up([2, 4], batch(2))
+    assert same(warm.state(), before)
+
+
+def test_prediction_sizes_hold_every_request():
+    assert model().prediction_sizes(8, 128) == []  # without XLA any size will do
+    sizes = model(xla=True).prediction_sizes(8, 128)
+    assert sizes[0] == 8
+    assert sizes[-1] == 128
+    assert sizes == sorted(set(sizes))
+    assert not any(size % 8 for size in sizes)
+
+
+def test_xla_computes_the_same():
+    plain, compiled = model(), model(xla=True)
+    for seed in range(2):
+        ours, theirs = (model.train(batch(seed)) for model in (plain, compiled))
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+    for ours, theirs in zip(plain.policy(OBSERVATIONS)[1:], compiled.policy(OBSERVATIONS)[1:], strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_every_prediction_is_of_the_version_that_it_names():
+    """Threads predict while the model trains; between updates the trainer notes what each version says."""
+    shared, seen, done = model(), [], threading.Event()
+    values_of = {0: shared.predict(OBSERVATIONS)[2]}
+
+    def predict():
+        while not done.is_set():
+            seen.append(shared.predict(OBSERVATIONS)[2:])
+
+    threads = [threading.Thread(target=predict) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for seed in range(150):
+        shared.train(batch(seed))
+        values, version = shared.predict(OBSERVATIONS)[2:]
+        values_of[version] = values
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert len({version for _, version in seen}) > 20
+    assert len({values.tobytes() for values in values_of.values()}) == 151
+    for values, version in seen:
+        np.testing.assert_allclose(values, values_of[version], rtol=0, atol=1e-6)

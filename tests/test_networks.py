@@ -1,0 +1,63 @@
+"""The networks of the paper's section 5.1, by their numbers of parameters."""
+
+import numpy as np
+import pytest
+
+from ga3c import networks
+from ga3c.config import ConfigError
+from ga3c.rollout import EnvironmentSpec
+
+ATARI = EnvironmentSpec("Pong", (4, 84, 84), "uint8", 6, 4)
+VECTOR = EnvironmentSpec("CartPole-v1", (10,), "float32", 6, 1)
+
+# Each layer is inputs * outputs + biases. Unpadded: a side of n pixels becomes (n - kernel) // stride + 1.
+HEADS = (256 * 6 + 6) + (256 * 1 + 1)
+LARGE = (4 * 8 * 8 * 32 + 32) + (32 * 4 * 4 * 32 + 32) + (32 * 4 * 4 * 64 + 64)  # the three convolutions
+COUNTS = {
+    # 84 -> 20 -> 9
+    "small": (4 * 8 * 8 * 16 + 16) + (16 * 4 * 4 * 32 + 32) + (32 * 9 * 9 * 256 + 256) + HEADS,
+    "large-stride-4": LARGE + (64 * 3 * 3 * 256 + 256) + HEADS,  # 84 -> 20 -> 9 -> 3
+    "large-stride-3": LARGE + (64 * 5 * 5 * 256 + 256) + HEADS,  # 84 -> 26 -> 12 -> 5
+    "large-stride-2": LARGE + (64 * 8 * 8 * 256 + 256) + HEADS,  # 84 -> 39 -> 18 -> 8
+    "large-stride-1": LARGE + (64 * 17 * 17 * 256 + 256) + HEADS,  # 84 -> 77 -> 37 -> 17
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_image_networks(name):
+    network = networks.build(name, ATARI, seed=1)
+    assert network.count_params() == COUNTS[name]
+    logits, value = network(np.zeros((2, 4, 84, 84), np.uint8))
+    assert (logits.shape, value.shape) == ((2, 6), (2,))
+    assert (logits.dtype, value.dtype) == ("float32", "float32")
+
+
+def test_mlp():
+    network = networks.build("mlp", VECTOR, seed=1)
+    assert network.count_params() == (10 * 64 + 64) + (64 * 64 + 64) + (64 * 6 + 6) + (64 * 1 + 1)
+    logits, value = network(np.zeros((3, 10), np.float32))
+    assert (logits.shape, value.shape) == ((3, 6), (3,))
+
+
+def test_images_reach_the_convolutions_channels_last_and_scaled():
+    """One hot pixel moves the first convolution's output only where its 8x8 window covers it."""
+    network = networks.build("small", ATARI, seed=1)
+    convolution = next(layer for layer in network.layers if layer.name.startswith("conv"))
+    image = np.zeros((1, 4, 84, 84), np.uint8)
+    image[0, 2, 0, 83] = 255  # frame 2, top right
+    before = network.layers[0].output
+    hidden = type(network)(before, convolution.output)(image).numpy()[0]
+    kernel = convolution.kernel.numpy()  # the last window starts at 19 * 4 = 76: the pixel is its column 7
+    np.testing.assert_allclose(hidden[0, 19], np.maximum(kernel[0, 7, 2], 0), rtol=1e-5)
+    hidden[0, 19] = 0
+    assert not hidden.any()
+
+
+def test_auto_and_what_does_not_fit():
+    assert networks.resolve("auto", ATARI) == "small"
+    assert networks.resolve("auto", VECTOR) == "mlp"
+    assert networks.resolve("large-stride-2", ATARI) == "large-stride-2"
+    with pytest.raises(ConfigError, match="--network mlp"):
+        networks.resolve("small", VECTOR)
+    with pytest.raises(ConfigError, match="10x10 pixels are too small for --network large-stride-1"):
+        networks.build("large-stride-1", ATARI._replace(observation_shape=(3, 10, 10)), seed=1)

@@ -1,0 +1,84 @@
+"""The plot: its numbers, and pictures of runs that this test writes."""
+
+import csv
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ga3c.commands.plot import draw, moving_mean, read_csv
+from ga3c.stats_writer import EPISODE_COLUMNS, Throughput
+
+FIRST, SECOND = (31, 119, 180), (255, 127, 14)  # matplotlib's colours of the first and second run
+
+
+def test_moving_mean():
+    np.testing.assert_allclose(moving_mean(np.arange(6.0), 3), [0, 0.5, 1, 2, 3, 4])
+    np.testing.assert_allclose(moving_mean(np.array([5.0, 7.0]), 100), [5, 6])
+    assert len(moving_mean(np.array([]), 100)) == 0
+
+
+@pytest.mark.parametrize("rest", ["", "3", "3.0,", "3.0,30,", "3.0,30,3"])
+def test_a_last_row_that_is_not_finished_is_left_out(tmp_path, rest):
+    path = tmp_path / "a.csv"
+    path.write_text("seconds,steps,score\n1.0,10,-2\n2.0,20,nan\n" + rest)
+    columns = read_csv(path)
+    assert list(columns) == ["seconds", "steps", "score"]
+    np.testing.assert_array_equal(columns["steps"], [10, 20])
+    np.testing.assert_array_equal(columns["score"], [-2, np.nan])
+
+
+def test_files_without_rows(tmp_path):
+    assert read_csv(tmp_path / "none.csv") == {}
+    path = tmp_path / "a.csv"
+    path.write_text("")
+    assert read_csv(path) == {}
+    path.write_text("seconds,steps\n")
+    assert [len(column) for column in read_csv(path).values()] == [0, 0]
+
+
+def make_run(directory, slope, episodes=300):
+    directory.mkdir(parents=True)
+    columns = [field.name for field in fields(Throughput)]
+    throughput = [[60 * i if name == "seconds" else slope * i for name in columns] for i in range(20)]
+    games = [[4 * i, 1000 * i, slope * i, 50, 0] for i in range(episodes)]
+    for name, rows in ("throughput", [columns, *throughput]), ("episodes", [EPISODE_COLUMNS, *games]):
+        with (directory / f"{name}.csv").open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
+    return directory
+
+
+def panels(runs, tmp_path):
+    """The drawing's six panels: how many pixels of each run's colour each one holds, [run, panel]."""
+    out = tmp_path / "out.png"
+    draw(runs, out)
+    assert not list(tmp_path.glob(".out*"))  # nothing unfinished stays behind
+    with Image.open(out) as image:
+        assert image.format == "PNG"
+        assert image.size == (1210, 990)
+        pixels = np.asarray(image.convert("RGB"))
+    parts = [part for row in np.array_split(pixels, 3) for part in np.array_split(row, 2, axis=1)]
+    return np.array([[(part == colour).all(axis=2).sum() for part in parts] for colour in (FIRST, SECOND)])
+
+
+def test_one_run(tmp_path):
+    first, second = panels([make_run(tmp_path / "Pong" / "a", 1)], tmp_path)
+    assert (first > 50).all()
+    assert not second.any()
+
+
+def test_two_runs(tmp_path):
+    runs = [make_run(tmp_path / "Pong" / name, slope) for name, slope in (("a", 1), ("b", 2))]
+    assert (panels(runs, tmp_path) > 50).all()
+
+
+def test_a_run_that_has_not_finished_a_game_yet(tmp_path):
+    first, _ = panels([make_run(tmp_path / "Pong" / "a", 1, episodes=0)], tmp_path)
+    assert not first[:2].any()
+    assert (first[2:] > 50).all()
+
+
+def test_a_run_that_has_written_nothing_yet(tmp_path):
+    (tmp_path / "Pong" / "a").mkdir(parents=True)
+    assert not panels([tmp_path / "Pong" / "a"], tmp_path).any()

@@ -1,0 +1,213 @@
+"""The two queues: real processes, real connections, killed writers."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from ga3c.prediction_queue import PredictionQueue
+from ga3c.rollout import AgentMemory, EnvironmentSpec, rollout_dtype
+from ga3c.training_queue import Episode, TrainingQueue
+
+SPEC = EnvironmentSpec("Test", (3,), "float32", 2, 1)
+DTYPE = rollout_dtype(SPEC, 5, 2)
+SLOTS = 3
+
+
+@pytest.fixture
+def memory():
+    return AgentMemory(DTYPE, SLOTS)
+
+
+def in_thread(function, *arguments):
+    """Runs the function in a thread; `.result()` waits for what it returned."""
+    box = []
+    thread = threading.Thread(target=lambda: box.append(function(*arguments)), daemon=True)
+    thread.start()
+
+    def result(timeout=10):
+        thread.join(timeout)
+        assert not thread.is_alive(), "still waiting"
+        return box[0]
+
+    thread.result = result
+    return thread
+
+
+def test_answers_reach_the_row_that_asked(memory):
+    queue = PredictionQueue()
+    _, client = queue.connect(memory)
+    memory.slots["observation"][1, 4] = 7
+    client.ask(1, 4)
+    (request,) = queue.take(10)
+    assert (request.observations == 7).all()
+    request.answer(np.array([1, 0]), np.array([-0.5, -0.25]), np.array([2.0, 3.0]), 42)
+    assert client.wait()
+    row = memory.slots[1]
+    assert row["action"][4].tolist() == [1, 0]
+    assert row["log_probability"][4].tolist() == [-0.5, -0.25]
+    assert row["value"][4].tolist() == [2.0, 3.0]
+    assert row["version"][4] == 42
+
+
+def test_take_returns_all_that_waits_up_to_the_limit(memory):
+    queue = PredictionQueue()
+    clients = [queue.connect(memory)[1] for _ in range(5)]
+    for client in clients:
+        client.ask(0, 0)
+    assert queue.waiting() == 5
+    assert len(queue.take(3)) == 3
+    assert len(queue.take(3)) == 2
+    assert queue.waiting() == 0
+
+
+def test_take_waits_for_the_first_request(memory):
+    queue = PredictionQueue()
+    _, client = queue.connect(memory)
+    taking = in_thread(queue.take, 10)
+    time.sleep(0.1)
+    assert taking.is_alive()
+    client.ask(2, 3)
+    (request,) = taking.result()
+    assert (request.slot, request.row) == (2, 3)
+
+
+def test_a_finishing_agent_is_told_with_its_next_answer(memory):
+    queue = PredictionQueue()
+    agent, client = queue.connect(memory)
+    client.ask(0, 0)
+    queue.finish(agent)
+    queue.take(1)[0].answer(np.zeros(2), np.zeros(2), np.zeros(2), 0)
+    assert client.wait() is False
+
+
+@pytest.mark.parametrize("end", ["close", "retire_one"])
+def test_a_waiting_thread_leaves(end):
+    queue = PredictionQueue()
+    taking = in_thread(queue.take, 1)
+    time.sleep(0.05)
+    getattr(queue, end)()
+    assert taking.result() == []
+
+
+def test_retiring_one_of_two_leaves_the_other_at_work(memory):
+    queue = PredictionQueue()
+    _, client = queue.connect(memory)
+    threads = [in_thread(queue.take, 1) for _ in range(2)]
+    queue.retire_one()
+    deadline = time.monotonic() + 10
+    while all(thread.is_alive() for thread in threads) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    client.ask(0, 0)
+    assert sorted(len(thread.result()) for thread in threads) == [0, 1]
+
+
+def test_a_batch_is_whole_or_not_taken(memory):
+    queue = TrainingQueue(rollouts_per_batch=2)
+    _, client = queue.connect(0, memory, SLOTS)
+    client.ship(client.free_slot(), 5, 10, [])
+    taking = in_thread(queue.next_batch)
+    time.sleep(0.1)
+    assert taking.is_alive()
+    client.ship(client.free_slot(), 4, 8, [Episode(-21.0, 900)])
+    first, second = taking.result()
+    assert (first.slot, first.length, first.transitions, first.episodes) == (0, 5, 10, ())
+    assert (second.slot, second.length, second.transitions) == (1, 4, 8)
+    assert second.episodes == (Episode(-21.0, 900),)
+
+
+def test_two_trainers_never_share_or_split_a_batch(memory):
+    queue = TrainingQueue(rollouts_per_batch=3)
+    clients = [queue.connect(n, AgentMemory(DTYPE, 60), 60)[1] for n in range(4)]
+
+    def trainer():
+        batches = []
+        while batch := queue.next_batch():
+            batches.append([(rollout.agent.number, rollout.slot) for rollout in batch])
+        return batches
+
+    trainers = [in_thread(trainer) for _ in range(3)]
+    for client in clients:
+        for _ in range(30):
+            client.ship(client.free_slot(), 5, 10, [])
+    queue.close()
+    batches = [batch for thread in trainers for batch in thread.result()]
+    assert all(len(batch) == 3 for batch in batches)
+    taken = sorted(rollout for batch in batches for rollout in batch)
+    assert taken == [(agent, slot) for agent in range(4) for slot in range(30)]
+
+
+def test_closing_hands_out_what_is_left(memory):
+    queue = TrainingQueue(rollouts_per_batch=2)
+    _, client = queue.connect(0, memory, SLOTS)
+    for _ in range(3):
+        client.ship(client.free_slot(), 5, 10, [])
+    queue.close()
+    left = []
+    while batch := queue.next_batch():
+        left += batch
+    assert len(left) == 3
+    assert queue.next_batch() == []
+
+
+def test_an_agent_waits_when_the_trainers_have_all_its_slots(memory):
+    queue = TrainingQueue(rollouts_per_batch=1)
+    _, client = queue.connect(0, memory, SLOTS)
+    for _ in range(SLOTS):
+        client.ship(client.free_slot(), 5, 10, [])
+    waiting = in_thread(client.free_slot)
+    time.sleep(0.1)
+    assert waiting.is_alive()
+    (rollout,) = queue.next_batch()
+    rollout.release()
+    assert waiting.result() == rollout.slot
+
+
+def _chatter(client):
+    while True:
+        client.ship(client.free_slot(), 5, 10, [])
+
+
+def test_a_killed_writer_costs_nobody_else_anything(memory):
+    processes = multiprocessing.get_context("forkserver")
+    queue = TrainingQueue(rollouts_per_batch=1)
+    agents = []
+    for number in range(2):
+        handle, client = queue.connect(number, memory, SLOTS)
+        process = processes.Process(target=_chatter, args=(client,), daemon=True)
+        process.start()
+        client.close()
+        agents.append((process, handle))
+
+    def take(count=0, until=frozenset()):
+        seen = []
+        while len(seen) < count or not set(seen) >= until:
+            (rollout,) = queue.next_batch()
+            rollout.release()
+            seen.append(rollout.agent.number)
+        return seen
+
+    in_thread(lambda: take(until={0, 1})).result(60)
+    os.kill(agents[0][0].pid, signal.SIGKILL)
+    agents[0][0].join()
+    seen = in_thread(take, 500).result()
+    assert set(seen[-100:]) == {1}
+    assert agents[0][1].connection.closed, "the dead agent's connection is still open"
+    agents[1][0].kill()
+
+
+def _ask_and_wait(client):
+    client.ask(0, 0)
+    client.wait()
+
+
+def test_a_client_notices_that_the_server_is_gone(memory):
+    queue = PredictionQueue()
+    agent, client = queue.connect(memory)
+    queue.disconnect(agent)
+    with pytest.raises((EOFError, OSError)):
+        _ask_and_wait(client)

@@ -1,0 +1,70 @@
+"""n-step targets: closed forms, and a loop that looks forward from each row on its own."""
+
+import numpy as np
+import pytest
+
+from ga3c.algorithms.returns import n_step_returns
+
+
+def returns(reward, value, terminated, truncated, valid, bootstrap, discount):
+    """`n_step_returns` of one column, given as lists."""
+    columns = [np.array(x, np.float32)[:, None] for x in (reward, value)]
+    flags = [np.array(x, bool)[:, None] for x in (terminated, truncated, valid)]
+    return n_step_returns(*columns, *flags, np.array([bootstrap], np.float32), discount).numpy()[:, 0]
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.9, 1.0])
+def test_constant_reward(discount):
+    steps, reward, bootstrap = 6, 2.0, 5.0
+    no, left = [0] * steps, np.arange(steps, 0, -1)
+    result = returns([reward] * steps, no, no, no, [1] * steps, bootstrap, discount)
+    gathered = left if discount == 1 else (1 - discount**left) / (1 - discount)
+    np.testing.assert_allclose(result, reward * gathered + discount**left * bootstrap, rtol=1e-6)
+
+
+def test_an_end_is_worth_nothing_and_a_cut_its_last_value():
+    value, end, no, yes = [10, 20, 30, 40], [0, 1, 0, 0], [0] * 4, [1, 1, 0, 1]  # row 2: the game restarts
+    terminated = returns([1, 1, 7, 1], value, end, no, yes, 100, 0.5)
+    truncated = returns([1, 1, 7, 1], value, no, end, yes, 100, 0.5)
+    in_last_row = returns([1, 1], [10, 20], [0, 0], [0, 1], [1, 1], 100, 0.5)
+    np.testing.assert_allclose(terminated[[0, 1, 3]], [1.5, 1, 51])
+    np.testing.assert_allclose(truncated[[0, 1, 3]], [1 + 0.5 * 16, 1 + 0.5 * 30, 51])
+    np.testing.assert_allclose(in_last_row, [1 + 0.5 * 51, 1 + 0.5 * 100])
+
+
+def naive(reward, value, terminated, truncated, valid, bootstrap, discount):
+    """The return of each valid row of one column, NaN elsewhere."""
+    result = np.full(len(reward), np.nan)
+    for start in np.flatnonzero(valid):
+        total, weight, t = 0.0, 1.0, start
+        while True:
+            total += weight * reward[t]
+            weight *= discount
+            following = value[t + 1] if t + 1 < len(reward) else bootstrap
+            if terminated[t]:
+                break
+            if truncated[t] or t + 1 == len(reward) or not valid[t + 1]:
+                total += weight * (following if truncated[t] else bootstrap)
+                break
+            t += 1
+        result[start] = total
+    return result
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_rollouts(seed):
+    rng = np.random.default_rng(seed)
+    steps, columns = int(rng.integers(1, 12)), 40
+    reward, value = rng.normal(size=(2, steps, columns)).astype(np.float32)
+    bootstrap = rng.normal(size=columns).astype(np.float32)
+    terminated, truncated = rng.random((2, steps, columns)) < 0.2
+    valid = np.ones((steps, columns), bool)
+    for column in range(columns):
+        for t in range(1, steps):  # the row after an episode's end is no transition: its flags mean nothing
+            valid[t, column] = not (valid[t - 1, column] and (terminated | truncated)[t - 1, column])
+        length = int(rng.integers(1, steps + 1))  # a rollout may be short: Batch.fill pads it so
+        valid[length:, column], value[length:, column] = False, bootstrap[column]
+    result = n_step_returns(reward, value, terminated, truncated, valid, bootstrap, 0.9).numpy()
+    arrays = (reward, value, terminated, truncated, valid)
+    expected = [naive(*(a[:, c] for a in arrays), bootstrap[c], 0.9) for c in range(columns)]
+    np.testing.assert_allclose(result[valid], np.stack(expected, axis=1)[valid], rtol=1e-4, atol=1e-5)

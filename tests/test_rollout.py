@@ -1,0 +1,86 @@
+"""Rollouts in shared memory and in batches."""
+
+import multiprocessing
+
+import numpy as np
+import pytest
+
+from ga3c.rollout import AgentMemory, Batch, EnvironmentSpec, rollout_dtype, slots_needed
+
+T_MAX, ENVS = 4, 2
+DTYPE = rollout_dtype(EnvironmentSpec("Test", (3,), "float32", 2, 1), T_MAX, ENVS)
+
+
+def record(number, length=T_MAX):
+    """A rollout: every field holds `number` in its first `length` rows, after them what is not to be used."""
+    rollout = np.zeros((), DTYPE)
+    for name in DTYPE.names:
+        rollout[name] = number
+    for name in set(DTYPE.names) - {"bootstrap_value"}:
+        rollout[name][length:] = 77
+    rollout["bootstrap_value"] = -number
+    return rollout[()], length
+
+
+def test_rollouts_lie_side_by_side():
+    batch = Batch(DTYPE, 3)
+    batch.fill([record(1), record(2), record(3)])
+    for name in ("observation", "action", "log_probability", "value", "reward"):
+        array = batch.arrays[name].reshape(T_MAX, 3 * ENVS, -1)
+        np.testing.assert_array_equal(array, np.broadcast_to([[[1], [1], [2], [2], [3], [3]]], array.shape))
+    np.testing.assert_array_equal(batch.arrays["bootstrap_value"], [-1, -1, -2, -2, -3, -3])
+    assert batch.arrays["valid"].all()
+    assert batch.arrays["terminated"].dtype == bool
+
+
+def test_a_short_rollout_is_padded():
+    batch = Batch(DTYPE, 2)
+    batch.fill([record(1, length=2), record(2)])
+    np.testing.assert_array_equal(batch.arrays["valid"][:, :ENVS], [[1, 1], [1, 1], [0, 0], [0, 0]])
+    np.testing.assert_array_equal(batch.arrays["value"][:, 0], [1, 1, -1, -1])
+    assert batch.arrays["valid"][:, ENVS:].all()
+    np.testing.assert_array_equal(batch.arrays["value"][:, ENVS], [2, 2, 2, 2])
+
+
+def test_nothing_of_the_fill_before_stays_valid():
+    batch = Batch(DTYPE, 3)
+    batch.fill([record(1), record(2), record(3)])
+    batch.fill([record(4, length=1)])
+    expected = np.zeros((T_MAX, 3 * ENVS), bool)
+    expected[0, :ENVS] = True
+    np.testing.assert_array_equal(batch.arrays["valid"], expected)
+
+
+def test_versions_are_those_of_the_rows_in_use():
+    np.testing.assert_array_equal(Batch.versions([record(5, length=2), record(6)]), [5, 5, 6, 6, 6, 6])
+
+
+def write(memory, slot):
+    """What an agent's process does."""
+    memory.slots["observation"][slot, 1] = 5
+    memory.slots["bootstrap_value"][slot] = [6, 7]
+    memory.add_steps(8)
+
+
+@pytest.mark.parametrize("method", ["forkserver", "spawn"])
+def test_another_process_writes_what_this_one_reads(method):
+    context = multiprocessing.get_context(method)
+    memory = AgentMemory(DTYPE, 3)
+    memory.slots["value"][2] = 9
+    memory.add_steps(1)
+    process = context.Process(target=write, args=(memory, 2))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+    np.testing.assert_array_equal(memory.slots["observation"][:, :, 0, 0].nonzero(), [[2], [1]])
+    np.testing.assert_array_equal(memory.slots["bootstrap_value"], [[0, 0], [0, 0], [6, 7]])
+    assert (memory.slots["value"][2] == 9).all()
+    assert memory.steps == 9
+
+
+@pytest.mark.parametrize(("t_max", "envs", "minimum"), [(5, 8, 80), (5, 1, 40), (5, 8, 1), (7, 3, 100)])
+def test_one_agent_alone_fills_a_batch(t_max, envs, minimum):
+    """It can only ship a rollout once the first row of the next one, in another slot, is predicted."""
+    slots = slots_needed(t_max, envs, minimum)
+    assert (slots - 1) * t_max * envs >= minimum
+    assert (slots - 3) * t_max * envs < minimum

@@ -1,0 +1,142 @@
+"""The set-up of run.sh, with real processes; only the installer is a stand-in that notes what it is given."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHON = Path(sys.executable).resolve()
+BOTH = ("bash", "-c", 'set -eu; source "a copy/.setup.sh"; setup requirements.txt tests/requirements.txt')
+ABSENT = "#!/bin/sh\nexit 1\n"
+UV = f"""#!/usr/bin/env bash
+set -eu
+last=${{*: -1}}
+case " $* " in
+*" venv "*) mkdir -p "$last/bin" && ln -s "{PYTHON}" "$last/bin/python" ;;
+*" install "*) grep -v '^#' "$last" >>installed && eval "${{UV_DOES:-}}" ;;
+esac
+"""
+
+
+def write(name, text):
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text(text)
+    Path(name).chmod(0o755)
+
+
+@pytest.fixture(autouse=True)
+def a_copy(tmp_path, monkeypatch):
+    """The scripts, in a folder with a space in its name, around a program that shows its arguments."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    monkeypatch.delenv("PYTHON", raising=False)
+    for name in ("run.sh", "play.sh", ".setup.sh"):
+        write(f"a copy/{name}", (ROOT / name).read_text())
+    write("a copy/requirements.txt", "tensorflow==1\n")
+    write("a copy/tests/requirements.txt", "pytest==1\n")
+    write("a copy/ga3c/__main__.py", "import os, sys; print(sys.argv[1:], os.getcwd())")
+    write("bin/uv", UV)
+    write("bin/nvidia-smi", ABSENT)
+
+
+def start(*command, **env):
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    command = command or ("a copy/run.sh",)
+    return subprocess.Popen(command, env={**os.environ, **env}, start_new_session=True, **streams)
+
+
+def run(*command, **env):
+    process = start(*command, **env)
+    output, errors = process.communicate()
+    return process.returncode, output, errors
+
+
+def start_up_to_the_installer():
+    process = start(UV_DOES='touch "${last%/*}/half"; sleep 2')
+    while not Path("a copy/.venv/half").exists():
+        time.sleep(0.01)
+    return process
+
+
+def installed():
+    return Path("installed").read_text().split()
+
+
+def test_only_the_first_start_installs():
+    assert run("a copy/run.sh", "-x")[:2] == (0, f"['-x'] {Path.cwd()}\n")
+    assert run("a copy/play.sh", "-x")[:2] == (0, f"['play', '-x'] {Path.cwd()}\n")
+    assert installed() == ["tensorflow==1"]
+
+
+def test_a_changed_list_goes_into_the_same_venv_and_a_moved_copy_gets_its_own():
+    run()
+    write("a copy/.venv/kept", "")
+    write("a copy/requirements.txt", "tensorflow==2\n")
+    assert run()[0] == 0
+    assert Path("a copy/.venv/kept").exists()
+    Path("a copy").rename("moved")
+    assert run("moved/run.sh")[0] == 0
+    assert not Path("moved/.venv/kept").exists()
+    assert installed() == ["tensorflow==1", "tensorflow==2", "tensorflow==2"]
+
+
+def test_run_and_tests_leave_each_other_alone():
+    assert [run(*command)[0] for command in [(), BOTH, (), BOTH]] == [0, 0, 0, 0]
+    assert installed() == ["tensorflow==1", "pytest==1"]
+
+
+@pytest.mark.parametrize("kill", [os.kill, os.killpg], ids=["installer_lives_on", "all_killed"])
+def test_after_a_kill_the_next_start_begins_anew(kill):
+    kill(start_up_to_the_installer().pid, signal.SIGKILL)
+    status, _, errors = run()
+    assert (status, len(installed()), "waiting" in errors) == (0, 2, kill is os.kill)
+    assert not Path("a copy/.venv/half").exists()
+
+
+def test_interrupt_and_failure_are_said_and_mended():
+    process = start_up_to_the_installer()
+    os.killpg(process.pid, signal.SIGINT)
+    assert "interrupted" in process.communicate()[1].splitlines()[-1]
+    status, _, errors = run(UV_DOES="false")
+    assert (process.returncode, status, "failed" in errors.splitlines()[-1]) == (130, 1, True)
+    assert (run()[0], len(installed())) == (0, 3)
+
+
+def test_starts_at_the_same_time_install_once():
+    processes = [start(UV_DOES="sleep 1") for _ in range(3)]
+    waited = ["waiting" in process.communicate()[1] for process in processes]
+    assert ([process.returncode for process in processes], sum(waited)) == ([0, 0, 0], 2)
+    assert installed() == ["tensorflow==1"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="CUDA is for Linux")
+def test_a_gpu_brings_cuda():
+    for nvidia_smi in (ABSENT, "#!/bin/sh\n", ABSENT):
+        write("bin/nvidia-smi", nvidia_smi)
+        assert run()[0] == 0
+    assert installed() == ["tensorflow==1", "tensorflow[and-cuda]==1"]
+
+
+LACKS = [("sys.version_info = (3, 9)", "no Python 3.10"), ("sys.modules['venv'] = None", "no venv module")]
+
+
+@pytest.mark.parametrize(("lack", "said"), LACKS)
+def test_without_a_fitting_python_one_line_says_so(lack, said):
+    write("bin/uv", ABSENT)
+    for name in ("python3.13", "python3.12", "python3.11", "python3.10", "python3"):
+        write(f"bin/{name}", f'#!/bin/sh\nexec {PYTHON} -I -c "import sys; {lack}\n$3" "$4"')
+    status, _, errors = run()
+    assert (status, errors.count("\n"), said in errors) == (2, 1, True)
+
+
+def test_without_uv_venv_and_pip_do_the_work():
+    pytest.importorskip("ensurepip")
+    write("bin/uv", ABSENT)
+    write("a copy/requirements.txt", "pip\n")
+    assert run(PYTHON=str(PYTHON))[0] == 0
+    assert Path("a copy/.venv/bin/pip").exists()

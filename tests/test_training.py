@@ -1,0 +1,166 @@
+"""The whole program, with real processes, on a tiny environment and on a real Atari game."""
+
+import json
+import math
+import os
+import signal
+import time
+
+import numpy as np
+import psutil
+import pytest
+
+from ga3c import checkpoint
+from tests import program
+from tests.program import TINY, Started
+
+
+@pytest.fixture(scope="module")
+def atari_run(tmp_path_factory):
+    """A finished run of a few hundred updates on Pong."""
+    run_dir = tmp_path_factory.mktemp("pong") / "Pong" / "run"
+    arguments = ["--game", "Pong", "--run-dir", run_dir, "--steps", 24_000, "--log-seconds", 1]
+    ended = program.run(*arguments, "--controller-seconds", 2, "--checkpoint-seconds", 2)
+    return run_dir, ended
+
+
+def test_it_solves_the_tiny_environment(tmp_path):
+    run_dir = tmp_path / "run"
+    limits = ["--episodes", 10_000, "--minutes", 2]
+    ended = program.run(*TINY, "--run-dir", run_dir, *limits, "--log-seconds", 1, timeout=240)
+    assert ended.returncode == 0, ended.stderr
+    scores = [float(row["score"]) for row in program.rows(run_dir / "episodes.csv")]
+    assert np.mean(scores[:20]) < 10
+    assert np.mean(scores[-200:]) > 18  # 20 is perfect, 5 is chance
+
+
+def test_a_real_game_trains_for_a_few_hundred_updates(atari_run):
+    run_dir, ended = atari_run
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == ""
+    assert {path.name for path in run_dir.iterdir()} >= {
+        "config.json", "episodes.csv", "throughput.csv", "controller.csv", "checkpoints", "tensorboard", "plot.png",
+    }  # fmt: skip
+    rows = program.rows(run_dir / "throughput.csv")
+    last = {name: float(value) for name, value in rows[-1].items()}
+    assert last["steps"] >= 24_000
+    assert last["frames"] == 4 * last["steps"]
+    steps = [int(row["steps"]) for row in rows]
+    assert steps == sorted(steps)
+    assert all(math.isfinite(float(row["loss"])) for row in rows if row["loss"] != "nan")
+    updates = json.loads(_meta(run_dir))["totals"]["updates"]
+    assert updates >= 250
+
+
+def _meta(run_dir) -> str:
+    return json.dumps(checkpoint.load_newest(run_dir / "checkpoints")[2])
+
+
+def test_the_headers_of_the_logs(atari_run):
+    run_dir, _ = atari_run
+    assert (run_dir / "episodes.csv").read_text().splitlines()[0] == "seconds,steps,score,length_steps,agent"
+    assert (
+        (run_dir / "throughput.csv")
+        .read_text()
+        .startswith(
+            "seconds,steps,frames,pps,tps,updates_per_second,trained_steps_per_second,frames_per_second,agents,predictors,"
+            "trainers,prediction_queue,training_queue,mean_prediction_batch,mean_training_batch,mean_policy_lag_updates,"
+            "max_policy_lag_updates,entropy,value"
+        )
+    )
+
+
+def test_every_transition_is_trained_on_once(atari_run):
+    """The agents' own count of what they made, against what entered an update, across changes of the counts."""
+    totals = json.loads(_meta(atari_run[0]))["totals"]
+    assert totals["made_steps"] == totals["steps"] == totals["trained_steps"] > 0
+    assert totals["lost_steps"] == 0
+
+
+def test_the_controller_decided_and_said_so(atari_run):
+    run_dir, ended = atari_run
+    rows = program.rows(run_dir / "controller.csv")
+    assert rows
+    assert ended.stdout.count("Controller: ") == len(rows)
+
+
+def test_a_resumed_run_goes_on(atari_run):
+    run_dir, _ = atari_run
+    before = json.loads(_meta(run_dir))["totals"]
+    ended = program.run("--resume", run_dir, "--steps", before["steps"] + 5_000, "--controller", "off")
+    assert ended.returncode == 0, ended.stderr
+    after = json.loads(_meta(run_dir))["totals"]
+    for name in ("seconds", "steps", "updates", "predictions"):
+        assert after[name] > before[name]
+    assert after["made_steps"] == after["trained_steps"] == after["steps"] >= before["steps"] + 5_000
+    rows = program.rows(run_dir / "throughput.csv")
+    assert sum(row["steps"] == "steps" for row in rows) == 0, "a second header"
+    seconds = [float(row["seconds"]) for row in rows]
+    assert seconds == sorted(seconds)
+    assert (run_dir / "config.json").read_text().count('"t_max"') == 1
+
+
+def test_a_run_is_not_overwritten(atari_run):
+    run_dir, _ = atari_run
+    ended = program.run("--game", "Pong", "--run-dir", run_dir)
+    assert ended.returncode == 2
+    assert "--resume" in ended.stderr
+    other = program.run("--game", "Boxing", "--resume", run_dir)
+    assert other.returncode == 2
+    assert "leave --game out" in other.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_it_cleanly(tmp_path, number):
+    run_dir = tmp_path / "run"
+    started = Started(tmp_path / "log", *TINY, "--run-dir", run_dir, "--log-seconds", 0.5)
+    started.wait_for(lambda: any(float(row["tps"]) > 0 for row in program.rows(run_dir / "throughput.csv")))
+    assert started.stop(number) == 128 + number, started.log.read_text()
+    assert started.left_over() == []
+    assert "Traceback" not in started.log.read_text()
+    totals = json.loads(_meta(run_dir))["totals"]
+    assert totals["made_steps"] == totals["trained_steps"] == totals["steps"] > 0
+    assert (run_dir / "plot.png").exists()
+
+
+def test_a_second_signal_ends_it_at_once(tmp_path):
+    started = Started(tmp_path / "log", *TINY, "--run-dir", tmp_path / "run", "--log-seconds", 0.5)
+    started.wait_for(lambda: program.rows(tmp_path / "run" / "throughput.csv"))
+    for agent in started.agents():
+        agent.suspend()  # they cannot follow the first signal
+    started.look()
+    os.kill(started.process.pid, signal.SIGINT)
+    time.sleep(0.3)
+    os.kill(started.process.pid, signal.SIGINT)
+    assert started.process.wait(3) == 130
+    for agent in psutil.wait_procs(started.family, timeout=0)[1]:
+        agent.resume()
+    assert started.left_over() == []
+
+
+def test_killed_without_warning_it_leaves_no_process_and_can_be_resumed(tmp_path):
+    run_dir = tmp_path / "run"
+    started = Started(tmp_path / "log", *TINY, "--run-dir", run_dir, "--checkpoint-seconds", 1)
+    started.wait_for(lambda: any((run_dir / "checkpoints").glob("*.npz")))
+    os.kill(started.process.pid, signal.SIGKILL)
+    started.process.wait(10)
+    assert started.left_over() == []
+    steps = json.loads(_meta(run_dir))["totals"]["steps"]
+    ended = program.run("--resume", run_dir, "--steps", steps + 1_000)
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(_meta(run_dir))["totals"]["steps"] >= steps + 1_000
+
+
+def test_a_killed_agent_is_replaced_and_its_loss_is_counted(tmp_path):
+    run_dir = tmp_path / "run"
+    started = Started(tmp_path / "log", *TINY, "--run-dir", run_dir, "--log-seconds", 0.5)
+    started.wait_for(lambda: any(float(row["tps"]) > 0 for row in program.rows(run_dir / "throughput.csv")))
+    victim = started.agents()[0]
+    victim.kill()
+    started.wait_for(lambda: "died (SIGKILL)" in started.log.read_text())
+    started.wait_for(lambda: len(started.agents()) == 2)
+    time.sleep(1)
+    assert started.stop() == 130
+    totals = json.loads(_meta(run_dir))["totals"]
+    assert totals["made_steps"] == totals["trained_steps"] + totals["lost_steps"]
+    assert 0 <= totals["lost_steps"] <= 2 * 4 * 5  # what one agent had in its hands
