@@ -27,7 +27,8 @@ def save(directory: Path, steps: int, arrays: dict[str, np.ndarray], meta: dict,
         os.fsync(file.fileno())
     os.replace(partial, path)
     for old in saved(directory)[:-keep]:
-        old.unlink(missing_ok=True)
+        if old != path:  # a damaged file of more steps may lie here, from which the run could not go on
+            old.unlink(missing_ok=True)
     return path
 
 
@@ -42,7 +43,7 @@ def load(path: Path) -> tuple[dict[str, np.ndarray], dict]:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         return arrays, json.loads(arrays.pop("meta").tobytes())
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, EOFError, RuntimeError, TypeError, zipfile.BadZipFile) as error:
         raise ConfigError(f"Cannot read the checkpoint {path}: {error}.") from error
 
 

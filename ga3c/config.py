@@ -23,11 +23,11 @@ def usable_cores() -> int:
 @dataclass(frozen=True)
 class EnvironmentSettings:
     game: str = "Pong"
-    """Atari game in any usual spelling (Boxing, ms_pacman, ALE/Pong-v5), a registered Gymnasium id with discrete
-    actions (CartPole-v1), or your own (package.module:EnvId)."""
+    """Atari game in any usual spelling (Boxing, ms_pacman, ALE/Pong-v5).
+    Or a Gymnasium id with discrete actions (CartPole-v1), or your own (package.module:EnvId)."""
     protocol: Literal["paper", "machado"] = "paper"
-    """Defaults for the Atari settings below. paper: those shown here. machado (Machado et al. 2018): sticky
-    actions 0.25, all 18 actions, no no-op starts, no life signal."""
+    """Sets the Atari settings below. paper: to what is shown here.
+    machado (Machado et al. 2018): sticky actions 0.25, all 18 actions, no no-op starts, no life signal."""
     frame_skip_frames: int = 4
     """Emulator frames for each step; the action is repeated and the last two frames are max-pooled."""
     frame_size_pixels: int = 84
@@ -73,8 +73,8 @@ class LearningSettings:
     preset: Literal["default", "paper"] = "default"
     """Defaults of the learning and scheduling settings. paper: the paper's constants and one game for each agent."""
     network: Network = "auto"
-    """The paper's small or large network (section 5.1), or a small fully connected one (mlp). auto: small for
-    images, mlp for vectors."""
+    """The paper's small or large networks (section 5.1), or a small fully connected one (mlp).
+    auto: small for images, mlp for vectors."""
     t_max: int = 5
     """Steps of one rollout (paper: t_max)."""
     minimum_batch_steps: int = 80
@@ -114,7 +114,7 @@ class RunSettings:
     tensorflow_threads: int = 0
     """Threads inside one TensorFlow operation. 0: a quarter of the cores, at least one."""
     resume: str | None = None
-    """Go on with a run: alone for the newest of that game, or followed by the run's directory."""
+    """Go on with a run: the newest of the game, or the one whose directory follows."""
     run_dir: str | None = None
     """Directory of the run. Default: results/GAME/START-TIME."""
     checkpoint_seconds: float = 60.0

@@ -62,14 +62,14 @@ def test_gymnasium_ids():
 
 
 def play(game, steps, seed=1, count=2, threads=1, **settings):
-    """What `step` returned in `steps` random steps: arrays [time, env, ...]."""
+    """What `step` returned in `steps` random steps, the same in each copy: arrays [time, env, ...]."""
     games = environments.make(EnvironmentSettings(game=game, **settings), count, seed, threads)
     rng, rows = np.random.default_rng(0), []
     first = games.reset()
     assert first.shape == (count, *games.spec.observation_shape)
     assert first.dtype == games.spec.observation_dtype
     for _ in range(steps):
-        rows.append(games.step(rng.integers(games.spec.actions, size=count).astype(np.int32)))
+        rows.append(games.step(np.full(count, rng.integers(games.spec.actions), np.int32)))
     games.close()
     return [np.stack(column) for column in zip(*rows, strict=True)]
 

@@ -35,7 +35,7 @@ def loss(
         values: float32 [batch], likewise.
         actions: int32 [batch], as taken.
         returns: float32 [batch], the targets R.
-        valid: bool [batch]; steps that are not valid count nothing, whatever they hold.
+        valid: bool [batch]; steps that are not valid count nothing.
     """
     probabilities = tf.nn.softmax(logits)
     taken = tf.gather(probabilities, actions, batch_dims=1)

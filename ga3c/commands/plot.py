@@ -32,9 +32,12 @@ def read_csv(path: Path) -> dict[str, np.ndarray]:
     """The columns of a CSV file as float64 arrays; empty if there is no file. An unfinished last row is left out."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
-            header, *rows = list(csv.reader(file)) or [[]]
+            lines = [line for line in file if line.endswith("\n")]
     except FileNotFoundError:
         return {}
+    if not lines:
+        return {}
+    header, *rows = csv.reader(lines)
     rows = [row for row in rows if len(row) == len(header)]
     values = np.array([[float(cell) for cell in row] for row in rows]).reshape(-1, len(header))
     return dict(zip(header, values.T, strict=True))

@@ -30,9 +30,13 @@ RANDOM_AND_HUMAN_SCORES: dict[str, tuple[float, float]] = {
 }  # fmt: skip
 
 
+# ale-py ships these too, but ends the process when it loads one.
+TWO_PLAYER_GAMES = {"combat", "joust", "maze_craze", "warlords"}
+
+
 def rom_names() -> list[str]:
     """The games that ale-py ships, as ROM names (ms_pacman)."""
-    return roms.get_all_rom_ids()
+    return [rom for rom in roms.get_all_rom_ids() if rom not in TWO_PLAYER_GAMES]
 
 
 def display_name(rom: str) -> str:

@@ -25,7 +25,7 @@ def registered(name: str) -> str:
         sys.path.append(os.getcwd())  # where the user stands; last, so that nothing there takes a package's place
     try:
         importlib.import_module(module)
-    except ImportError as error:
+    except (ImportError, ValueError, TypeError) as error:  # the last two: no name, or a relative one
         raise ConfigError(f"Cannot import '{module}' of the game '{name}': {error}.") from error
     if env_id not in gymnasium.registry:
         raise ConfigError(f"Importing '{module}' registered no environment '{env_id}' with Gymnasium.")
