@@ -11,6 +11,7 @@ import numpy as np
 from ga3c import environments, run_directory
 from ga3c.commands import trained_agent
 from ga3c.commands.command_line import parse
+from ga3c.commands.window import Closed, Window
 from ga3c.config import ConfigError
 from ga3c.environments import atari
 from ga3c.environments.gymnasium import GymnasiumEnvironments
@@ -35,41 +36,6 @@ class PlayOptions:
     """The checkpoint file to play, instead of a run's newest."""
     seed: int = 1_000
     """Seeds the game and the sampling of actions."""
-
-
-class _Closed(Exception):
-    """The window was closed."""
-
-
-class _Window:
-    """Shows pictures in a window, at the game's own speed."""
-
-    def __init__(self, title: str, frames_per_second: float):
-        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-        import pygame
-
-        self._pygame, self._title, self._frames_per_second = pygame, title, frames_per_second
-        pygame.init()
-        self._clock, self._screen = pygame.time.Clock(), None
-
-    def show(self, picture: np.ndarray) -> None:
-        pygame = self._pygame
-        size = picture.shape[1] * 3, picture.shape[0] * 3
-        if self._screen is None:
-            self._screen = pygame.display.set_mode(size, pygame.RESIZABLE)
-            pygame.display.set_caption(self._title)
-        for event in pygame.event.get():
-            if event.type == pygame.QUIT or (
-                event.type == pygame.KEYDOWN and event.key in (pygame.K_ESCAPE, pygame.K_q)
-            ):
-                raise _Closed
-        surface = pygame.surfarray.make_surface(picture.swapaxes(0, 1))
-        self._screen.blit(pygame.transform.scale(surface, self._screen.get_size()), (0, 0))
-        pygame.display.flip()
-        self._clock.tick(self._frames_per_second)
-
-    def close(self) -> None:
-        self._pygame.quit()
 
 
 class _Video:
@@ -138,10 +104,10 @@ def run(arguments: list[str]) -> int:
         directory.mkdir(parents=True, exist_ok=True)
         video = directory / "play.mp4"
     frames_per_second = EMULATOR_FRAMES_PER_SECOND / agent.settings.environment.frame_skip_frames
-    output = _Video(video, frames_per_second) if video else _Window(f"GA3C plays {agent.game}", frames_per_second)
+    output = _Video(video, frames_per_second) if video else Window(f"GA3C plays {agent.game}", frames_per_second)
     try:
         _play(agent, options, output.show)
-    except (_Closed, KeyboardInterrupt):
+    except (Closed, KeyboardInterrupt):
         pass
     finally:
         output.close()
