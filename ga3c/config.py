@@ -89,7 +89,7 @@ class LearningSettings:
     """Step size of RMSProp (paper: eta)."""
     rmsprop_decay: float = 0.99
     """Decay of RMSProp's mean square (paper: alpha)."""
-    rmsprop_epsilon: float = 0.1
+    rmsprop_epsilon: float = 0.05
     """Added to the mean square inside the square root (paper: epsilon of Eq. 3)."""
     gradient_clip_norm: float = 40.0
     """The summed gradient is scaled down to this norm; 0: never (the paper needs none)."""
@@ -145,6 +145,7 @@ def with_presets(settings: Settings, preset: str | None, protocol: str | None) -
             preset="paper",
             minimum_batch_steps=40,
             learning_rate=3e-4,
+            rmsprop_epsilon=0.1,
             value_weight=1.0,
             gradient_clip_norm=0.0,
         )
