@@ -15,15 +15,6 @@ from tests import program
 from tests.program import TINY, Started
 
 
-@pytest.fixture(scope="module")
-def atari_run(tmp_path_factory):
-    """A finished run of a few hundred updates on Pong."""
-    run_dir = tmp_path_factory.mktemp("pong") / "Pong" / "run"
-    arguments = ["--game", "Pong", "--run-dir", run_dir, "--steps", 24_000, "--log-seconds", 1]
-    ended = program.run(*arguments, "--controller-seconds", 2, "--checkpoint-seconds", 2)
-    return run_dir, ended
-
-
 def test_it_solves_the_tiny_environment(tmp_path):
     run_dir = tmp_path / "run"
     limits = ["--episodes", 10_000, "--minutes", 2]
