@@ -77,10 +77,8 @@ def test_with_a_display_it_opens_a_window(short_pong):
 
 
 def test_the_same_seed_plays_the_same_game(short_pong, tmp_path):
-    outputs = [
-        program.run("play", "--checkpoint", short_pong, "--record", tmp_path / f"{n}.mp4", "--seed", 7)
-        for n in range(2)
-    ]
+    films = [tmp_path / "a.mp4", tmp_path / "b.mp4"]
+    outputs = [program.run("play", "--checkpoint", short_pong, "--record", film, "--seed", 7) for film in films]
     assert scores(outputs[0].stdout) == scores(outputs[1].stdout)
     assert films[0].read_bytes() == films[1].read_bytes()
 

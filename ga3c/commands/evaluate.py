@@ -10,6 +10,7 @@ import numpy as np
 from ga3c import environments
 from ga3c.commands import trained_agent
 from ga3c.commands.command_line import parse
+from ga3c.commands.trained_agent import AgentOptions, TrainedAgent
 from ga3c.config import ConfigError, EnvironmentSettings, usable_cores
 from ga3c.environments import atari
 
@@ -18,24 +19,14 @@ AT_ONCE = 32
 
 
 @dataclass(frozen=True)
-class EvaluateOptions:
-    game: str | None = None
-    """The game whose newest run is measured. Default: that of the newest run."""
+class EvaluateOptions(AgentOptions):
     episodes: int = 30
     """Games to play (paper, table 3: 30)."""
-    greedy: bool = False
-    """Take the most probable action instead of sampling from the policy."""
-    run: str | None = None
-    """Directory of the run to measure."""
-    checkpoint: str | None = None
-    """The checkpoint file to measure, instead of a run's newest."""
-    seed: int = 1_000
-    """The games are seeded seed, seed + 1, ..."""
     json: str | None = None
     """File to write the result into."""
 
 
-def play_games(agent: trained_agent.TrainedAgent, episodes: int, seed: int, greedy: bool) -> list[float]:
+def play_games(agent: TrainedAgent, episodes: int, seed: int, greedy: bool) -> list[float]:
     """True scores of `episodes` whole games, in the order of their seeds."""
     scores: list[float] = []
     while len(scores) < episodes:
@@ -44,7 +35,7 @@ def play_games(agent: trained_agent.TrainedAgent, episodes: int, seed: int, gree
     return scores
 
 
-def _play_at_once(agent: trained_agent.TrainedAgent, count: int, seed: int, greedy: bool) -> list[float]:
+def _play_at_once(agent: TrainedAgent, count: int, seed: int, greedy: bool) -> list[float]:
     games = environments.make(agent.settings.environment, count, seed, threads=usable_cores())
     scores, playing = np.zeros(count), np.ones(count, np.bool_)
     observations = games.reset()
@@ -56,7 +47,7 @@ def _play_at_once(agent: trained_agent.TrainedAgent, count: int, seed: int, gree
     return scores.tolist()
 
 
-def result(agent: trained_agent.TrainedAgent, scores: list[float], greedy: bool, seed: int) -> dict:
+def result(agent: TrainedAgent, scores: list[float], greedy: bool, seed: int) -> dict:
     """What --json writes."""
     kind, name = environments.resolve(agent.settings.environment.game)
     mean = float(np.mean(scores))
@@ -84,10 +75,7 @@ def _protocol(settings: EnvironmentSettings) -> dict:
 
 def run(arguments: list[str]) -> int:
     options = parse(EvaluateOptions, arguments, EvaluateOptions(), DESCRIPTION, "evaluate")
-    if options.episodes < 1:
-        raise ConfigError(f"--episodes {options.episodes} is out of range: give a number of at least 1.")
-    agent = trained_agent.load(options.game, options.run, options.checkpoint, options.seed)
-    print(f"{agent.game}: {agent.path}, {agent.steps:,} steps of training", flush=True)
+    agent = trained_agent.load(options)
     scores = play_games(agent, options.episodes, options.seed, options.greedy)
     outcome = result(agent, scores, options.greedy, options.seed)
     human = outcome["human_normalized"]

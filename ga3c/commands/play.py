@@ -11,6 +11,7 @@ import numpy as np
 from ga3c import environments, run_directory
 from ga3c.commands import trained_agent
 from ga3c.commands.command_line import parse
+from ga3c.commands.trained_agent import AgentOptions, TrainedAgent
 from ga3c.commands.window import Closed, Window
 from ga3c.config import ConfigError
 from ga3c.environments import atari
@@ -21,21 +22,9 @@ EMULATOR_FRAMES_PER_SECOND = 60
 
 
 @dataclass(frozen=True)
-class PlayOptions:
-    game: str | None = None
-    """The game whose newest run is played. Default: that of the newest run."""
-    episodes: int = 1
-    """Games to play."""
-    greedy: bool = False
-    """Take the most probable action instead of sampling from the policy."""
+class PlayOptions(AgentOptions):
     record: str | None = None
     """Video file to write (.mp4 or .gif) instead of opening a window."""
-    run: str | None = None
-    """Directory of the run to play."""
-    checkpoint: str | None = None
-    """The checkpoint file to play, instead of a run's newest."""
-    seed: int = 1_000
-    """Seeds the game and the sampling of actions."""
 
 
 class _Video:
@@ -59,7 +48,7 @@ def _has_display() -> bool:
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _play(agent: trained_agent.TrainedAgent, options: PlayOptions, show: Callable[[np.ndarray], None]) -> None:
+def _play(agent: TrainedAgent, options: PlayOptions, show: Callable[[np.ndarray], None]) -> None:
     """Plays the games and hands each picture, uint8 [height, width, 3], to `show`."""
     settings = agent.settings.environment
     kind, name = environments.resolve(settings.game)
@@ -90,15 +79,12 @@ def _play(agent: trained_agent.TrainedAgent, options: PlayOptions, show: Callabl
 
 def run(arguments: list[str]) -> int:
     options = parse(PlayOptions, arguments, PlayOptions(), DESCRIPTION, "play")
-    if options.episodes < 1:
-        raise ConfigError(f"--episodes {options.episodes} is out of range: give a number of at least 1.")
     video = Path(options.record) if options.record else None
     if video and video.suffix not in (".mp4", ".gif"):
         raise ConfigError(f"--record {video}: name a file that ends in .mp4 or .gif.")
     if video and not video.absolute().parent.is_dir():
         raise ConfigError(f"--record {video}: there is no directory {video.absolute().parent}.")
-    agent = trained_agent.load(options.game, options.run, options.checkpoint, options.seed)
-    print(f"{agent.game}: {agent.path}, {agent.steps:,} steps of training", flush=True)
+    agent = trained_agent.load(options)
     if video is None and not _has_display():
         directory = run_directory.RESULTS / agent.game
         directory.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,24 @@ from ga3c.config import ConfigError, Settings
 
 
 @dataclass(frozen=True)
+class AgentOptions:
+    """What all commands that use a trained agent have in common."""
+
+    game: str | None = None
+    """The game whose newest run is taken. Default: that of the newest run."""
+    run: str | None = None
+    """Directory of the run to take."""
+    checkpoint: str | None = None
+    """The checkpoint file to take, instead of a run's newest."""
+    greedy: bool = False
+    """Take the most probable action instead of sampling from the policy."""
+    seed: int = 1_000
+    """Seeds the sampling of actions; the games are seeded seed, seed + 1, ..."""
+    episodes: int = 1
+    """Games to play."""
+
+
+@dataclass(frozen=True)
 class TrainedAgent:
     """A model with trained weights (`ga3c.model.Model`), and what it was trained on."""
 
@@ -23,16 +41,19 @@ class TrainedAgent:
         return (logits.argmax(axis=1) if greedy else sampled).astype("int64")
 
 
-def load(game: str | None, run: str | None, path: str | None, seed: int) -> TrainedAgent:
-    """The agent in the checkpoint `path`, else the newest of `run`, else of the newest run of `game` (None: of any).
+def load(options: AgentOptions) -> TrainedAgent:
+    """The agent in the checkpoint named, else the newest of the run named, else of the newest run of the game.
 
-    `seed` is for sampling actions. Raises ConfigError.
+    Raises ConfigError.
     """
-    if path is not None:
-        file = Path(path)
+    if options.episodes < 1:
+        raise ConfigError(f"--episodes {options.episodes} is out of range: give a number of at least 1.")
+    game = options.game
+    if options.checkpoint is not None:
+        file = Path(options.checkpoint)
         arrays, meta = checkpoint.load(file)
     else:
-        directory = run_directory.existing(run) if run else run_directory.newest(game)
+        directory = run_directory.existing(options.run) if options.run else run_directory.newest(game)
         file, arrays, meta = checkpoint.load_newest(directory / "checkpoints")
     try:
         settings, steps = config.from_dict(meta["settings"]), int(meta["totals"]["steps"])
@@ -49,6 +70,7 @@ def load(game: str | None, run: str | None, path: str | None, seed: int) -> Trai
     from ga3c.model import Model
 
     set_up_device("cpu", 0)
-    model = Model(spec, settings.learning, seed, xla=False)
+    model = Model(spec, settings.learning, options.seed, xla=False)
     model.restore(arrays)
+    print(f"{spec.name}: {file}, {steps:,} steps of training", flush=True)
     return TrainedAgent(model, settings, spec.name, steps, file)
