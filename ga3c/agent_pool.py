@@ -19,8 +19,8 @@ from ga3c.training_queue import TrainingQueue
 STILLBORN_LIMIT = 3  # so many agents may die before their first step
 
 
-class AgentsFailed(RuntimeError):
-    """Agents keep dying: a new one would not help."""
+class TrainingFailed(RuntimeError):
+    """A part of the program failed in a way that ends the run. Its text says which and how."""
 
 
 def start_forkserver() -> None:
@@ -103,7 +103,7 @@ class AgentPool:
                 self._predictions.finish(staying[-1].prediction)
 
     def watch(self) -> None:
-        """Replaces agents that have died. Raises AgentsFailed when that does not help."""
+        """Replaces agents that have died. Raises TrainingFailed when that does not help."""
         with self._lock:
             for number in [n for n, agent in self._agents.items() if not agent.process.is_alive()]:
                 agent = self._agents[number]
@@ -113,7 +113,7 @@ class AgentPool:
                     continue
                 self._stillborn = self._stillborn + 1 if agent.memory.steps == 0 else 0
                 if self._stillborn >= STILLBORN_LIMIT:
-                    raise AgentsFailed("Agents keep dying before their first step; their error stands above.")
+                    raise TrainingFailed("Agents keep dying before their first step; their error stands above.")
                 cause = signal.Signals(-code).name if code < 0 else f"exit status {code}"
                 self._console.say(f"Agent {number} died ({cause}); a new one takes its place.")
                 self.add()

@@ -20,18 +20,24 @@ class Console:
             self._write("\r\x1b[K" + text + "\n" + self._line if self._live else text + "\n")
 
     def status(self, row, last_score: float) -> None:
-        """The line in the original's manner, from a `stats.Throughput` and the score of the last game."""
+        """The line in the original's manner, from a `stats_writer.Throughput` and the score of the last game.
+
+        Mean is that of the last 100 games.
+        """
         hours, rest = divmod(int(row.seconds), 3600)
         line = (
             f"[Time: {hours:d}:{rest // 60:02d}:{rest % 60:02d}] "
-            f"[Episode: {row.episodes:5d} Score: {last_score:8.1f}] "
-            f"[Mean of 100: {row.mean_score:8.2f}] "
-            f"[PPS: {row.pps:5.0f} TPS: {row.tps:4.0f}] "
+            f"[Episode: {row.episodes} Score: {last_score:.1f} Mean: {row.mean_score:.2f}] "
+            f"[PPS: {row.pps:.0f} TPS: {row.tps:.0f}] "
             f"[NT: {row.trainers} NP: {row.predictors} NA: {row.agents}]"
-        ).replace("nan", "  -")
+        ).replace("nan", "-")
         with self._lock:
             if self._live:
-                self._line = line[: shutil.get_terminal_size().columns - 1]
+                width = shutil.get_terminal_size().columns - 1
+                if len(line) > width:
+                    for long, short in (("Time: ", ""), ("Episode: ", ""), ("Score: ", ""), ("Mean: ", "mean ")):
+                        line = line.replace(long, short)
+                self._line = line[:width]
                 self._write("\r\x1b[K" + self._line)
             else:
                 self._write(line + "\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ga3c.device import set_up_device  # isort: skip (first: it loads TensorFlow)
 from ga3c import checkpoint, config
-from ga3c.agent_pool import AgentPool
+from ga3c.agent_pool import AgentPool, TrainingFailed
 from ga3c.config import Settings, usable_cores
 from ga3c.console import Console
 from ga3c.controller import Controller, Counts
@@ -68,6 +68,7 @@ class Server:
     def start(self) -> None:
         """Starts everything. The agents come first: they start their games while the model is compiled."""
         run, schedule = self._settings.run, self._settings.schedule
+        threading.excepthook = self._thread_failed
         for _ in range(self._counts.agents):
             self._agents.add()
 
@@ -137,16 +138,15 @@ class Server:
         self._add_thread("trainer", train, self._training, self.model, self.stats, self._new_batch())
 
     def _add_thread(self, name: str, target: Callable, *arguments) -> None:
-        def run():
-            try:
-                target(*arguments)
-            except Exception:
-                self._failure = self._failure or f"A {name} failed:\n{traceback.format_exc()}"
-                self._stopping.set()
-
         self._threads = [thread for thread in self._threads if thread.is_alive()]
-        self._threads.append(threading.Thread(target=run, name=name, daemon=True))
+        self._threads.append(threading.Thread(target=target, args=arguments, name=name, daemon=True))
         self._threads[-1].start()
+
+    def _thread_failed(self, failed: threading.ExceptHookArgs) -> None:
+        """A thread's end by an exception is the end of the run: the others would wait for it for ever."""
+        lines = traceback.format_exception(failed.exc_type, failed.exc_value, failed.exc_traceback)
+        self._failure = self._failure or f"The {failed.thread.name} failed:\n{''.join(lines)}"
+        self._stopping.set()
 
     def request_stop(self) -> None:
         """Makes `serve` return. Safe in a signal handler."""
@@ -155,7 +155,7 @@ class Server:
     def serve(self, every_second: Callable[[], None]) -> None:
         """Watches the run and saves checkpoints until a stop condition is met or `request_stop` is called.
 
-        `every_second()` is called about once a second. Raises RuntimeError with the reason if a part failed.
+        `every_second()` is called about once a second. Raises TrainingFailed with the reason if a part failed.
         """
         run = self._settings.run
         started = saved = time.monotonic()
@@ -174,7 +174,7 @@ class Server:
             ):
                 return
         if self._failure:
-            raise RuntimeError(self._failure)
+            raise TrainingFailed(self._failure)
 
     def save(self) -> None:
         """Writes a checkpoint."""
@@ -205,6 +205,6 @@ class Server:
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         self._agents.keep_books(self.stats)
-        self._writer.finish()
         self.save()
+        self._writer.finish()
         return self.stats.totals()

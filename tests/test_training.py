@@ -155,3 +155,28 @@ def test_a_killed_agent_is_replaced_and_its_loss_is_counted(tmp_path):
     totals = json.loads(_meta(run_dir))["totals"]
     assert totals["made_steps"] == totals["trained_steps"] + totals["lost_steps"]
     assert 0 <= totals["lost_steps"] <= 2 * 4 * 5  # what one agent had in its hands
+
+
+def test_agents_that_cannot_play_end_the_run(tmp_path):
+    ended = program.run("--game", "tests.tiny_environment:Broken-v0", "--run-dir", tmp_path / "run", "--agents", "1")
+    assert ended.returncode == 1
+    assert "Agents keep dying before their first step" in ended.stdout
+    assert "ArithmeticError: broken on purpose" in ended.stderr
+
+
+def test_a_thread_that_fails_ends_the_run_and_saves_it(tmp_path, monkeypatch, capsys):
+    """In this process, so that one part can be made to fail: the tenth update."""
+    from ga3c.__main__ import main
+    from ga3c.model import Model
+
+    train = Model.train
+
+    def fail(self, batch):
+        if self.version == 10:
+            raise ArithmeticError("failed on purpose")
+        return train(self, batch)
+
+    monkeypatch.setattr(Model, "train", fail)
+    assert main([*TINY, "--run-dir", str(tmp_path / "run")]) == 1
+    assert "The trainer failed" in capsys.readouterr().out
+    assert json.loads(_meta(tmp_path / "run"))["totals"]["updates"] == 10

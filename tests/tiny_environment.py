@@ -29,4 +29,12 @@ class Match(gymnasium.Env):
         return self._show(), reward, self._step == STEPS, False, {}
 
 
+class Broken(Match):
+    """Fails at its first step."""
+
+    def step(self, action):
+        raise ArithmeticError("broken on purpose")
+
+
 gymnasium.register("Match-v0", Match)
+gymnasium.register("Broken-v0", Broken)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ga3c import config, environments, networks, run_directory
-from ga3c.agent_pool import start_forkserver
+from ga3c.agent_pool import TrainingFailed, start_forkserver
 from ga3c.commands.command_line import parse, value_of
 from ga3c.config import ConfigError, Settings
 from ga3c.console import Console
@@ -67,6 +67,7 @@ def run(arguments: list[str]) -> int:
     from ga3c.server import Server  # loads TensorFlow
 
     server = Server(settings, run_dir, spec, console)
+    failed = False
     stopped_by: list[int] = []
 
     def on_signal(number, _frame):
@@ -84,6 +85,9 @@ def run(arguments: list[str]) -> int:
             f"seed {server.seed}."
         )
         server.serve(_Plotter(run_dir, settings.run.plot_seconds).tick)
+    except TrainingFailed as failure:
+        failed = True
+        console.say(f"ga3c: {failure}")
     except ConfigError:
         if not resumed:
             run_directory.discard(run_dir)
@@ -98,7 +102,7 @@ def run(arguments: list[str]) -> int:
         )
         _Plotter(run_dir, 0).draw(wait=True)
         console.say(f"Saved in {_short(run_dir)}")
-    return 128 + stopped_by[0] if stopped_by else 0
+    return 1 if failed else 128 + stopped_by[0] if stopped_by else 0
 
 
 def _score(mean: float) -> str:
