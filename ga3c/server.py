@@ -10,7 +10,7 @@ from pathlib import Path
 from ga3c.device import set_up_device  # isort: skip (first: it loads TensorFlow)
 from ga3c import checkpoint, config
 from ga3c.agent_pool import AgentPool, TrainingFailed
-from ga3c.config import Settings, usable_cores
+from ga3c.config import ConfigError, Settings, usable_cores
 from ga3c.console import Console
 from ga3c.controller import Controller, Counts
 from ga3c.model import Model
@@ -35,12 +35,10 @@ class Server:
         self._settings, self._run_dir, self._spec, self._console = settings, run_dir, spec, console
         self.seed = settings.learning.seed or random.randrange(1, 2**31)
         schedule, learning = settings.schedule, settings.learning
-        self._totals, saved_counts, first_agent, self._arrays = Totals(), None, 0, None
-        if settings.run.resume is not None:
-            saved_counts, first_agent = self._load()
+        self._totals, self._recent_scores, self._arrays, first_agent = Totals(), [], None, 0
         self._counts = Counts(schedule.agents or 2 * usable_cores(), schedule.predictors, schedule.trainers)
-        if saved_counts and schedule.controller == "on":
-            self._counts = saved_counts
+        if settings.run.resume is not None:
+            first_agent = self._load()
 
         envs = schedule.envs_per_agent
         self._dtype = rollout_dtype(spec, learning.t_max, envs)
@@ -57,13 +55,20 @@ class Server:
         self._failure: str | None = None
         self._running = False
 
-    def _load(self) -> tuple[Counts, int]:
+    def _load(self) -> int:
+        """Takes over what the newest checkpoint holds. Returns the number of the next agent."""
         path, self._arrays, meta = checkpoint.load_newest(self._run_dir / "checkpoints")
-        self._totals = totals = Totals(**meta["totals"])
+        try:
+            self._totals = totals = Totals(**meta["totals"])
+            if meta["settings"]["schedule"] == vars(self._settings.schedule):  # else new counts were asked for
+                self._counts = Counts(*meta["counts"])
+            self._recent_scores, first_agent = meta["recent_scores"], meta["next_agent"]
+        except (KeyError, TypeError) as error:
+            raise ConfigError(f"{path} is not a checkpoint of this version of ga3c.") from error
         # What was under way when the checkpoint was written never happened, as far as the weights know.
         totals.steps, totals.made_steps = totals.trained_steps, totals.trained_steps + totals.lost_steps
         self._console.say(f"Going on from {path.name}: {totals.steps:,} steps, {totals.episodes:,} games.")
-        return Counts(*meta["counts"]), meta["next_agent"]
+        return first_agent
 
     def start(self) -> None:
         """Starts everything. The agents come first: they start their games while the model is compiled."""
@@ -81,7 +86,7 @@ class Server:
         self._sizes = self.model.prediction_sizes(envs, self._max_requests * envs)
         self.model.warm_up(self._sizes, self._new_batch())
 
-        self.stats = Stats(self._totals)
+        self.stats = Stats(self._totals, self._recent_scores)
         for _ in range(self._counts.predictors):
             self._add_predictor()
         for _ in range(self._counts.trainers):
@@ -184,6 +189,7 @@ class Server:
             "totals": vars(totals),
             "counts": self._controller.counts,
             "next_agent": self._agents.next_number,
+            "recent_scores": self.stats.recent_scores(),
         }
         directory, kept = self._run_dir / "checkpoints", self._settings.run.checkpoints_kept
         checkpoint.save(directory, totals.steps, self.model.state(), meta, kept)

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,13 +27,13 @@ class Totals:
 class Stats:
     """Safe to call from every thread."""
 
-    def __init__(self, totals: Totals):
+    def __init__(self, totals: Totals, recent_scores: Sequence[float] = ()):
         self._lock = threading.Lock()
         self._started = time.monotonic() - totals.seconds
         self._totals = totals
         self._window = Window()
         self._new_episodes: list[tuple] = []
-        self.recent_scores: deque[float] = deque(maxlen=100)
+        self._recent_scores: deque[float] = deque(recent_scores, maxlen=100)
         self.last_score = float("nan")
 
     def predicted(self, states: int) -> None:
@@ -52,7 +53,7 @@ class Stats:
                 for episode in rollout.episodes:
                     totals.episodes += 1
                     self.last_score = episode.score
-                    self.recent_scores.append(episode.score)
+                    self._recent_scores.append(episode.score)
                     row = (f"{self._now():.2f}", totals.steps, f"{episode.score:g}", episode.length_steps)
                     self._new_episodes.append((*row, rollout.agent.number))
             totals.trained_steps += steps
@@ -85,10 +86,15 @@ class Stats:
             episodes, self._new_episodes = self._new_episodes, []
         return totals, window, episodes
 
+    def recent_scores(self) -> list[float]:
+        """Of the last 100 games."""
+        with self._lock:
+            return list(self._recent_scores)
+
     def mean_score(self) -> float:
         """Of the last 100 games; NaN before the first."""
-        with self._lock:
-            return float(np.mean(self.recent_scores)) if self.recent_scores else float("nan")
+        scores = self.recent_scores()
+        return float(np.mean(scores)) if scores else float("nan")
 
 
 class Window:

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import signal
+import threading
 import time
 
 import numpy as np
@@ -164,6 +165,18 @@ def test_agents_that_cannot_play_end_the_run(tmp_path):
     assert "ArithmeticError: broken on purpose" in ended.stderr
 
 
+@pytest.fixture
+def handlers():
+    """Puts back what a run in this process sets for the whole process."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before, hook = [signal.getsignal(number) for number in numbers], threading.excepthook
+    yield
+    threading.excepthook = hook
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("handlers")
 def test_a_thread_that_fails_ends_the_run_and_saves_it(tmp_path, monkeypatch, capsys):
     """In this process, so that one part can be made to fail: the tenth update."""
     from ga3c.__main__ import main

@@ -69,7 +69,7 @@ def load(options: AgentOptions) -> TrainedAgent:
     from ga3c.device import set_up_device  # isort: skip (first: it loads TensorFlow)
     from ga3c.model import Model
 
-    set_up_device("cpu", 0)
+    set_up_device("cpu", config.usable_cores())
     model = Model(spec, settings.learning, options.seed, xla=False)
     model.restore(arrays)
     print(f"{spec.name}: {file}, {steps:,} steps of training", flush=True)
