@@ -34,11 +34,7 @@ def rollout_dtype(spec: EnvironmentSpec, t_max: int, envs: int) -> np.dtype:
             ("reward", np.float32, rows),  # r_t, clipped if the settings say so
             ("terminated", np.bool_, rows),  # s_{t+1} is the end: no future reward
             ("truncated", np.bool_, rows),  # the episode was cut at s_{t+1}: bootstrap from its value
-            (
-                "valid",
-                np.bool_,
-                rows,
-            ),  # False: not a transition (the step in which a game restarts, or padding)
+            ("valid", np.bool_, rows),  # False: no transition, but the restart of a game, or padding
             ("bootstrap_value", np.float32, (envs,)),  # V of the state after the last row
             ("version", np.int64, (t_max,)),  # model updates made before row t was predicted
         ],
