@@ -89,8 +89,8 @@ def main(
     training: TrainingClient,
 ) -> None:
     """Entry point of the process. Ends when told to, or when the server is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # these reach the whole group; the server decides
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # they reach the whole process group; the server decides
     envs = environments.make(settings, memory.slots["action"].shape[2], seed)
     try:
         play(envs, memory, predictions, training, settings.reward_clip)

@@ -30,7 +30,7 @@ def start_forkserver() -> None:
     reach the whole process group; the server decides when agents end.
     """
     multiprocessing.set_forkserver_preload(["ga3c.agent"])
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
     multiprocessing.forkserver.ensure_running()
     for number, handler in zip(numbers, before, strict=True):

@@ -1,5 +1,6 @@
 """The console: one live line on a terminal, plain lines anywhere else."""
 
+import os
 import shutil
 import sys
 import threading
@@ -50,5 +51,9 @@ class Console:
             self._line = ""
 
     def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:  # the reader is gone, a closed terminal or the end of a pipe: the run goes on
+            self._stream = open(os.devnull, "w")  # noqa: SIM115
+            os.dup2(self._stream.fileno(), 1)  # Python flushes its stdout once more at the end

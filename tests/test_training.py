@@ -4,6 +4,7 @@ import json
 import math
 import os
 import signal
+import subprocess
 import threading
 import time
 
@@ -102,7 +103,7 @@ def test_a_run_is_not_overwritten(atari_run):
     assert "leave --game out" in other.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_it_cleanly(tmp_path, number):
     run_dir = tmp_path / "run"
     started = Started(tmp_path / "log", *TINY, "--run-dir", run_dir, "--log-seconds", 0.5)
@@ -113,6 +114,16 @@ def test_a_signal_stops_it_cleanly(tmp_path, number):
     totals = json.loads(_meta(run_dir))["totals"]
     assert totals["made_steps"] == totals["trained_steps"] == totals["steps"] > 0
     assert (run_dir / "plot.png").exists()
+
+
+def test_it_goes_on_when_nobody_reads_its_output_any_more(tmp_path):
+    arguments = program.command(*TINY, "--run-dir", tmp_path / "run", "--steps", 3_000, "--log-seconds", 0.2)
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=program.ROOT) as process:
+        process.stdout.close()
+        errors = process.stderr.read().decode()
+        assert process.wait(60) == 0, errors
+    assert errors == ""
+    assert json.loads(_meta(tmp_path / "run"))["totals"]["steps"] >= 3_000
 
 
 def test_a_second_signal_ends_it_at_once(tmp_path):
@@ -168,7 +179,7 @@ def test_agents_that_cannot_play_end_the_run(tmp_path):
 @pytest.fixture
 def handlers():
     """Puts back what a run in this process sets for the whole process."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before, hook = [signal.getsignal(number) for number in numbers], threading.excepthook
     yield
     threading.excepthook = hook

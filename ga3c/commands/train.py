@@ -76,7 +76,7 @@ def run(arguments: list[str]) -> int:
         stopped_by.append(number)
         server.request_stop()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, on_signal)
     try:
         server.start()
