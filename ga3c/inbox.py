@@ -50,7 +50,7 @@ class Inbox:
         """Waits until `choose(waiting messages)` is more than 0 and returns that many, oldest first.
 
         Returns [] to a thread that shall leave: because of `retire_one`, or because the inbox is closed and
-        empty. When closed, everything left is handed out, at most what `choose` allows or all if it wants more.
+        empty. When closed, what is left in the end is handed out, even if `choose` would wait for more.
         """
         with self._turn:
             self._receive(timeout=0)
@@ -59,15 +59,16 @@ class Inbox:
                     self._leave.pop()
                     return []
                 count = choose(self._pending) if self._pending else 0
-                if self.closed:
-                    count = count or len(self._pending)
-                if count or self.closed:
-                    taken, self._pending = self._pending[:count], self._pending[count:]
-                    return taken
-                self._receive(timeout=None)
+                if not count and (self._receive(timeout=0 if self.closed else None) or not self.closed):
+                    continue
+                count = count or len(self._pending)  # closed, and nothing more comes: what is left
+                taken, self._pending = self._pending[:count], self._pending[count:]
+                return taken
 
-    def _receive(self, timeout: float | None) -> None:
-        for key, _ in self._selector.select(timeout):
+    def _receive(self, timeout: float | None) -> int:
+        """Reads one message from each agent that has one. Returns from how many connections it read."""
+        ready = self._selector.select(timeout)
+        for key, _ in ready:
             agent = key.data
             try:
                 if agent is None:
@@ -77,6 +78,7 @@ class Inbox:
                 self._pending.append(self._parse(agent, agent.connection.recv_bytes()))
             except (EOFError, OSError):
                 self.disconnect(agent)  # the agent has ended; the server sees to the rest
+        return len(ready)
 
     def waiting(self) -> int:
         """Messages that nobody has taken yet. An agent with several unread ones counts once."""

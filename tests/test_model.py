@@ -84,7 +84,7 @@ def test_the_gradient_is_clipped_to_the_norm_that_is_set():
         assert update.gradient_norm > 0.1  # as it was before clipping
         after = clipped.state()
         moved.append(np.sqrt(sum(((after[n] - before[n]) ** 2).sum() for n in after if n[0] == "n")))
-    assert moved[1] == pytest.approx(0.02 * 1e-3 / np.sqrt(0.99 + 0.1), rel=1e-2)
+    assert moved[1] == pytest.approx(0.02 * 1e-3 / np.sqrt(0.99 + LearningSettings().rmsprop_epsilon), rel=1e-2)
     assert moved[0] > 100 * moved[1]
 
 

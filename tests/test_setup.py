@@ -39,6 +39,7 @@ def a_copy(tmp_path, monkeypatch):
         write(f"a copy/{name}", (ROOT / name).read_text())
     write("a copy/requirements.txt", "tensorflow==1\n")
     write("a copy/tests/requirements.txt", "pytest==1\n")
+    write("a copy/ga3c/__init__.py", "")
     write("a copy/ga3c/__main__.py", "import os, sys; print(sys.argv[1:], os.getcwd())")
     write("bin/uv", UV)
     write("bin/nvidia-smi", ABSENT)

@@ -5,7 +5,7 @@ import math
 import os
 import signal
 import subprocess
-import threading
+import sys
 import time
 
 import numpy as np
@@ -176,31 +176,24 @@ def test_agents_that_cannot_play_end_the_run(tmp_path):
     assert "ArithmeticError: broken on purpose" in ended.stderr
 
 
-@pytest.fixture
-def handlers():
-    """Puts back what a run in this process sets for the whole process."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before, hook = [signal.getsignal(number) for number in numbers], threading.excepthook
-    yield
-    threading.excepthook = hook
-    for number, handler in zip(numbers, before, strict=True):
-        signal.signal(number, handler)
-
-
-@pytest.mark.usefixtures("handlers")
-def test_a_thread_that_fails_ends_the_run_and_saves_it(tmp_path, monkeypatch, capsys):
-    """In this process, so that one part can be made to fail: the tenth update."""
-    from ga3c.__main__ import main
-    from ga3c.model import Model
-
-    train = Model.train
-
-    def fail(self, batch):
-        if self.version == 10:
-            raise ArithmeticError("failed on purpose")
-        return train(self, batch)
-
-    monkeypatch.setattr(Model, "train", fail)
-    assert main([*TINY, "--run-dir", str(tmp_path / "run")]) == 1
-    assert "The trainer failed" in capsys.readouterr().out
+def test_a_thread_that_fails_ends_the_run_and_saves_it(tmp_path):
+    """The tenth update is made to fail."""
+    code = """
+import sys
+from ga3c import device
+from ga3c.__main__ import main
+from ga3c.model import Model
+train = Model.train
+def fail_once_ten_are_made(self, batch):
+    if self.version == 10:
+        raise ArithmeticError("failed on purpose")
+    return train(self, batch)
+Model.train = fail_once_ten_are_made
+sys.exit(main(sys.argv[1:]))
+"""
+    arguments = [sys.executable, "-c", code, *TINY, "--run-dir", str(tmp_path / "run")]
+    ended = subprocess.run(arguments, capture_output=True, text=True, timeout=60, cwd=program.ROOT, check=False)
+    assert ended.returncode == 1, ended.stderr
+    assert "The trainer failed" in ended.stdout
+    assert "ArithmeticError: failed on purpose" in ended.stdout
     assert json.loads(_meta(tmp_path / "run"))["totals"]["updates"] == 10
