@@ -28,6 +28,8 @@ def main(arguments: list[str]) -> int:
     except ConfigError as error:
         print(f"ga3c: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:  # before the command had anything to save
+        return 130
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from pathlib import Path
 from ga3c import config, environments, networks, run_directory
 from ga3c.agent_pool import TrainingFailed, start_forkserver
 from ga3c.commands.command_line import parse, value_of
+from ga3c.commands.plot import draw
 from ga3c.config import ConfigError, Settings
 from ga3c.console import Console
 
@@ -100,7 +101,7 @@ def run(arguments: list[str]) -> int:
             f"{totals.steps:,} steps ({totals.steps * spec.frames_per_step:,} frames), {totals.episodes:,} games, "
             f"{totals.updates:,} updates in {totals.seconds / 60:.1f} minutes" + _score(server.stats.mean_score())
         )
-        _Plotter(run_dir, 0).draw(wait=True)
+        draw([run_dir], run_dir / "plot.png")
         console.say(f"Saved in {_short(run_dir)}")
     return 1 if failed else 128 + stopped_by[0] if stopped_by else 0
 
@@ -124,16 +125,11 @@ class _Plotter:
         self._drawing: subprocess.Popen | None = None
 
     def tick(self) -> None:
-        if self._seconds and time.monotonic() - self._last >= self._seconds:
-            self._last = time.monotonic()
-            self.draw(wait=False)
-
-    def draw(self, wait: bool) -> None:
-        if self._drawing and self._drawing.poll() is None and not wait:
+        """Starts a drawing if it is time for one and the one before it has ended."""
+        due = self._seconds and time.monotonic() - self._last >= self._seconds
+        if not due or (self._drawing and self._drawing.poll() is None):
             return
+        self._last = time.monotonic()
         command = [sys.executable, "-m", "ga3c", "plot", str(self._run_dir)]
         self._drawing = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
-        if wait:
-            self._drawing.wait()
-        else:
-            os.setpriority(os.PRIO_PROCESS, self._drawing.pid, 10)
+        os.setpriority(os.PRIO_PROCESS, self._drawing.pid, 10)
