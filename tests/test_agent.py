@@ -39,8 +39,8 @@ class Scripted:
         return self._show(), rewards, nothing if self.cut else ended, ended if self.cut else nothing, nothing
 
 
-def played(envs, count, rollouts, reward_clip=1.0):
-    """Plays until `rollouts` rollouts are complete, then tells the agent to finish.
+def played(envs, count, rollouts=0, reward_clip=1.0, answers=0):
+    """Plays until `rollouts` rollouts are complete, or so many `answers` given, then tells the agent to finish.
 
     Values are the observations themselves, so a bootstrap value names the state it is of. Returns copies of
     (record, rollout), and the memory.
@@ -54,7 +54,11 @@ def played(envs, count, rollouts, reward_clip=1.0):
     taken = []
 
     def predictor():
+        given = 0
         while requests := predictions.take(1):
+            given += 1
+            if given == answers:
+                predictions.finish(handle)
             values = requests[0].observations[:, 0]
             requests[0].answer(np.zeros(count), np.zeros(count), values, 0)
 
@@ -113,6 +117,13 @@ def test_the_bootstrap_value_is_of_the_state_after_the_last_row(truncated):
     assert [record["bootstrap_value"][0] for record, _ in taken[:3]] == [5, 7, 104]
     assert taken[1][0]["truncated"][1, 0] == truncated
     assert taken[1][0]["terminated"][1, 0] != truncated
+
+
+def test_what_is_left_of_the_last_rollout_is_shipped():
+    taken, memory = played(Scripted([100]), 1, answers=9)  # the ninth answer is for row 3 of the second rollout
+    assert [(rollout.length, rollout.transitions) for _, rollout in taken] == [(5, 5), (3, 3)]
+    assert taken[1][0]["bootstrap_value"][0] == 8
+    assert memory.steps == 8
 
 
 def test_games_end_at_different_steps():
