@@ -88,8 +88,7 @@ class Batch:
     """
 
     def __init__(self, dtype: np.dtype, rollouts: int):
-        t_max, self.envs = dtype["action"].shape
-        self.t_max, self.rollouts = t_max, rollouts
+        self.envs = dtype["action"].shape[1]
         self.arrays: dict[str, np.ndarray] = {}
         for name in dtype.names:
             shape = list(dtype[name].shape)
