@@ -16,7 +16,7 @@ class EnvironmentSpec(NamedTuple):
     """What the rest of the program must know of an environment."""
 
     name: str  # canonical name, also the folder under results/
-    observation_shape: tuple[int, ...]  # of one state; images are [channels, height, width]
+    observation_shape: tuple[int, ...]  # of one state; images are [height, width, channels]
     observation_dtype: str
     actions: int  # discrete actions 0..actions-1
     frames_per_step: int

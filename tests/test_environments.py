@@ -69,19 +69,20 @@ def play(game, steps, seed=1, count=2, threads=1, **settings):
     assert first.shape == (count, *games.spec.observation_shape)
     assert first.dtype == games.spec.observation_dtype
     for _ in range(steps):
-        rows.append(games.step(np.full(count, rng.integers(games.spec.actions), np.int32)))
+        observations, *rest = games.step(np.full(count, rng.integers(games.spec.actions), np.int32))
+        rows.append((observations.copy(), *rest))
     games.close()
     return [np.stack(column) for column in zip(*rows, strict=True)]
 
 
 def test_atari_is_a_function_of_seed_and_actions():
     first, again, other = play("pong", 60), play("pong", 60, threads=2), play("pong", 60, seed=9)
-    assert first[0].shape == (60, 2, 4, 84, 84)
+    assert first[0].shape == (60, 2, 84, 84, 4)
     assert first[0].dtype == np.uint8
     assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
     assert not np.array_equal(first[0], other[0])
     assert not np.array_equal(first[0][:, 0], first[0][:, 1])  # the copies have seeds of their own
-    np.testing.assert_array_equal(first[0][1:, :, :-1], first[0][:-1, :, 1:])  # the newest frame is the last
+    np.testing.assert_array_equal(first[0][1:, ..., :-1], first[0][:-1, ..., 1:])  # the newest frame is the last
 
 
 def test_rewards_are_the_true_ones():
@@ -119,12 +120,12 @@ def test_the_screen_shows_the_game_that_is_played(game):
     """What moves in it is what moves in the network's view: at every step, after a restart too."""
     settings = EnvironmentSettings(game=game, sticky_action_probability=0.25)
     games, screen = environments.make(settings, 1, 7), atari.AtariScreen(game, settings, 7)
-    rng, views, pictures, ends = np.random.default_rng(3), [games.reset()[0, -1]], [screen.reset()], []
+    rng, views, pictures, ends = np.random.default_rng(3), [games.reset()[0, ..., -1].copy()], [screen.reset()], []
     assert pictures[0].shape == (210, 160, 3)
     while not ends or len(views) < ends[0] + 100:
         action = rng.integers(games.spec.actions)
         observations, _, terminated, truncated, _ = games.step(np.array([action]))
-        views.append(observations[0, -1])
+        views.append(observations[0, ..., -1].copy())
         pictures.append(screen.step(int(action)))
         if terminated[0] or truncated[0]:
             ends.append(len(views))

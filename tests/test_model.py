@@ -11,7 +11,7 @@ from ga3c.rollout import Batch, EnvironmentSpec, rollout_dtype
 
 ACTIONS = 3
 SPEC = EnvironmentSpec("Test", (5,), "float32", ACTIONS, 1)
-SETTINGS = LearningSettings(learning_rate=0.02)
+SETTINGS = LearningSettings(learning_rate=0.02, t_max=1)
 OBSERVATIONS = np.random.default_rng(0).normal(size=(4, 5)).astype(np.float32)
 
 
@@ -78,7 +78,7 @@ def test_training_raises_the_probability_of_what_earns_a_reward():
 def test_the_gradient_is_clipped_to_the_norm_that_is_set():
     moved = []
     for norm in (0.0, 1e-3):
-        clipped = model(settings=LearningSettings(learning_rate=0.02, gradient_clip_norm=norm))
+        clipped = model(settings=LearningSettings(learning_rate=0.02, t_max=1, gradient_clip_norm=norm))
         before = clipped.state()
         update = clipped.train(batch())
         assert update.gradient_norm > 0.1  # as it was before clipping

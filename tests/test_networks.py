@@ -7,7 +7,7 @@ from ga3c import networks
 from ga3c.config import ConfigError
 from ga3c.rollout import EnvironmentSpec
 
-ATARI = EnvironmentSpec("Pong", (4, 84, 84), "uint8", 6, 4)
+ATARI = EnvironmentSpec("Pong", (84, 84, 4), "uint8", 6, 4)
 VECTOR = EnvironmentSpec("CartPole-v1", (10,), "float32", 6, 1)
 
 # Each layer is inputs * outputs + biases. Unpadded: a side of n pixels becomes (n - kernel) // stride + 1.
@@ -27,7 +27,7 @@ COUNTS = {
 def test_image_networks(name):
     network = networks.build(name, ATARI, seed=1)
     assert network.count_params() == COUNTS[name]
-    logits, value = network(np.zeros((2, 4, 84, 84), np.uint8))
+    logits, value = network(np.zeros((2, 84, 84, 4), np.uint8))
     assert (logits.shape, value.shape) == ((2, 6), (2,))
     assert (logits.dtype, value.dtype) == ("float32", "float32")
 
@@ -39,12 +39,12 @@ def test_mlp():
     assert (logits.shape, value.shape) == ((3, 6), (3,))
 
 
-def test_images_reach_the_convolutions_channels_last_and_scaled():
+def test_images_reach_the_convolutions_scaled():
     """One hot pixel moves the first convolution's output only where its 8x8 window covers it."""
     network = networks.build("small", ATARI, seed=1)
-    convolution = next(layer for layer in network.layers if layer.name.startswith("conv"))
-    image = np.zeros((1, 4, 84, 84), np.uint8)
-    image[0, 2, 0, 83] = 255  # frame 2, top right
+    convolution = next(layer for layer in network.layers if "convolution" in layer.name)
+    image = np.zeros((1, 84, 84, 4), np.uint8)
+    image[0, 0, 83, 2] = 255  # top right, frame 2
     before = network.layers[0].output
     hidden = type(network)(before, convolution.output)(image).numpy()[0]
     kernel = convolution.kernel.numpy()  # the last window starts at 19 * 4 = 76: the pixel is its column 7
@@ -60,4 +60,4 @@ def test_auto_and_what_does_not_fit():
     with pytest.raises(ConfigError, match="--network mlp"):
         networks.resolve("small", VECTOR)
     with pytest.raises(ConfigError, match="10x10 pixels are too small for --network large-stride-1"):
-        networks.build("large-stride-1", ATARI._replace(observation_shape=(3, 10, 10)), seed=1)
+        networks.build("large-stride-1", ATARI._replace(observation_shape=(10, 10, 3)), seed=1)

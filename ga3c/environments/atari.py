@@ -71,17 +71,21 @@ def _vector_env(rom: str, settings: EnvironmentSettings, count: int, threads: in
 
 
 class AtariEnvironments:
-    """`count` copies of one Atari game. Observations: uint8 [count, stack, height, width]."""
+    """`count` copies of one Atari game.
+
+    Observations: uint8 [count, height, width, stack], in an array that the next step overwrites.
+    """
 
     def __init__(self, rom: str, settings: EnvironmentSettings, count: int, seed: int, threads: int = 1):
         size, stack = settings.frame_size_pixels, settings.frame_stack
         self._env = _vector_env(rom, settings, count, threads, img_height=size, img_width=size, stack_num=stack)
         self._seeds = np.arange(seed, seed + count)
+        self._states = np.empty((count, size, size, stack), np.uint8)
         self._lives = np.zeros(count, np.int32)
         self._life_loss_terminates = settings.life_loss_terminates
         self.spec = EnvironmentSpec(
             name=display_name(rom),
-            observation_shape=(stack, size, size),
+            observation_shape=(size, size, stack),
             observation_dtype="uint8",
             actions=int(self._env.single_action_space.n),
             frames_per_step=settings.frame_skip_frames,
@@ -90,13 +94,19 @@ class AtariEnvironments:
     def reset(self) -> np.ndarray:
         observations, info = self._env.reset(seed=self._seeds)
         self._lives = info["lives"]
-        return observations
+        return self._channels_last(observations)
 
     def step(self, actions: np.ndarray):
         observations, rewards, terminated, truncated, info = self._env.step(actions)
         life_lost = (info["lives"] < self._lives) & self._life_loss_terminates
         self._lives = info["lives"]
-        return observations, rewards, terminated, truncated, life_lost
+        return self._channels_last(observations), rewards, terminated, truncated, life_lost
+
+    def _channels_last(self, observations: np.ndarray) -> np.ndarray:
+        """From [env, stack, ...]: convolutions on a CPU need it, and here it costs a tenth of what TensorFlow takes."""
+        for frame in range(self._states.shape[-1]):  # plane by plane: NumPy is five times faster so
+            self._states[..., frame] = observations[:, frame]
+        return self._states
 
     def close(self) -> None:
         self._env.close()

@@ -39,7 +39,7 @@ def _is_image(space: spaces.Space) -> bool:
 class GymnasiumEnvironments:
     """`count` copies of one environment, stepped one after the other.
 
-    Observations: images as uint8 [count, channels, height, width], everything else flat as float32 [count, n].
+    Observations: images as uint8 [count, height, width, channels], everything else flat as float32 [count, n].
     """
 
     def __init__(self, name: str, count: int, seed: int, render_mode: str | None = None):
@@ -69,9 +69,7 @@ class GymnasiumEnvironments:
         if not _is_image(self._space):
             items = gymnasium.vector.utils.iterate(self.env.observation_space, observations)
             return np.stack([spaces.flatten(self._space, item) for item in items]).astype(np.float32)
-        if observations.ndim == 3:
-            return observations[:, None]
-        return np.moveaxis(observations, 3, 1)
+        return observations[..., None] if observations.ndim == 3 else observations
 
     def reset(self) -> np.ndarray:
         return self._convert(self.env.reset(seed=self._seed)[0])

@@ -31,5 +31,5 @@ def build(name: str, spec: EnvironmentSpec, seed: int):
             return a3c.small(spec.observation_shape, spec.actions)
         return a3c.large(spec.observation_shape, spec.actions, first_stride=int(name.rpartition("-")[2]))
     except ValueError as error:
-        size = "x".join(map(str, spec.observation_shape[1:]))
+        size = "x".join(map(str, spec.observation_shape[:2]))
         raise ConfigError(f"Images of {size} pixels are too small for --network {name}: use --network mlp.") from error
