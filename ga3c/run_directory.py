@@ -1,6 +1,7 @@
 """Where runs lie: results/GAME/START-TIME/, with config.json, logs, checkpoints and plot in it."""
 
 import contextlib
+import csv
 import json
 import os
 import platform
@@ -8,6 +9,8 @@ import sys
 import time
 from importlib import metadata
 from pathlib import Path
+
+import numpy as np
 
 from ga3c import config, environments
 from ga3c.config import ConfigError, Settings
@@ -88,6 +91,21 @@ def read_settings(run: Path) -> Settings:
         return config.from_dict(saved["settings"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"Cannot read {run / 'config.json'}: {error}") from error
+
+
+def read_csv(path: Path) -> dict[str, np.ndarray]:
+    """The columns of a CSV file as float64 arrays; empty if there is no file. An unfinished last row is left out."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            lines = [line for line in file if line.endswith("\n")]
+    except FileNotFoundError:
+        return {}
+    if not lines:
+        return {}
+    header, *rows = csv.reader(lines)
+    rows = [row for row in rows if len(row) == len(header)]
+    values = np.array([[float(cell) for cell in row] for row in rows]).reshape(-1, len(header))
+    return dict(zip(header, values.T, strict=True))
 
 
 def _description(settings: Settings) -> dict:

@@ -31,6 +31,10 @@ ALLOWED = {
     "predictor": {"model", "prediction_queue", "stats"},
     "trainer": {"model", "training_queue", "rollout", "stats"},
     "agent_pool": {"agent", "config", "console", "prediction_queue", "rollout", "stats", "training_queue"},
+    "drawing": set(),
+    "experiments": {"config", "run_directory"},
+    "measurements": {"experiments", "run_directory"},
+    "figures": {"config", "drawing", "experiments", "measurements", "run_directory"},
     "server": None,
 }
 MAY_LOAD_TENSORFLOW = {"networks", "algorithms", "device", "model"}
@@ -93,7 +97,10 @@ def test_only_commands_import_the_server():
         assert not any(name.startswith("ga3c.server") for name in imports_of(file)), file
 
 
-@pytest.mark.parametrize("module", ["ga3c", "ga3c.agent", "ga3c.commands.train", "ga3c.commands.plot"])
+COMMANDS = [f"ga3c.commands.{command}" for command in ("train", "plot", "reproduce")]
+
+
+@pytest.mark.parametrize("module", ["ga3c", "ga3c.agent", *COMMANDS])
 def test_importing_loads_no_tensorflow(module):
     code = f"import sys, {module}; sys.exit('tensorflow' in sys.modules or 'keras' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=PACKAGE.parent, check=False).returncode == 0

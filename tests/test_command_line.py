@@ -31,6 +31,12 @@ BAD = [
     (["play", "--game", "Skiing"], "./run.sh --game Skiing"),
     (["evaluate", "--episodes", "0"], "--episodes 0"),
     (["plot", "/nowhere"], "There is no run in /nowhere"),
+    (["reproduce"], "{fig2,fig3,fig4,table2}"),
+    (["reproduce", "fig1"], "'fig1'"),
+    (["reproduce", "fig3", "--game", "Pung"], "Nearest: Pong"),
+    (["reproduce", "fig3", "--game", "Pong", "Boxing"], "--game takes one value"),
+    (["reproduce", "fig3", "--agents", "2", "0"], "--agents 0 is out of range"),
+    (["reproduce", "table2", "--seconds", "0.5"], "--seconds 0.5 is out of range"),
 ]
 
 

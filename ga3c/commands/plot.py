@@ -1,7 +1,5 @@
 """Draws the curves of one or more runs: python -m ga3c plot [RUN ...]."""
 
-import csv
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +10,8 @@ import tyro
 from ga3c import run_directory
 from ga3c.commands.command_line import parse
 from ga3c.config import ConfigError
+from ga3c.drawing import pyplot, save
+from ga3c.run_directory import read_csv
 
 DESCRIPTION = (
     """Draws score, throughput, counts and queues. One run: into its directory. Several: against each other."""
@@ -28,21 +28,6 @@ class PlotOptions:
     """File to draw into (png, pdf or svg). Default: plot.png in the run, comparison.png for several."""
 
 
-def read_csv(path: Path) -> dict[str, np.ndarray]:
-    """The columns of a CSV file as float64 arrays; empty if there is no file. An unfinished last row is left out."""
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            lines = [line for line in file if line.endswith("\n")]
-    except FileNotFoundError:
-        return {}
-    if not lines:
-        return {}
-    header, *rows = csv.reader(lines)
-    rows = [row for row in rows if len(row) == len(header)]
-    values = np.array([[float(cell) for cell in row] for row in rows]).reshape(-1, len(header))
-    return dict(zip(header, values.T, strict=True))
-
-
 def moving_mean(values: np.ndarray, width: int) -> np.ndarray:
     """Mean of each value and the `width` - 1 before it (fewer at the start)."""
     sums = np.concatenate([[0.0], np.cumsum(values)])
@@ -53,18 +38,7 @@ def moving_mean(values: np.ndarray, width: int) -> np.ndarray:
 
 def draw(runs: list[Path], out: Path) -> None:
     """Draws the runs into `out`; the file appears when it is complete."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    plt.rcParams |= {
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "grid.alpha": 0.25,
-    }
-    plt.rcParams |= {"axes.titlesize": 10, "axes.labelsize": 9, "legend.frameon": False, "legend.fontsize": 8}
+    plt = pyplot()
     figure, axes = plt.subplots(3, 2, figsize=(11, 9), layout="constrained")
     colours = plt.rcParams["axes.prop_cycle"].by_key()["color"]
     for index, run in enumerate(runs):
@@ -84,10 +58,7 @@ def draw(runs: list[Path], out: Path) -> None:
             axis.legend()
     games = dict.fromkeys(run.resolve().parent.name for run in runs)
     figure.suptitle(" / ".join(games), fontsize=13)
-    partial = out.with_name(f".{out.name}.{os.getpid()}")
-    figure.savefig(partial, dpi=110, format=out.suffix.lstrip(".") or "png")
-    os.replace(partial, out)
-    plt.close(figure)
+    save(figure, out)
 
 
 def _draw_run(axes, run: Path, colour: str, label: str, single: bool) -> None:

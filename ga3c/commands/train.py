@@ -16,7 +16,7 @@ from ga3c.commands.plot import draw
 from ga3c.config import ConfigError, Settings
 from ga3c.console import Console
 
-DESCRIPTION = """Trains an agent with GA3C. Other commands, as the first word: play, evaluate, plot."""
+DESCRIPTION = """Trains an agent with GA3C. Other commands, as the first word: play, evaluate, plot, reproduce."""
 
 
 def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:

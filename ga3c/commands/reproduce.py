@@ -1,0 +1,59 @@
+"""Makes a figure or table of the paper again: python -m ga3c reproduce fig3 --scale cpu."""
+
+import importlib
+import math
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from ga3c import environments, run_directory
+from ga3c.commands.command_line import parse
+from ga3c.config import ConfigError
+from ga3c.experiments import RunFailed
+from ga3c.figures import Options
+
+DESCRIPTION = """Makes a figure or table of the paper again, from training runs of its own. A second start goes on.
+
+fig2: what the controller does. fig3: TPS over agents, predictors, trainers. fig4: queues and batches in the runs of
+fig3. table2: PPS and utilisation over networks."""
+
+
+@dataclass(frozen=True)
+class ReproduceOptions(Options):
+    figure: Annotated[Literal["fig2", "fig3", "fig4", "table2"], tyro.conf.Positional] = tyro.MISSING
+    """What to make."""
+
+
+def check(options: Options) -> None:
+    """Raises ConfigError before the first run is made."""
+    for game in options.game:
+        environments.resolve(game)
+    if options.seconds is not None and not 1 <= options.seconds < math.inf:
+        raise ConfigError(f"--seconds {options.seconds:g} is out of range: give a number of at least 1.")
+    for name in ("agents", "predictors", "trainers"):
+        if any(value < 1 for value in getattr(options, name)):
+            raise ConfigError(f"--{name} {min(getattr(options, name))} is out of range: give numbers of at least 1.")
+
+
+def run(arguments: list[str]) -> int:
+    options = parse(ReproduceOptions, arguments, ReproduceOptions(), DESCRIPTION, "reproduce")
+    check(options)
+    figure = importlib.import_module(f"ga3c.figures.{options.figure}")
+    default = run_directory.RESULTS / "reproduce" / f"{figure.RUNS}-{options.scale}"
+    out = Path(options.out) if options.out else default
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _frame: sys.exit(128 + number))
+    try:
+        print(figure.reproduce(options, out))
+    except RunFailed as failure:
+        print(f"ga3c: {failure}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nStopped. The same command goes on with the runs that are missing.", flush=True)
+        return 130
+    print(f"In {out}")
+    return 0

@@ -1,0 +1,29 @@
+"""Directories as finished runs of an experiment leave them."""
+
+import csv
+import json
+from dataclasses import asdict
+
+from ga3c.experiments import FINISHED, Run, directory_of
+from ga3c.stats_writer import THROUGHPUT_COLUMNS
+
+
+def make_run(run: Run, out, tps=100.0, core_ms=None, rows=10, **columns):
+    """A finished run with `rows` equal rows in its time, and one of its stop. 1 PPS = 1 step a second = 5 TPS."""
+    directory = directory_of(run, out)
+    directory.mkdir(parents=True)
+    interval = run.seconds / rows
+    values = dict.fromkeys(THROUGHPUT_COLUMNS, 1.0) | {"tps": tps, "pps": 5 * tps} | columns
+    if core_ms is not None:
+        values |= dict(zip(("server_core_ms_per_step", "agents_core_ms_per_step"), core_ms, strict=True))
+    lines = []
+    for i in range(1, rows + 2):
+        now = {"seconds": i * interval, "steps": 5 * tps * i * interval}
+        wrong = {"tps": 1e6, "pps": 1e6, "training_queue": 1e6} if i <= rows / 5 or i > rows else {}
+        lines.append(values | wrong | now)
+    with (directory / "throughput.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, values.keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+    (directory / "config.json").write_text(json.dumps({"hardware": {"cores": 2}}))
+    (directory / FINISHED).write_text(json.dumps(asdict(run)))
