@@ -1,4 +1,4 @@
-"""python -m ga3c [train|play|evaluate|plot|reproduce] ...; train is the default."""
+"""python -m ga3c [train|play|evaluate|plot|reproduce|benchmark] ...; train is the default."""
 
 import difflib
 import importlib
@@ -9,6 +9,7 @@ COMMANDS = {
     "play": "watch a trained agent play",
     "evaluate": "measure a trained agent over many games",
     "plot": "draw the curves of one or more runs",
+    "benchmark": "measure how fast this machine trains, and how fast it could",
     "reproduce": "make a figure or table of the paper again",
 }
 

@@ -67,6 +67,7 @@ class AgentPool:
         self._ended: list[tuple[int, object]] = []  # steps made, and the handle: not all it shipped is read yet
         self._lock = threading.RLock()
         self._stillborn = 0
+        self._core_seconds_ended = 0.0
         self.next_number = first_number  # agents are numbered through, over a resume too
 
     def add(self) -> None:
@@ -136,6 +137,12 @@ class AgentPool:
         agent.process.close()
         self._predictions.disconnect(agent.prediction)
         self._ended.append((agent.memory.steps, agent.training))
+        self._core_seconds_ended += agent.memory.core_seconds
+
+    def core_seconds(self) -> float:
+        """CPU time that all agents of this start have used."""
+        with self._lock:
+            return self._core_seconds_ended + sum(agent.memory.core_seconds for agent in self._agents.values())
 
     def keep_books(self, stats: Stats) -> None:
         """Counts what ended agents made and what of it they never shipped, once all that they shipped is read."""

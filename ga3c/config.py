@@ -53,12 +53,12 @@ class EnvironmentSettings:
 @dataclass(frozen=True)
 class ScheduleSettings:
     agents: int = 0
-    """Agent processes (paper: N_A). 0: two for each core."""
+    """Agent processes (paper: N_A). 0: one for each core."""
     predictors: int = 1
     """Predictor threads (paper: N_P)."""
     trainers: int = 1
     """Trainer threads (paper: N_T)."""
-    envs_per_agent: int = 8
+    envs_per_agent: int = 16
     """Games that one agent steps together; 1 is the paper's agent."""
     controller: Literal["on", "off"] = "on"
     """Change the three counts while training to raise TPS (paper, section 4.3)."""

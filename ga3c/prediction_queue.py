@@ -2,6 +2,7 @@
 
 import contextlib
 import struct
+import time
 from multiprocessing.connection import Connection
 from typing import NamedTuple
 
@@ -10,8 +11,8 @@ import numpy as np
 from ga3c.inbox import Inbox
 from ga3c.rollout import AgentMemory
 
-_REQUEST = struct.Struct("<ii")  # slot, row
-_GO_ON, _FINISH = b"+", b"."
+_REQUEST = struct.Struct("<iidd")  # slot, row, when it was asked, seconds from the prediction before to the wake-up
+_ANSWER = struct.Struct("<?d")  # go on or finish, when it was predicted
 
 
 class _Agent:
@@ -28,20 +29,24 @@ class Request(NamedTuple):
     agent: _Agent
     slot: int
     row: int
+    asked: float  # time.monotonic(), which all processes of a machine share
+    reply_seconds: float  # what the agent's request before this one took from its prediction to its wake-up; or NaN
 
     @property
     def observations(self) -> np.ndarray:
         return self.agent.memory.slots["observation"][self.slot, self.row]
 
-    def answer(self, actions: np.ndarray, log_probabilities: np.ndarray, values: np.ndarray, version: int) -> None:
-        """Writes the answer into the row that asked, [env] each, and wakes the agent."""
+    def answer(
+        self, actions: np.ndarray, log_probabilities: np.ndarray, values: np.ndarray, version: int, predicted: float
+    ) -> None:
+        """Writes the answer into the row that asked, [env] each, and wakes the agent. `predicted` says when it was."""
         slots = self.agent.memory.slots
         slots["action"][self.slot, self.row] = actions
         slots["log_probability"][self.slot, self.row] = log_probabilities
         slots["value"][self.slot, self.row] = values
         slots["version"][self.slot, self.row] = version
         with contextlib.suppress(OSError):  # the agent has died; the server replaces it
-            self.agent.connection.send_bytes(_FINISH if self.agent.finishing else _GO_ON)
+            self.agent.connection.send_bytes(_ANSWER.pack(not self.agent.finishing, predicted))
 
 
 class PredictionQueue:
@@ -76,14 +81,17 @@ class PredictionClient:
 
     def __init__(self, connection: Connection):
         self._connection = connection
+        self._reply_seconds = float("nan")
 
     def ask(self, slot: int, row: int) -> None:
         """Requests actions for a row of observations that lies in shared memory."""
-        self._connection.send_bytes(_REQUEST.pack(slot, row))
+        self._connection.send_bytes(_REQUEST.pack(slot, row, time.monotonic(), self._reply_seconds))
 
     def wait(self) -> bool:
         """Waits until the row is answered. False: the agent shall ship what it has and end."""
-        return self._connection.recv_bytes() == _GO_ON
+        go_on, predicted = _ANSWER.unpack(self._connection.recv_bytes())
+        self._reply_seconds = time.monotonic() - predicted
+        return go_on
 
     def close(self) -> None:
         """Closes this copy of the end; the server does so once the process has its own."""

@@ -1,10 +1,12 @@
 """Predictor: a thread that takes all requests that wait, makes one batched prediction and answers them."""
 
+import time
+
 import numpy as np
 
 from ga3c.model import Model
 from ga3c.prediction_queue import PredictionQueue
-from ga3c.stats import Stats
+from ga3c.stats import Stats, Timings
 
 
 def predict(
@@ -18,13 +20,36 @@ def predict(
     observations = dtype["observation"]
     envs = observations.shape[1]
     states = np.zeros((max_requests * envs, *observations.shape[2:]), observations.base)
+    assembled = predicted = answered = time.monotonic()
     while requests := queue.take(max_requests):
+        taken, model_began, model_ended, waited_from = time.monotonic(), assembled, predicted, answered
         count = len(requests) * envs
-        for index, request in enumerate(requests):
-            states[index * envs : (index + 1) * envs] = request.observations
         size = next((size for size in sizes if size >= count), count)
-        actions, log_probabilities, values, version = model.predict(states[:size])
+        if size == envs:
+            batch = requests[0].observations  # the agent waits: nobody changes them
+        else:
+            for index, request in enumerate(requests):
+                states[index * envs : (index + 1) * envs] = request.observations
+            batch = states[:size]
+        assembled = time.monotonic()
+        actions, log_probabilities, values, version = model.predict(batch)
+        predicted = time.monotonic()
         for index, request in enumerate(requests):
             rows = slice(index * envs, (index + 1) * envs)
-            request.answer(actions[rows], log_probabilities[rows], values[rows], version)
-        stats.predicted(count)
+            request.answer(actions[rows], log_probabilities[rows], values[rows], version, predicted)
+        answered = time.monotonic()
+        replies = [request.reply_seconds for request in requests if request.reply_seconds >= 0]
+        stats.predicted(
+            count,
+            Timings(
+                requests=len(requests),
+                request_queue=sum(taken - request.asked for request in requests),
+                # The model was at work on the predictions before, which these requests had to wait for.
+                request_queue_model=sum(max(0.0, model_ended - max(r.asked, model_began)) for r in requests),
+                request_assembly=len(requests) * (assembled - taken),
+                request_model=len(requests) * (predicted - assembled),
+                replies=len(replies),
+                request_reply=sum(replies),
+                predictor_waiting=taken - waited_from,
+            ),
+        )

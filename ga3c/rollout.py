@@ -6,6 +6,7 @@ travel on the queues. All arrays carry [time, env, ...].
 """
 
 import math
+import time
 from multiprocessing.sharedctypes import RawArray
 from typing import NamedTuple
 
@@ -48,7 +49,7 @@ def slots_needed(t_max: int, envs: int, minimum_batch_steps: int) -> int:
 
 
 class AgentMemory:
-    """The slots of one agent, and its count of steps, in anonymous shared memory.
+    """The slots of one agent, and its counts of steps and CPU time, in anonymous shared memory.
 
     A RawArray is unlinked from the start, so nothing stays behind however the processes end.
     """
@@ -56,28 +57,34 @@ class AgentMemory:
     def __init__(self, dtype: np.dtype, slots: int):
         self._dtype, self._slots = dtype, slots
         self._rollouts = RawArray("b", dtype.itemsize * slots)
-        self._steps = RawArray("q", 1)
+        self._counts = RawArray("q", 2)
         self._map()
 
     def _map(self) -> None:
         self.slots = np.frombuffer(self._rollouts, self._dtype)
-        self._steps_taken = np.frombuffer(self._steps, np.int64)
+        self._work = np.frombuffer(self._counts, np.int64)
 
     def __getstate__(self):
-        return self._dtype, self._slots, self._rollouts, self._steps
+        return self._dtype, self._slots, self._rollouts, self._counts
 
     def __setstate__(self, state):
-        self._dtype, self._slots, self._rollouts, self._steps = state
+        self._dtype, self._slots, self._rollouts, self._counts = state
         self._map()
 
     @property
     def steps(self) -> int:
         """Transitions that the agent has made, shipped or not."""
-        return int(self._steps_taken[0])
+        return int(self._work[0])
+
+    @property
+    def core_seconds(self) -> float:
+        """CPU time that the agent's process has used."""
+        return float(self._work[1]) / 1e9
 
     def add_steps(self, steps: int) -> None:
-        """Called by the agent alone."""
-        self._steps_taken[0] += steps
+        """Called by the agent alone, after each step."""
+        self._work[0] += steps
+        self._work[1] = time.process_time_ns()
 
 
 class Batch:
@@ -89,15 +96,24 @@ class Batch:
 
     def __init__(self, dtype: np.dtype, rollouts: int):
         self.envs = dtype["action"].shape[1]
-        self.arrays: dict[str, np.ndarray] = {}
+        self._own: dict[str, np.ndarray] = {}
+        self.arrays = self._own
         for name in dtype.names:
             shape = list(dtype[name].shape)
             if name != "version":  # that is a matter of rows, not of columns
                 shape[0 if name == "bootstrap_value" else 1] *= rollouts
-                self.arrays[name] = np.zeros(shape, dtype[name].base)
+                self._own[name] = np.zeros(shape, dtype[name].base)
 
     def fill(self, rollouts: "list[tuple[np.void, int]]") -> None:
-        """Copies (record, length in steps) pairs in; at most as many as the batch has room for."""
+        """Takes (record, length in steps) pairs in; at most as many as the batch has room for.
+
+        A single rollout that fills the batch is not copied: the arrays are the record's own until the next call.
+        """
+        record, length = rollouts[0]
+        if record["valid"].shape == self._own["valid"].shape and length == len(record["valid"]):
+            self.arrays = {name: record[name] for name in self._own}
+            return
+        self.arrays = self._own
         self.arrays["valid"][:] = False
         for index, (record, length) in enumerate(rollouts):
             columns = slice(index * self.envs, (index + 1) * self.envs)

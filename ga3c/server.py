@@ -36,7 +36,7 @@ class Server:
         self.seed = settings.learning.seed or random.randrange(1, 2**31)
         schedule, learning = settings.schedule, settings.learning
         self._totals, self._recent_scores, self._arrays, first_agent = Totals(), [], None, 0
-        self._counts = Counts(schedule.agents or 2 * usable_cores(), schedule.predictors, schedule.trainers)
+        self._counts = Counts(schedule.agents or usable_cores(), schedule.predictors, schedule.trainers)
         if settings.run.resume is not None:
             first_agent = self._load()
 
@@ -98,6 +98,7 @@ class Server:
             self._spec.frames_per_step,
             lambda: self._counts,
             lambda: (self._predictions.waiting(), self._training.waiting()),
+            self._agents.core_seconds,
             self._console,
         )
         self._controller = Controller(

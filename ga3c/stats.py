@@ -24,6 +24,34 @@ class Totals:
     lost_steps: int = 0  # of those, what died with an agent; the rest is trained_steps
 
 
+@dataclass
+class Timings:
+    """Where the seconds went, summed since this start."""
+
+    requests: int = 0  # for a prediction
+    request_queue: float = 0.0  # from asking until a predictor took it
+    request_queue_model: float = 0.0  # of that, while the predictor's last prediction kept the model at work
+    request_assembly: float = 0.0  # copying the states of a batch together
+    request_model: float = 0.0  # Model.predict
+    replies: int = 0
+    request_reply: float = 0.0  # from the end of Model.predict until the agent was awake
+    predictor_waiting: float = 0.0  # of all predictors, for requests
+    rollouts: int = 0
+    rollout_queue: float = 0.0  # from shipping until a trainer took it
+    updates: int = 0
+    update_assembly: float = 0.0  # copying the rollouts of a batch together
+    update_model: float = 0.0  # Model.train
+    update_records: float = 0.0  # counting it
+    trainer_waiting: float = 0.0  # of all trainers, for rollouts
+
+    def add(self, other: "Timings") -> None:
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
+    def since(self, before: "Timings") -> "Timings":
+        return Timings(**{name: value - getattr(before, name) for name, value in vars(self).items()})
+
+
 class Stats:
     """Safe to call from every thread."""
 
@@ -31,21 +59,24 @@ class Stats:
         self._lock = threading.Lock()
         self._started = time.monotonic() - totals.seconds
         self._totals = totals
-        self._window = Window()
+        self._window, self._timings = Window(), Timings()
         self._new_episodes: list[tuple] = []
         self._recent_scores: deque[float] = deque(recent_scores, maxlen=100)
         self.last_score = float("nan")
 
-    def predicted(self, states: int) -> None:
+    def predicted(self, states: int, timings: Timings) -> None:
+        """One prediction of a batch of so many states."""
         with self._lock:
+            self._timings.add(timings)
             self._totals.predictions += states
             self._window.predictions += 1
 
-    def trained(self, rollouts, envs: int, update, lags: np.ndarray) -> None:
+    def trained(self, rollouts, envs: int, update, lags: np.ndarray, timings: Timings) -> None:
         """One update: the rollouts in it (training_queue.Rollout), the model's Update, and each row's lag."""
         steps = sum(rollout.transitions for rollout in rollouts)
         with self._lock:
             totals, window = self._totals, self._window
+            self._timings.add(timings)
             totals.rollouts += len(rollouts) * envs
             totals.updates += 1
             for rollout in rollouts:
@@ -77,6 +108,11 @@ class Stats:
         with self._lock:
             self._totals.seconds = self._now()
             return Totals(**vars(self._totals))
+
+    def timings(self) -> Timings:
+        """A copy."""
+        with self._lock:
+            return Timings(**vars(self._timings))
 
     def take_window(self) -> "tuple[Totals, Window, list[tuple]]":
         """Totals, what happened since the last call, and the rows of the episodes that ended in it."""

@@ -5,11 +5,12 @@ Rates are of the time since the row before, not averages since the start.
 
 import csv
 import threading
+import time
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from ga3c.console import Console
-from ga3c.stats import Stats, Totals, Window
+from ga3c.stats import Stats, Timings, Totals, Window
 
 EPISODE_COLUMNS = ["seconds", "steps", "score", "length_steps", "agent"]
 
@@ -45,6 +46,20 @@ class Throughput:
     mean_score: float
     trained_steps: int
     lost_steps: int
+    agents_core_ms_per_step: float
+    server_core_ms_per_step: float
+    prediction_ms: float
+    prediction_queue_ms: float
+    prediction_queue_model_ms: float
+    prediction_assembly_ms: float
+    prediction_model_ms: float
+    prediction_reply_ms: float
+    predictor_waiting_share: float
+    training_queue_ms: float
+    update_ms: float
+    update_assembly_ms: float
+    update_model_ms: float
+    trainer_waiting_share: float
 
 
 THROUGHPUT_COLUMNS = [f.name for f in fields(Throughput)]
@@ -54,6 +69,10 @@ def _rate(now: int, before: int, seconds: float) -> float:
     return (now - before) / seconds if seconds > 0 else 0.0
 
 
+def _mean_ms(seconds: float, count: int) -> float:
+    return 1000 * seconds / count if count else float("nan")
+
+
 def _cell(value) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
@@ -61,7 +80,8 @@ def _cell(value) -> str:
 class StatsWriter(threading.Thread):
     """Every `interval` seconds: one row of throughput.csv, the new rows of episodes.csv, TensorBoard, console.
 
-    `counts()` gives agents, predictors, trainers; `queues()` the lengths of prediction and training queue.
+    `counts()` gives agents, predictors, trainers; `queues()` the lengths of prediction and training queue;
+    `agents_core_seconds()` the CPU time that the agents have used.
     """
 
     def __init__(
@@ -72,6 +92,7 @@ class StatsWriter(threading.Thread):
         frames_per_step: int,
         counts,
         queues,
+        agents_core_seconds,
         console: Console,
     ):
         super().__init__(name="statistics", daemon=True)
@@ -81,7 +102,8 @@ class StatsWriter(threading.Thread):
         self._episodes = _CsvFile(run_dir / "episodes.csv", EPISODE_COLUMNS)
         self._tensorboard = _TensorBoard(run_dir / "tensorboard")
         self._ended = threading.Event()
-        self._before = stats.totals()
+        self._agents_core_seconds = agents_core_seconds
+        self._before, self._work_before = stats.totals(), self._work()
 
     def run(self) -> None:
         while not self._ended.wait(self._interval):
@@ -97,15 +119,20 @@ class StatsWriter(threading.Thread):
 
     def write(self) -> Throughput:
         totals, window, episodes = self._stats.take_window()
-        row = self._row(totals, window)
-        self._before = totals
+        work = self._work()
+        row = self._row(totals, window, work)
+        self._before, self._work_before = totals, work
         self._episodes.append(episodes)
         self._throughput.append([[_cell(value) for value in vars(row).values()]])
         self._tensorboard.write(row)
         self._console.status(row, self._stats.last_score)
         return row
 
-    def _row(self, now: Totals, window: Window) -> Throughput:
+    def _work(self) -> "tuple[Timings, float, float]":
+        """Timings, and the core-seconds of agents and server, since the start."""
+        return self._stats.timings(), self._agents_core_seconds(), time.process_time()
+
+    def _row(self, now: Totals, window: Window, work: "tuple[Timings, float, float]") -> Throughput:
         before = self._before
         seconds = now.seconds - before.seconds
         states = now.predictions - before.predictions
@@ -141,7 +168,35 @@ class StatsWriter(threading.Thread):
             mean_score=self._stats.mean_score(),
             trained_steps=now.trained_steps,
             lost_steps=now.lost_steps,
+            **self._costs(work, states, seconds),
         )
+
+    def _costs(self, work: "tuple[Timings, float, float]", steps: int, seconds: float) -> dict[str, float]:
+        """What steps, predictions and updates cost since the row before."""
+        (timings, agents, server), (timings_before, agents_before, server_before) = work, self._work_before
+        _, predictors, trainers = self._counts()
+        t = timings.since(timings_before)
+        queue, queue_model, assembly, model = (
+            _mean_ms(part, t.requests)
+            for part in (t.request_queue, t.request_queue_model, t.request_assembly, t.request_model)
+        )
+        reply = _mean_ms(t.request_reply, t.replies)
+        return {
+            "agents_core_ms_per_step": _mean_ms(agents - agents_before, steps),
+            "server_core_ms_per_step": _mean_ms(server - server_before, steps),
+            "prediction_ms": queue + assembly + model + reply,
+            "prediction_queue_ms": queue,
+            "prediction_queue_model_ms": queue_model,
+            "prediction_assembly_ms": assembly,
+            "prediction_model_ms": model,
+            "prediction_reply_ms": reply,
+            "predictor_waiting_share": t.predictor_waiting / (seconds * predictors) if seconds else float("nan"),
+            "training_queue_ms": _mean_ms(t.rollout_queue, t.rollouts),
+            "update_ms": _mean_ms(t.update_assembly + t.update_model + t.update_records, t.updates),
+            "update_assembly_ms": _mean_ms(t.update_assembly, t.updates),
+            "update_model_ms": _mean_ms(t.update_model, t.updates),
+            "trainer_waiting_share": t.trainer_waiting / (seconds * trainers) if seconds else float("nan"),
+        }
 
 
 class _CsvFile:

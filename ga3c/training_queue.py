@@ -2,6 +2,7 @@
 
 import contextlib
 import struct
+import time
 from collections import deque
 from multiprocessing.connection import Connection
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 from ga3c.inbox import Inbox
 from ga3c.rollout import AgentMemory
 
-_HEADER = struct.Struct("<iiii")  # slot, length in steps, transitions, finished episodes
+_HEADER = struct.Struct("<iiiid")  # slot, length in steps, transitions, finished episodes, when it was shipped
 _EPISODE = struct.Struct("<di")  # score, length in steps
 _SLOT = struct.Struct("<i")
 
@@ -40,6 +41,7 @@ class Rollout(NamedTuple):
     length: int  # rows in use, <= t_max
     transitions: int  # valid entries of those rows
     episodes: tuple[Episode, ...]  # games that ended in it
+    shipped: float  # time.monotonic(), which all processes of a machine share
 
     @property
     def record(self) -> np.void:
@@ -53,10 +55,10 @@ class Rollout(NamedTuple):
 
 
 def _parse(agent: _Agent, data: bytes) -> Rollout:
-    slot, length, transitions, episodes = _HEADER.unpack_from(data)
+    slot, length, transitions, episodes, shipped = _HEADER.unpack_from(data)
     ended = (Episode(*_EPISODE.unpack_from(data, _HEADER.size + i * _EPISODE.size)) for i in range(episodes))
     agent.shipped_steps += transitions
-    return Rollout(agent, slot, length, transitions, tuple(ended))
+    return Rollout(agent, slot, length, transitions, tuple(ended), shipped)
 
 
 class TrainingQueue:
@@ -101,7 +103,7 @@ class TrainingClient:
 
     def ship(self, slot: int, length: int, transitions: int, episodes: list[Episode]) -> None:
         """Hands a rollout over; the slot is not to be touched until it comes back."""
-        message = [_HEADER.pack(slot, length, transitions, len(episodes))]
+        message = [_HEADER.pack(slot, length, transitions, len(episodes), time.monotonic())]
         self._connection.send_bytes(b"".join(message + [_EPISODE.pack(*episode) for episode in episodes]))
 
     def close(self) -> None:

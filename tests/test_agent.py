@@ -50,7 +50,9 @@ def played(envs, count, rollouts=0, reward_clip=1.0, answers=0):
     predictions, training = PredictionQueue(), TrainingQueue(1)
     handle, prediction_client = predictions.connect(memory)
     _, training_client = training.connect(0, memory, 4)
-    agent = threading.Thread(target=play, args=(envs, memory, prediction_client, training_client, reward_clip))
+    agent = threading.Thread(
+        target=play, args=(envs, memory, prediction_client, training_client, reward_clip), daemon=True
+    )
     taken = []
 
     def predictor():
@@ -60,7 +62,7 @@ def played(envs, count, rollouts=0, reward_clip=1.0, answers=0):
             if given == answers:
                 predictions.finish(handle)
             values = requests[0].observations[:, 0]
-            requests[0].answer(np.zeros(count), np.zeros(count), values, 0)
+            requests[0].answer(np.zeros(count), np.zeros(count), values, 0, 0.0)
 
     def trainer():
         while batch := training.next_batch():

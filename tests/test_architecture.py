@@ -35,6 +35,7 @@ ALLOWED = {
     "experiments": {"config", "run_directory"},
     "measurements": {"experiments", "run_directory"},
     "figures": {"config", "drawing", "experiments", "measurements", "run_directory"},
+    "stations": {"config", "environments", "rollout", "prediction_queue", "training_queue"},
     "server": None,
 }
 MAY_LOAD_TENSORFLOW = {"networks", "algorithms", "device", "model"}

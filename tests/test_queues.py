@@ -1,5 +1,6 @@
 """The two queues: real processes, real connections, killed writers."""
 
+import math
 import multiprocessing
 import os
 import signal
@@ -45,13 +46,27 @@ def test_answers_reach_the_row_that_asked(memory):
     client.ask(1, 4)
     (request,) = queue.take(10)
     assert (request.observations == 7).all()
-    request.answer(np.array([1, 0]), np.array([-0.5, -0.25]), np.array([2.0, 3.0]), 42)
+    request.answer(np.array([1, 0]), np.array([-0.5, -0.25]), np.array([2.0, 3.0]), 42, 0.0)
     assert client.wait()
     row = memory.slots[1]
     assert row["action"][4].tolist() == [1, 0]
     assert row["log_probability"][4].tolist() == [-0.5, -0.25]
     assert row["value"][4].tolist() == [2.0, 3.0]
     assert row["version"][4] == 42
+
+
+def test_a_request_says_when_it_was_asked_and_how_long_the_answer_before_took(memory):
+    queue = PredictionQueue()
+    _, client = queue.connect(memory)
+    began = time.monotonic()
+    client.ask(0, 0)
+    (first,) = queue.take(1)
+    assert began <= first.asked <= time.monotonic()
+    assert math.isnan(first.reply_seconds)
+    first.answer(np.zeros(2), np.zeros(2), np.zeros(2), 0, predicted=time.monotonic() - 3.0)
+    client.wait()
+    client.ask(0, 1)
+    assert 3.0 <= queue.take(1)[0].reply_seconds < 4.0
 
 
 def test_take_returns_all_that_waits_up_to_the_limit(memory):
@@ -81,7 +96,7 @@ def test_a_finishing_agent_is_told_with_its_next_answer(memory):
     agent, client = queue.connect(memory)
     client.ask(0, 0)
     queue.finish(agent)
-    queue.take(1)[0].answer(np.zeros(2), np.zeros(2), np.zeros(2), 0)
+    queue.take(1)[0].answer(np.zeros(2), np.zeros(2), np.zeros(2), 0, 0.0)
     assert client.wait() is False
 
 

@@ -51,6 +51,16 @@ def test_nothing_of_the_fill_before_stays_valid():
     np.testing.assert_array_equal(batch.arrays["valid"], expected)
 
 
+def test_a_rollout_that_fills_the_batch_is_not_copied():
+    batch, alone = Batch(DTYPE, 1), record(1)
+    batch.fill([alone])
+    alone[0]["value"][0, 0] = 9
+    assert batch.arrays["value"][0, 0] == 9
+    batch.fill([record(2, length=3)])  # this one is shorter: copied, and the one before is left alone
+    assert batch.arrays["valid"].sum() == 3 * ENVS
+    assert alone[0]["valid"].all()
+
+
 def test_versions_are_those_of_the_rows_in_use():
     np.testing.assert_array_equal(Batch.versions([record(5, length=2), record(6)]), [5, 5, 6, 6, 6, 6])
 

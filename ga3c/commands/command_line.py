@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+from dataclasses import fields, is_dataclass
 from typing import TypeVar
 
 import tyro
@@ -29,6 +30,21 @@ def parse(options: type[T], arguments: list[str], default: T, description: str, 
         if end.code:
             raise ConfigError(_one_line(errors.getvalue())) from None
         raise
+
+
+def to_flags(options, default) -> list[str]:
+    """The flags that make `options` of `default`: what is different, group by group."""
+    flags = []
+    for field in fields(options):
+        value, usual = getattr(options, field.name), getattr(default, field.name)
+        flag = field.name.replace("_", "-")
+        if is_dataclass(value):
+            flags += to_flags(value, usual)
+        elif value != usual:
+            flags += (
+                [f"--{flag}" if value else f"--no-{flag}"] if isinstance(value, bool) else [f"--{flag}", str(value)]
+            )
+    return flags
 
 
 def value_of(flag: str, arguments: list[str]) -> str | None:
