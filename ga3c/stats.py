@@ -22,6 +22,11 @@ class Totals:
     episodes: int = 0  # finished games
     made_steps: int = 0  # transitions that agents made, by their own count, once they have ended
     lost_steps: int = 0  # of those, what died with an agent; the rest is trained_steps
+    prediction_batches: int = 0
+    lag_sum: float = 0.0  # policy lag in updates, summed over the rows trained on
+    lag_rows: int = 0
+    predictor_wait_seconds: float = 0.0  # all predictors together, for requests
+    trainer_wait_seconds: float = 0.0  # all trainers together, for rollouts
 
 
 class Stats:
@@ -36,18 +41,27 @@ class Stats:
         self._recent_scores: deque[float] = deque(recent_scores, maxlen=100)
         self.last_score = float("nan")
 
-    def predicted(self, states: int) -> None:
+    def predicted(self, states: int, waited_seconds: float = 0.0) -> None:
+        """One prediction, and how long its predictor had waited for requests."""
         with self._lock:
             self._totals.predictions += states
+            self._totals.prediction_batches += 1
+            self._totals.predictor_wait_seconds += waited_seconds
             self._window.predictions += 1
 
-    def trained(self, rollouts, envs: int, update, lags: np.ndarray) -> None:
-        """One update: the rollouts in it (training_queue.Rollout), the model's Update, and each row's lag."""
-        steps = sum(rollout.transitions for rollout in rollouts)
+    def trained(self, rollouts, envs: int, update, lags: np.ndarray, waited_seconds: float = 0.0) -> None:
+        """One update: the rollouts in it (training_queue.Rollout), the model's Update, and each row's lag.
+
+        `waited_seconds`: how long its trainer had waited for rollouts.
+        """
+        steps, lag_sum = sum(rollout.transitions for rollout in rollouts), float(lags.sum())
         with self._lock:
             totals, window = self._totals, self._window
             totals.rollouts += len(rollouts) * envs
             totals.updates += 1
+            totals.lag_sum += lag_sum
+            totals.lag_rows += lags.size
+            totals.trainer_wait_seconds += waited_seconds
             for rollout in rollouts:
                 totals.steps += rollout.transitions
                 for episode in rollout.episodes:
@@ -59,7 +73,7 @@ class Stats:
             totals.trained_steps += steps
             window.updates.append(update)
             window.trained_steps += steps
-            window.lag_sum += float(lags.sum())
+            window.lag_sum += lag_sum
             window.lag_rows += lags.size
             window.lag_max = max(window.lag_max, int(lags.max()))
 
