@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from ga3c.controller import Counts
+from ga3c.controller import Counts, Signals
 from ga3c.tuner import Tuner
 from tests.simulated_machine import (
     Machine,
@@ -153,6 +153,22 @@ def test_its_clock_goes_with_the_length_of_a_trial():
     assert Tuner(Counts(1, 1, 1), 60.0, 12.0, MOST, 128, 0).period_seconds == 1
     assert Tuner(Counts(1, 1, 1), 600.0, 12.0, MOST, 128, 0).period_seconds == 1
     assert Tuner(Counts(1, 1, 1), 3.0, 12.0, MOST, 128, 0).period_seconds == 0.05
+
+
+@pytest.mark.parametrize(("trial_seconds", "settling_seconds"), [(60.0, 3), (2.0, 1)])
+def test_a_change_gets_time_to_settle(trial_seconds, settling_seconds):
+    tuner, decisions = Tuner(Counts(4, 1, 1), trial_seconds, 12.0, MOST, 128, 0), []
+    steps, now, trials = tuner.run(decisions.append), Signals(), 0
+    wanted = next(steps)
+    while not decisions:
+        trials += wanted != Counts(4, 1, 1)
+        # Twice the agents make twice the TPS: kept at the first look.
+        now = now._replace(
+            seconds=now.seconds + tuner.period_seconds,
+            rollouts=now.rollouts + 500 * tuner.period_seconds * wanted.agents,
+        )
+        wanted = steps.send(now)
+    assert trials * tuner.period_seconds - decisions[0].measured_seconds == pytest.approx(settling_seconds, rel=0.05)
 
 
 def test_the_counts_are_those_in_use_while_a_trial_runs():
