@@ -60,10 +60,13 @@ class ScheduleSettings:
     """Trainer threads (paper: N_T)."""
     envs_per_agent: int = 16
     """Games that one agent steps together; 1 is the paper's agent."""
-    controller: Literal["on", "off"] = "on"
-    """Change the three counts while training to raise TPS (paper, section 4.3)."""
+    controller: Literal["on", "paper", "off"] = "on"
+    """Change the three counts while training to raise TPS (paper, section 4.3).
+    paper: by the paper's rule, one count at random by one, kept if TPS is higher. on: by measurements against noise."""
     controller_seconds: float = 60.0
-    """Seconds between two decisions of the controller."""
+    """The longest that a trial of the controller measures a new setting; paper: seconds between two decisions."""
+    policy_lag_limit_updates: float = 12.0
+    """The controller keeps to settings with a mean policy lag up to this, whatever their TPS; 0: no limit."""
     max_prediction_batch: int = 128
     """States in one prediction at the most."""
 
@@ -180,6 +183,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "trainers": (1, 64),
     "envs_per_agent": (1, 256),
     "controller_seconds": (0.1, float("inf")),
+    "policy_lag_limit_updates": (0, float("inf")),
     "max_prediction_batch": (1, 8192),
     "t_max": (1, 1000),
     "minimum_batch_steps": (1, 65_536),

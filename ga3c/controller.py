@@ -1,11 +1,16 @@
-"""Controller: changes the numbers of agents, predictors and trainers to raise TPS (paper, section 4.3)."""
+"""Controller: changes the numbers of agents, predictors and trainers to raise TPS (paper, section 4.3).
+
+A rule decides: `PaperRule` here, `tuner.Tuner` by default. It knows neither clock nor threads: it is told the
+running totals once a period, and says which setting it wants until the next.
+"""
 
 import csv
+import math
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 
 class Counts(NamedTuple):
@@ -15,8 +20,67 @@ class Counts(NamedTuple):
     predictors: int
     trainers: int
 
-    def __str__(self) -> str:
-        return f"NT {self.trainers} NP {self.predictors} NA {self.agents}"
+    def change_to(self, other: "Counts") -> str:
+        """What differs, e.g. NA 4 -> 6."""
+        pairs = zip(("NA", "NP", "NT"), self, other, strict=True)
+        return ", ".join(f"{name} {before} -> {after}" for name, before, after in pairs if before != after)
+
+
+class Signals(NamedTuple):
+    """What a rule sees: totals since the start of the run, and two queues as they are now."""
+
+    seconds: float = 0.0
+    steps: int = 0
+    rollouts: int = 0  # taken from the training queue: TPS is their rate
+    predictions: int = 0  # states
+    prediction_batches: int = 0
+    updates: int = 0
+    lag_sum: float = 0.0  # of the policy lag, in updates, over the rows trained on
+    lag_rows: int = 0
+    predictor_wait_seconds: float = 0.0  # all predictors together; 0 all the time: not measured
+    trainer_wait_seconds: float = 0.0
+    prediction_queue: int = 0  # requests that wait
+    training_queue: int = 0  # rollouts that wait
+
+
+class Decision(NamedTuple):
+    """One row of controller.csv. NaN: not measured."""
+
+    seconds: float
+    steps: int
+    agents: int  # the setting that was tried
+    predictors: int
+    trainers: int
+    agents_before: int  # the setting in use
+    predictors_before: int
+    trainers_before: int
+    tps: float  # of the setting that was tried
+    tps_before: float  # of the setting in use
+    effect_percent: float
+    effect_error_percent: float  # one standard error
+    policy_lag_updates: float
+    policy_lag_before_updates: float
+    measured_seconds: float  # how long the tried setting was measured; settling is not in it
+    kept: bool
+    reason: str
+
+    def row(self) -> list:
+        """Its cells; `kept` is 1 or 0."""
+        cells = [f"{value:.6g}" if isinstance(value, float) else value for value in self]
+        return [f"{self.seconds:.2f}", *cells[1:-2], int(self.kept), self.reason]
+
+
+COLUMNS = list(Decision._fields)
+Report = Callable[[Decision], None]
+
+
+class Rule(Protocol):
+    """Decides. `run` yields the setting it wants and is sent the signals, first at once and then once a period."""
+
+    counts: Counts  # the setting in use, without a trial in progress
+    period_seconds: float
+
+    def run(self, report: Report) -> Generator[Counts, Signals, None]: ...
 
 
 def propose(counts: Counts, rng: random.Random) -> Counts:
@@ -30,88 +94,85 @@ def propose(counts: Counts, rng: random.Random) -> Counts:
     return rng.choice(neighbours)
 
 
-class Decision(NamedTuple):
-    """One row of controller.csv."""
+class PaperRule:
+    """Tries a neighbouring setting each `period_seconds`; keeps it if TPS rose, else goes back."""
 
-    seconds: float
-    steps: int
-    agents: int  # the setting that was tried
-    predictors: int
-    trainers: int
-    tps: float  # what it reached
-    tps_before: float  # what the setting in use reached
-    kept: bool
-    reason: str
+    def __init__(self, counts: Counts, period_seconds: float, seed: int, proposal=propose):
+        self.counts, self.period_seconds = counts, period_seconds
+        self._rng, self._proposal = random.Random(seed), proposal
+
+    def run(self, report: Report) -> Generator[Counts, Signals, None]:
+        start = yield self.counts
+        end = yield self.counts
+        tps_in_use = rate(start, end)
+        while True:
+            trial = self._proposal(self.counts, self._rng)
+            start, end = end, (yield trial)
+            tps, lag = rate(start, end), mean_lag(start, end)
+            kept = tps > tps_in_use
+            effect, seconds = 100 * (tps / tps_in_use - 1) if tps_in_use else math.nan, end.seconds - start.seconds
+            reason = (
+                f"{self.counts.change_to(trial)}, drawn at random: TPS {tps:.0f} after {tps_in_use:.0f}: "
+                f"{'kept' if kept else 'went back'}."
+            )
+            measured = tps, tps_in_use, effect, math.nan, lag, math.nan, seconds, kept, reason
+            report(Decision(end.seconds, end.steps, *trial, *self.counts, *measured))
+            if kept:
+                self.counts, tps_in_use = trial, tps
 
 
-COLUMNS = list(Decision._fields)
+def rate(start: Signals, end: Signals) -> float:
+    """TPS between two readings."""
+    seconds = end.seconds - start.seconds
+    return (end.rollouts - start.rollouts) / seconds if seconds > 0 else 0.0
+
+
+def mean_lag(start: Signals, end: Signals) -> float:
+    """Mean policy lag between two readings, in updates; NaN without an update."""
+    rows = end.lag_rows - start.lag_rows
+    return (end.lag_sum - start.lag_sum) / rows if rows else math.nan
 
 
 class Controller(threading.Thread):
-    """Tries a neighbouring setting each `interval_seconds`; keeps it if TPS rose, else goes back.
-
-    `rollouts()` is the running count of rollouts taken from the training queue, `clock()` gives (seconds, steps)
-    of the run, `apply(counts)` changes the setting, `say(text)` is told each decision.
-    """
+    """Gives a rule the signals once a period, applies the setting that it wants, and writes its decisions down."""
 
     def __init__(
         self,
-        counts: Counts,
-        interval_seconds: float,
+        rule: Rule,
         apply: Callable[[Counts], None],
-        rollouts: Callable[[], int],
-        clock: Callable[[], tuple[float, int]],
+        signals: Callable[[], Signals],
         say: Callable[[str], None],
         file: Path,
-        seed: int,
-        rule: Callable[[Counts, random.Random], Counts] = propose,
     ):
         super().__init__(name="controller", daemon=True)
-        self.counts = counts  # the setting in use, without a trial in progress
-        self._interval, self._apply, self._rollouts, self._clock, self._say = (
-            interval_seconds,
-            apply,
-            rollouts,
-            clock,
-            say,
-        )
-        self._rule, self._rng = rule, random.Random(seed)
-        self._file = file
+        self._rule, self._apply, self._signals, self._say, self._file = rule, apply, signals, say, file
         self._ended = threading.Event()
+
+    @property
+    def counts(self) -> Counts:
+        """The setting in use, without a trial in progress."""
+        return self._rule.counts
 
     def finish(self) -> None:
         """Ends the thread; a trial in progress is left as it is."""
         self._ended.set()
 
-    def _measure(self) -> float | None:
-        """TPS over one interval; None when the controller shall end."""
-        start_seconds, start = self._clock()[0], self._rollouts()
-        if self._ended.wait(self._interval):
-            return None
-        return (self._rollouts() - start) / (self._clock()[0] - start_seconds)
-
     def run(self) -> None:
-        tps_in_use = self._measure()
-        while tps_in_use is not None and not self._ended.is_set():
-            trial = self._rule(self.counts, self._rng)
-            self._apply(trial)
-            tps = self._measure()
-            if tps is None:
+        steps = self._rule.run(self._log)
+        applied = next(steps)
+        while True:
+            wanted = steps.send(self._signals())
+            if wanted != applied:
+                self._apply(wanted)
+                applied = wanted
+            if self._ended.wait(self._rule.period_seconds):
                 return
-            kept = tps > tps_in_use
-            reason = f"{trial}: TPS {tps:.0f} {'above' if kept else 'not above'} {tps_in_use:.0f} of {self.counts}"
-            self._log(Decision(*self._clock(), *trial, tps, tps_in_use, kept, reason))
-            if kept:
-                self.counts, tps_in_use = trial, tps
-            else:
-                self._apply(self.counts)
 
     def _log(self, decision: Decision) -> None:
-        self._say(f"Controller: {decision.reason}: {'kept' if decision.kept else 'went back'}.")
+        self._say(f"Controller: {decision.reason}")
         new = not self._file.exists()
         with self._file.open("a", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             if new:
                 writer.writerow(COLUMNS)
-            row = decision._replace(seconds=round(decision.seconds, 2), tps=round(decision.tps, 1))
-            writer.writerow(row._replace(tps_before=round(decision.tps_before, 1)))
+            writer.writerow(decision.row())

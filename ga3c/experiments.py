@@ -35,7 +35,7 @@ class Run:
     trainers: int
     seconds: float
     network: str = "auto"
-    envs_per_agent: int = 8
+    envs_per_agent: int = 16
     preset: str = "default"
     controller: str = "off"
     controller_seconds: float = 60.0

@@ -12,7 +12,7 @@ from ga3c import checkpoint, config
 from ga3c.agent_pool import AgentPool, TrainingFailed
 from ga3c.config import ConfigError, Settings, usable_cores
 from ga3c.console import Console
-from ga3c.controller import Controller, Counts
+from ga3c.controller import Controller, Counts, PaperRule, Rule, Signals
 from ga3c.model import Model
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.predictor import predict
@@ -21,7 +21,9 @@ from ga3c.stats import Stats, Totals
 from ga3c.stats_writer import StatsWriter
 from ga3c.trainer import train
 from ga3c.training_queue import TrainingQueue
+from ga3c.tuner import Tuner
 
+AGENTS_PER_CORE_LIMIT, THREADS_LIMIT = 16, 64  # how far the controller goes
 STOP_SECONDS = 2.0  # what agents get to ship their last rollouts, and then trainers to train on them
 
 
@@ -60,7 +62,8 @@ class Server:
         path, self._arrays, meta = checkpoint.load_newest(self._run_dir / "checkpoints")
         try:
             self._totals = totals = Totals(**meta["totals"])
-            if meta["settings"]["schedule"] == vars(self._settings.schedule):  # else new counts were asked for
+            asked, before = vars(self._settings.schedule), meta["settings"]["schedule"]
+            if all(asked[name] == before[name] for name in Counts._fields):  # else new counts were asked for
                 self._counts = Counts(*meta["counts"])
             self._recent_scores, first_agent = meta["recent_scores"], meta["next_agent"]
         except (KeyError, TypeError) as error:
@@ -101,27 +104,35 @@ class Server:
             self._agents.core_seconds,
             self._console,
         )
-        self._controller = Controller(
-            self._counts,
-            schedule.controller_seconds,
-            self.scale,
-            lambda: self.stats.totals().rollouts,
-            self._clock,
-            self._console.say,
-            self._run_dir / "controller.csv",
-            self.seed,
-        )
+        file = self._run_dir / "controller.csv"
+        self._controller = Controller(self._rule(), self.scale, self._signals, self._console.say, file)
         self._writer.start()
-        if schedule.controller == "on":
+        if schedule.controller != "off":
             self._controller.start()
         self._running = True
 
     def _new_batch(self) -> Batch:
         return Batch(self._dtype, self._rollouts_per_batch)
 
-    def _clock(self) -> tuple[float, int]:
-        totals = self.stats.totals()
-        return totals.seconds, totals.steps
+    def _rule(self) -> Rule:
+        """What decides on the counts."""
+        schedule, counts = self._settings.schedule, self._counts
+        if schedule.controller == "paper":
+            return PaperRule(counts, schedule.controller_seconds, self.seed)
+        most = Counts(max(counts.agents, AGENTS_PER_CORE_LIMIT * usable_cores()), THREADS_LIMIT, THREADS_LIMIT)
+        limits = schedule.policy_lag_limit_updates, most, schedule.max_prediction_batch
+        return Tuner(counts, schedule.controller_seconds, *limits, self.seed)
+
+    def _signals(self) -> Signals:
+        """What the controller sees."""
+        totals, timings = vars(self.stats.totals()), self.stats.timings()
+        return Signals(
+            **{name: totals[name] for name in Signals._fields if name in totals},
+            predictor_wait_seconds=timings.predictor_waiting,
+            trainer_wait_seconds=timings.trainer_waiting,
+            prediction_queue=self._predictions.waiting(),
+            training_queue=self._training.waiting(),
+        )
 
     def scale(self, counts: Counts) -> None:
         """Changes the numbers of agents, predictors and trainers while they run. Loses no transition."""

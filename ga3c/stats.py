@@ -22,6 +22,9 @@ class Totals:
     episodes: int = 0  # finished games
     made_steps: int = 0  # transitions that agents made, by their own count, once they have ended
     lost_steps: int = 0  # of those, what died with an agent; the rest is trained_steps
+    prediction_batches: int = 0
+    lag_sum: float = 0.0  # policy lag in updates, summed over the rows trained on
+    lag_rows: int = 0
 
 
 @dataclass
@@ -69,16 +72,19 @@ class Stats:
         with self._lock:
             self._timings.add(timings)
             self._totals.predictions += states
+            self._totals.prediction_batches += 1
             self._window.predictions += 1
 
     def trained(self, rollouts, envs: int, update, lags: np.ndarray, timings: Timings) -> None:
         """One update: the rollouts in it (training_queue.Rollout), the model's Update, and each row's lag."""
-        steps = sum(rollout.transitions for rollout in rollouts)
+        steps, lag_sum = sum(rollout.transitions for rollout in rollouts), float(lags.sum())
         with self._lock:
             totals, window = self._totals, self._window
             self._timings.add(timings)
             totals.rollouts += len(rollouts) * envs
             totals.updates += 1
+            totals.lag_sum += lag_sum
+            totals.lag_rows += lags.size
             for rollout in rollouts:
                 totals.steps += rollout.transitions
                 for episode in rollout.episodes:
@@ -90,7 +96,7 @@ class Stats:
             totals.trained_steps += steps
             window.updates.append(update)
             window.trained_steps += steps
-            window.lag_sum += float(lags.sum())
+            window.lag_sum += lag_sum
             window.lag_rows += lags.size
             window.lag_max = max(window.lag_max, int(lags.max()))
 

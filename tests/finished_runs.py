@@ -2,20 +2,23 @@
 
 import csv
 import json
+import math
 from dataclasses import asdict
 
 from ga3c.experiments import FINISHED, Run, directory_of
 from ga3c.stats_writer import THROUGHPUT_COLUMNS
 
 
-def make_run(run: Run, out, tps=100.0, core_ms=None, rows=10, **columns):
+UNKNOWN = (math.nan, math.nan)
+
+
+def make_run(run: Run, out, tps=100.0, core_ms=UNKNOWN, rows=10, **columns):
     """A finished run with `rows` equal rows in its time, and one of its stop. 1 PPS = 1 step a second = 5 TPS."""
     directory = directory_of(run, out)
     directory.mkdir(parents=True)
     interval = run.seconds / rows
     values = dict.fromkeys(THROUGHPUT_COLUMNS, 1.0) | {"tps": tps, "pps": 5 * tps} | columns
-    if core_ms is not None:
-        values |= dict(zip(("server_core_ms_per_step", "agents_core_ms_per_step"), core_ms, strict=True))
+    values |= dict(zip(("server_core_ms_per_step", "agents_core_ms_per_step"), core_ms, strict=True))
     lines = []
     for i in range(1, rows + 2):
         now = {"seconds": i * interval, "steps": 5 * tps * i * interval}

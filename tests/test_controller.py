@@ -1,9 +1,12 @@
-"""The controller: its rule alone, and its loop with a real clock of hundredths of a second."""
+"""The paper's rule, and the controller's loop, on a clock that its waits advance."""
 
 import csv
 import random
 
-from ga3c.controller import COLUMNS, Controller, Counts, propose
+import pytest
+
+from ga3c.commands.plot import read_csv
+from ga3c.controller import COLUMNS, Controller, Counts, PaperRule, Signals, propose
 
 
 def test_a_proposal_changes_one_count_by_one():
@@ -36,6 +39,10 @@ class Plant:
         self.counts = counts
         self.applied.append(counts)
 
+    def signals(self):
+        lag = self.counts.agents * self.seconds
+        return Signals(self.seconds, 7, self.rollouts, lag_sum=lag, lag_rows=int(self.seconds))
+
     def wait(self, seconds):
         self.seconds += seconds
         self.rollouts += seconds * self.tps(self.counts)
@@ -43,12 +50,10 @@ class Plant:
         return self.decisions_left < 0
 
 
-def run(plant, tmp_path, rule=propose):
-    controller = Controller(
-        plant.counts, 60.0, plant.apply, lambda: plant.rollouts, lambda: (plant.seconds, 7), plant.said.append,
-        tmp_path / "controller.csv", seed=1, rule=rule,
-    )  # fmt: skip
-    controller._ended = type("Clock", (), {"wait": lambda _, s: plant.wait(s), "is_set": lambda _: False})()
+def run(plant, tmp_path, proposal=propose):
+    rule = PaperRule(plant.counts, 60.0, seed=1, proposal=proposal)
+    controller = Controller(rule, plant.apply, plant.signals, plant.said.append, tmp_path / "controller.csv")
+    controller._ended = type("Clock", (), {"wait": lambda _, s: plant.wait(s)})()
     controller.run()
     with (tmp_path / "controller.csv").open() as file:
         return controller, list(csv.DictReader(file))
@@ -64,25 +69,44 @@ def test_it_climbs_to_the_best_setting(tmp_path):
 
 def test_it_keeps_a_rise_and_goes_back_otherwise(tmp_path):
     proposals = iter([Counts(2, 1, 1), Counts(2, 2, 1), Counts(3, 1, 1)])
-    plant = Plant(lambda c: {Counts(1, 1, 1): 100, Counts(2, 1, 1): 150, Counts(2, 2, 1): 150}.get(c, 90), decisions=4)
-    controller, rows = run(plant, tmp_path, rule=lambda counts, rng: next(proposals, counts))
+    asked = []
+
+    def proposal(counts, _rng):
+        asked.append(counts)
+        return next(proposals, counts)
+
+    plant = Plant(lambda c: {Counts(1, 1, 1): 100, Counts(2, 1, 1): 150, Counts(2, 2, 1): 150}.get(c, 90), decisions=5)
+    controller, rows = run(plant, tmp_path, proposal)
     assert controller.counts == Counts(2, 1, 1)
-    assert plant.applied[:5] == [
-        Counts(2, 1, 1), Counts(2, 2, 1), Counts(2, 1, 1), Counts(3, 1, 1), Counts(2, 1, 1),
-    ]  # fmt: skip
-    assert [row["kept"] for row in rows] == ["True", "False", "False"]  # equal is not a rise
-    assert (rows[0]["tps"], rows[0]["tps_before"], rows[0]["agents"]) == ("150.0", "100.0", "2")
+    assert asked == [Counts(1, 1, 1)] + [Counts(2, 1, 1)] * 4
+    assert plant.applied == [Counts(2, 1, 1), Counts(2, 2, 1), Counts(3, 1, 1), Counts(2, 1, 1)]
+    assert [row["kept"] for row in rows[:3]] == ["1", "0", "0"]  # equal is not a rise
+    first = {name: rows[0][name] for name in ("agents", "agents_before", "tps", "tps_before", "effect_percent")}
+    assert first == {"agents": "2", "agents_before": "1", "tps": "150", "tps_before": "100", "effect_percent": "50"}
     assert list(rows[0]) == COLUMNS
+    assert plant.said[0] == "Controller: NA 1 -> 2, drawn at random: TPS 150 after 100: kept."
+    assert "NP 1 -> 2" in plant.said[1]
     assert "went back" in plant.said[1]
 
 
+def test_the_log_is_numbers_and_a_reason(tmp_path):
+    run(Plant(lambda c: 100, decisions=3), tmp_path)
+    with (tmp_path / "controller.csv").open(newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0][-1] == "reason"
+    (tmp_path / "numbers.csv").write_text("".join(",".join(row[:-1]) + "\n" for row in rows))
+    numbers = read_csv(tmp_path / "numbers.csv")
+    assert list(numbers["seconds"]) == [120, 180]
+    assert list(numbers["kept"]) == [0, 0]
+    assert numbers["policy_lag_updates"][0] == pytest.approx(2, abs=1)
+
+
 def test_it_ends_when_told_to(tmp_path):
-    plant = Plant(lambda c: 1.0, 0)
-    controller = Controller(
-        Counts(1, 1, 1), 1000.0, plant.apply, lambda: 0, lambda: (0.0, 0), print, tmp_path / "c.csv", 0
-    )
+    applied = []
+    rule = PaperRule(Counts(1, 1, 1), 1000.0, seed=0)
+    controller = Controller(rule, applied.append, Signals, print, tmp_path / "c.csv")
     controller.start()
     controller.finish()
     controller.join(10)
     assert not controller.is_alive()
-    assert plant.applied == []
+    assert applied == []

@@ -17,7 +17,7 @@ COUNTS = {
     "full": {"agents": (16, 32, 64, 128), "predictors": (1, 2, 4, 8, 16), "trainers": (1, 2, 4, 8, 16)},
 }
 SCALES = {
-    "cpu": {"seconds": 25.0, "envs_per_agent": 8},
+    "cpu": {"seconds": 25.0, "envs_per_agent": 16},
     "full": {"seconds": 960.0, "envs_per_agent": 1, "preset": "paper"},
 }
 Measured = dict[Run, dict[str, Spread]]

@@ -1,0 +1,128 @@
+"""Which change of the counts comes next."""
+
+import math
+
+import pytest
+
+from ga3c.controller import Counts
+from ga3c.measurement import Block, Effect
+from ga3c.proposals import COARSE, DOWN, FINE, UP, Move, Proposals, falling_behind, idling, moves
+
+MOST = Counts(1024, 64, 64)
+NOTHING_SEEN = Block(0.0, 100.0, 2.0, 0.0, 0.0, 32.0, math.nan, math.nan)
+
+
+def test_steps_are_large_first():
+    assert set(moves(Counts(8, 2, 1), COARSE, MOST).values()) == {
+        Counts(16, 2, 1), Counts(4, 2, 1), Counts(8, 4, 1), Counts(8, 1, 1), Counts(8, 2, 2), Counts(4, 1, 1),
+    }  # fmt: skip
+    assert set(moves(Counts(8, 2, 1), FINE, MOST).values()) == {
+        Counts(11, 2, 1), Counts(6, 2, 1), Counts(8, 3, 1), Counts(8, 1, 1), Counts(8, 2, 2),
+    }  # fmt: skip
+
+
+def test_steps_stay_within_the_bounds():
+    assert set(moves(Counts(8, 1, 1), COARSE, Counts(15, 2, 1)).values()) == {Counts(4, 1, 1), Counts(8, 2, 1)}
+    assert moves(Counts(1, 1, 1), COARSE, Counts(1, 1, 1)) == {}
+
+
+@pytest.mark.parametrize(
+    ("seen", "first", "said"),
+    [
+        ({}, Move("agents", UP), "little waits"),
+        ({"predictor_wait": 0.4}, Move("agents", UP), "predictors wait 40 %"),
+        ({"requests_waiting": 5.0}, Move("predictors", UP), "5.0 of 8 agents wait"),
+        ({"requests_waiting": 5.0, "predictor_wait": 0.4}, Move("agents", UP), "predictors wait 40 %"),
+        ({"prediction_batch": 120.0}, Move("predictors", UP), "full"),
+        ({"rollouts_waiting": 9.0}, Move("trainers", UP), "9.0 rollouts wait"),
+        ({"rollouts_waiting": 9.0, "trainer_wait": 0.5}, Move("agents", UP), "little waits"),
+    ],
+)
+def test_the_queues_and_the_idle_threads_speak_first(seen, first, said):
+    counts, seen = Counts(8, 1, 1), NOTHING_SEEN._replace(**seen)
+    proposal = Proposals(MOST, 128, seed=0).next(counts, seen)
+    assert proposal.counts == moves(counts, COARSE, MOST)[first]
+    assert said in proposal.why
+
+
+def test_a_growing_training_queue_speaks_for_fewer_agents_too():
+    assert list(falling_behind(Counts(8, 1, 1), NOTHING_SEEN._replace(rollouts_waiting=9.0), 128)) == [
+        Move("trainers", UP),
+        Move("agents", DOWN),
+    ]
+
+
+def test_threads_that_would_not_be_missed():
+    seen = NOTHING_SEEN._replace(predictor_wait=0.7, trainer_wait=0.5)
+    assert list(idling(Counts(8, 2, 2), seen)) == [Move("agents", UP), Move("predictors", DOWN)]
+
+
+def all_in_turn(proposals, counts, size=-0.2, clear=True):
+    """Refuses one after the other, until there is nothing left."""
+    effect = Effect(size, 0.02)
+    tried = []
+    while proposal := proposals.next(counts, NOTHING_SEEN):
+        tried.append(proposal.counts)
+        proposals.refuse(counts, proposal.counts, effect, clear, over_limit=False)
+    return tried
+
+
+def test_what_was_refused_is_not_tried_again_before_a_pause():
+    proposals, counts = Proposals(MOST, 128, seed=0), Counts(8, 1, 1)
+    tried = all_in_turn(proposals, counts)
+    assert len(tried) == len(set(tried))
+    assert set(tried) == {Counts(16, 1, 1), Counts(4, 1, 1), Counts(8, 2, 1), Counts(8, 1, 2), Counts(11, 1, 1)}
+    assert proposals.after_pause(counts).counts == Counts(6, 1, 1)  # a small step where the large one lost
+
+
+def test_what_was_not_clear_gets_a_second_and_longer_trial():
+    proposals, counts = Proposals(MOST, 128, seed=0), Counts(8, 1, 1)
+    tried = all_in_turn(proposals, counts, 0.01, clear=False)
+    assert Counts(6, 1, 1) in tried
+    assert {tried.count(setting) for setting in tried} == {2}
+
+
+def test_a_load_change_makes_it_try_again():
+    proposals, counts = Proposals(MOST, 128, seed=0), Counts(8, 1, 1)
+    tried = all_in_turn(proposals, counts)
+    proposals.forget(Move("agents", DOWN), "the load")
+    assert proposals.next(counts, NOTHING_SEEN) == (Counts(4, 1, 1), "the load")
+    assert set(all_in_turn(proposals, counts)) == set(tried)
+
+
+def test_after_a_kept_step_it_goes_on_that_way_and_not_straight_back():
+    proposals = Proposals(MOST, 128, seed=0)
+    proposals.keep(Counts(4, 2, 1), Counts(4, 4, 1), Effect(0.2, 0.02), once_more=True)
+    assert proposals.next(Counts(4, 4, 1), NOTHING_SEEN).counts == Counts(4, 8, 1)
+    assert Counts(4, 2, 1) not in all_in_turn(proposals, Counts(4, 4, 1))
+
+
+def test_what_was_futile_comes_last_until_something_has_gone_up():
+    few, many = Counts(8, 2, 2), Counts(16, 2, 2)
+    for kept, again in ((Counts(8, 1, 2), False), (Counts(8, 4, 2), True)):
+        proposals = Proposals(MOST, 128, seed=0)
+        proposals.refuse(few, many, Effect(-0.1, 0.02), clear=True, over_limit=False)
+        proposals.keep(few, kept, Effect(0.02, 0.02), once_more=False)
+        tried = all_in_turn(proposals, kept)
+        assert (kept._replace(agents=16) in tried) == again
+
+
+def test_until_something_was_gained_fewer_of_everything_come_first():
+    proposals, counts = Proposals(MOST, 128, seed=0), Counts(8, 2, 4)
+    assert proposals.next(counts, NOTHING_SEEN).counts == Counts(4, 1, 2)
+    proposals.keep(Counts(4, 2, 4), counts, Effect(0.2, 0.02), once_more=False)
+    assert proposals.next(counts, NOTHING_SEEN).counts == Counts(16, 2, 4)
+
+
+def test_after_a_pause_the_most_hopeful_comes_first_and_in_the_end_all_do():
+    proposals, counts = Proposals(Counts(8, 2, 2), 128, seed=0), Counts(8, 1, 1)
+    for trial, size in ((4, -0.3), (6, -0.1)):
+        proposals.refuse(counts, Counts(trial, 1, 1), Effect(size, 0.02), True, False)
+    for trial, over_limit in ((Counts(8, 2, 1), True), (Counts(8, 1, 2), False)):
+        proposals.refuse(counts, trial, Effect(0.01, 0.02), True, over_limit)
+    assert proposals.after_pause(counts).counts == Counts(8, 1, 2)
+    seen = []
+    for _ in range(40):
+        seen.append(proposals.after_pause(counts).counts)
+        proposals.refuse(counts, seen[-1], proposals.earlier(seen[-1])._replace(error=0.02), True, False)
+    assert len(set(seen)) == 4
