@@ -15,7 +15,7 @@ from ga3c.proposals import COARSE, DOWN, FINE, UP, Move, Proposal, Proposals, mo
 BLOCK = 5
 START = 10  # left out after the start of the run
 SETTLING_PER_AGENT = 0.1  # left out after a change, for each agent that comes or goes,
-SETTLING_SECONDS = 3.0  # and in addition; half of `trial_seconds`, if that is less
+SETTLING_SECONDS = 3.0  # and in addition; not more than `trial_seconds`
 # In blocks:
 FIRST_LOOK = 2  # a trial is decided after so many at the earliest, unless it is far slower
 TURN = 4  # one setting is measured for so long before the other has its turn; also the length of a first, short trial
@@ -46,7 +46,7 @@ class Tuner:
         self.counts = counts
         self.period_seconds = min(1.0, trial_seconds / 60)
         self._trial_blocks = round(trial_seconds / self.period_seconds / BLOCK)
-        self._settling = round(min(SETTLING_SECONDS, trial_seconds / 2) / self.period_seconds)
+        self._settling = round(min(SETTLING_SECONDS, trial_seconds) / self.period_seconds)
         self._lag_limit = lag_limit_updates or float("inf")
         self._most = most
         self._proposals = Proposals(most, max_prediction_batch, seed)
