@@ -1,14 +1,15 @@
 # shellcheck shell=bash
-# The set-up that run.sh and tests/run.sh share: `setup LIST...` makes .venv hold what these requirements files
-# list, and sets the environment in which ga3c is found.
+# The set-up that run.sh, tests/run.sh and tests/benchmarks/run.sh share: `setup LIST...` makes .venv hold what
+# these requirements files list, and sets the environment in which ga3c is found.
 #
 # The last thing an installation does is to leave a stamp in .venv: a copy of the list that was installed. As
 # long as stamp and list agree, a start runs no Python here, needs no network and takes some milliseconds.
 
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 venv=$root/.venv
-python='' # the Python that .venv is made from, once find_python has chosen it
-uv=''     # yes where uv is installed; it takes the place of venv and pip
+python=''         # the Python that .venv is made from, once find_python has chosen it
+uv=''             # yes where uv is installed; it takes the place of venv and pip
+download='0.8 GB' # roughly what an installation without CUDA fetches
 
 setup() {
     local list
@@ -32,11 +33,12 @@ stop() {
     exit "$1"
 }
 
-# What LIST asks for, with or without CUDA, headed by the place it is for: a .venv does not survive a move.
+# What LIST asks for, with or without CUDA, headed by the place it is for: a .venv does not survive a move. Pages of
+# packages for the CPU alone are not for a machine with a GPU.
 wanted() {
     printf '# %s\n' "$venv"
     if [[ $2 == cuda ]]; then
-        sed 's/^tensorflow==/tensorflow[and-cuda]==/' "$root/$1"
+        sed -e 's/^tensorflow==/tensorflow[and-cuda]==/' -e '/^--find-links .*\/cpu\//d' "$root/$1"
     else
         cat "$root/$1"
     fi
@@ -64,7 +66,7 @@ is_installed() {
 }
 
 install() {
-    local stamp=$venv/${1//\//-} kind=cpu size='0.8 GB' mend=''
+    local stamp=$venv/${1//\//-} kind=cpu size=$download mend=''
     if has_gpu; then kind=cuda size='3.5 GB, CUDA included'; fi
 
     if is_usable; then

@@ -117,10 +117,23 @@ def test_starts_at_the_same_time_install_once():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="CUDA is for Linux")
 def test_a_gpu_brings_cuda():
+    write("a copy/requirements.txt", "--find-links https://torch/cpu/\ntensorflow==1\n")
     for nvidia_smi in (ABSENT, "#!/bin/sh\n", ABSENT):
         write("bin/nvidia-smi", nvidia_smi)
         assert run()[0] == 0
-    assert installed() == ["tensorflow==1", "tensorflow[and-cuda]==1"]
+    assert installed() == ["--find-links", "https://torch/cpu/", "tensorflow==1", "tensorflow[and-cuda]==1"]
+
+
+def test_the_benchmarks_get_a_venv_of_their_own():
+    write("a copy/tests/benchmarks/run.sh", (ROOT / "tests/benchmarks/run.sh").read_text())
+    write("a copy/tests/benchmarks/requirements.txt", "--find-links https://torch/cpu/\ntorch==1\n")
+    write("a copy/tests/benchmarks/compare.py", "import sys; print(sys.argv[1:])")
+    assert run("a copy/tests/benchmarks/run.sh", "--python", "x")[:2] == (0, "['--python', 'x']\n")
+    assert installed() == ["tensorflow==1"]
+    assert [run("a copy/tests/benchmarks/run.sh", "--rounds=1")[:2] for _ in range(2)] == [(0, "['--rounds=1']\n")] * 2
+    assert installed() == ["tensorflow==1", "--find-links", "https://torch/cpu/", "torch==1"]
+    assert Path("a copy/tests/benchmarks/.venv/bin/python").exists()
+    assert (run()[0], len(installed())) == (0, 4)
 
 
 LACKS = [("sys.version_info = (3, 9)", "no Python 3.10"), ("sys.modules['venv'] = None", "no venv module")]
