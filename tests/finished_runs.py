@@ -8,7 +8,6 @@ from dataclasses import asdict
 from ga3c.experiments import FINISHED, Run, directory_of
 from ga3c.stats_writer import THROUGHPUT_COLUMNS
 
-
 UNKNOWN = (math.nan, math.nan)
 
 
