@@ -25,10 +25,12 @@ from ga3c.config import ConfigError, Network
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 OURS = "ga3c"
-# What --against names: script and number of games
+# What --against names: script, number of games, and environment variables. The scripts shorten the time that PyTorch's
+# waiting threads spin; `untuned` has the default of GNU OpenMP, what PyTorch does unless told otherwise.
 OTHERS = {
-    "sync-a2c": [("sync_a2c.py", 32)],
-    "sb3-a2c": [("sb3_a2c.py", 16), ("sb3_a2c.py", 32)],
+    "sync-a2c": [("sync_a2c.py", 32, {})],
+    "untuned-sync-a2c": [("sync_a2c.py", 32, {"GOMP_SPINCOUNT": "300000"})],
+    "sb3-a2c": [("sb3_a2c.py", 16, {}), ("sb3_a2c.py", 32, {})],
 }
 NETWORKS = [name for name in get_args(Network) if name not in ("auto", "mlp")]
 
@@ -81,13 +83,13 @@ def _column(rows: list[dict[str, str]], name: str) -> list[float]:
     return [float(row[name]) for row in rows]
 
 
-def measure_other(script: str, games: int, options: argparse.Namespace) -> Measurement:
+def measure_other(script: str, games: int, variables: dict[str, str], options: argparse.Namespace) -> Measurement:
     """One run of a script of this folder, in the Python that has its packages."""
     rom = environments.resolve(options.game)[1]
     command = [options.python, str(HERE / script), "--game", rom, "--games", str(games), "--network", options.network]
     command += ["--seconds", str(options.seconds), "--window-seconds", str(options.window_seconds)]
     command += ["--warm-up-seconds", str(options.window_seconds)]
-    details = json.loads(_output(script, command, _bare_environment()).splitlines()[-1])
+    details = json.loads(_output(script, command, _bare_environment() | variables).splitlines()[-1])
     return Measurement(details.pop("steps_per_second"), details.pop("parameters"), details)
 
 
@@ -209,11 +211,12 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def run(arguments: list[str]) -> int:
     options = parse(arguments)
     programs = {OURS: lambda: measure_ours(options)}
-    for script, games in (pair for name in dict.fromkeys(options.against) for pair in OTHERS[name]):
+    others = [(key, *program) for key in dict.fromkeys(options.against) for program in OTHERS[key]]
+    for key, script, games, variables in others:
         # This, too, is better known before.
         _output(f"{script} in {options.python}", [options.python, str(HERE / script), "--help"], _bare_environment())
-        name = f"{script.removesuffix('.py').replace('_', '-')}, {games} games"
-        programs[name] = lambda script=script, games=games: measure_other(script, games, options)
+        arguments_of_it = script, games, variables, options
+        programs[f"{key}, {games} games"] = lambda them=arguments_of_it: measure_other(*them)
 
     rounds: Rounds = {name: [] for name in programs}
     print(

@@ -1,0 +1,110 @@
+"""The benchmark: what it makes of its measurements, and one real run of it on a small game."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ga3c import stations
+from ga3c.commands.benchmark import bound, latency, summary
+from ga3c.commands.command_line import to_flags
+from ga3c.commands.train import parse_settings
+from ga3c.config import Settings, usable_cores
+from ga3c.rollout import EnvironmentSpec
+from ga3c.stations import Cost
+from tests import program
+
+SPEC = EnvironmentSpec("Test", (3,), "float32", 2, 1)
+COSTS = {"emulate": Cost(0.4, 0.5), "predict": Cost(0.1, 0.1), "train": Cost(0.2, 0.3), "queue": Cost(0.1, 0.1)}
+
+
+def test_the_bound_without_a_gpu_is_all_cores_on_the_sum():
+    assert bound(COSTS, on_gpu=False) == pytest.approx(usable_cores() * 1000 / 0.8)
+
+
+def test_the_bound_with_a_gpu_is_its_slower_side():
+    games = usable_cores() * 1000 / 0.5
+    assert bound(COSTS, on_gpu=True) == pytest.approx(min(games, 1000 / 0.4))
+    fast_model = COSTS | {"predict": Cost(0.1, 1e-6), "train": Cost(0.2, 1e-6)}
+    assert bound(fast_model, on_gpu=True) == pytest.approx(games)
+
+
+class Affine:
+    """A model whose predictions take CPU time: a fixed part and one for each state."""
+
+    def __init__(self):
+        self.sizes = []
+
+    def predict(self, states):
+        self.sizes.append(len(states))
+
+
+@pytest.mark.parametrize(("mean_batch", "sizes"), [(16.0, {16, 24}), (20.0, {16, 24}), (3.0, {8, 16})])
+def test_predictions_are_measured_at_the_sizes_around_the_mean(mean_batch, sizes):
+    model = Affine()
+    stations.predict(model, SPEC, 8, mean_batch, seconds=0.01)
+    assert set(model.sizes) == sizes
+
+
+def test_a_mean_batch_between_two_sizes_is_interpolated(monkeypatch):
+    """5 ms for a batch and 1 ms for each state: 25 ms for 20 states, though none of 20 was measured."""
+    model = Affine()
+
+    def took(work, steps, seconds):
+        work()
+        return Cost(*[(5.0 + model.sizes[-1]) / steps] * 2)
+
+    monkeypatch.setattr(stations, "_repeat", took)
+    assert stations.predict(model, SPEC, 8, 20.0, seconds=1) == pytest.approx((25 / 20, 25 / 20))
+    assert stations.predict(model, SPEC, 8, 24.0, seconds=1) == pytest.approx((29 / 24, 29 / 24))
+
+
+def test_messages_of_an_agent_are_counted_on_both_sides():
+    cost = stations.queue(SPEC, t_max=5, envs=4, slots=3, seconds=0.5)
+    assert 0 < cost.core_ms < 5
+    assert cost.wall_ms > 0
+
+
+def test_flags_make_the_same_settings_again():
+    settings = parse_settings(["--preset", "paper", "--game", "Boxing", "--full-action-set", "--minutes", "3"])[0]
+    flags = to_flags(replace(settings, learning=replace(settings.learning, preset="default")), Settings())
+    assert "--full-action-set" in flags
+    again = parse_settings(flags)[0]
+    assert replace(again, learning=replace(again.learning, preset="paper")) == settings
+    assert to_flags(Settings(), settings).count("--no-full-action-set") == 1
+
+
+def test_the_share_of_the_model_is_said_beside_the_papers():
+    figures = {
+        "prediction_ms": 10.0, "prediction_queue_ms": 5.0, "prediction_queue_model_ms": 3.0,
+        "prediction_assembly_ms": 0.5, "prediction_model_ms": 4.0, "prediction_reply_ms": 0.5,
+        "training_queue_ms": 20.0, "update_ms": 8.0, "update_assembly_ms": 1.0, "update_model_ms": 6.0,
+    }  # fmt: skip
+    text = "\n".join(latency({name: summary([value]) for name, value in figures.items()}))
+    assert "the wait for it: 70 % (paper: 108 ms, of which the model 10 %)" in text
+    assert "The model: 75 % (paper: 11.1 ms, of which the model 41 %)" in text
+
+
+def test_the_command(tmp_path):
+    out = tmp_path / "figures.json"
+    ended = program.run("benchmark", *program.TINY, "--seconds", 2, "--rounds", 1, "--json", out)
+    assert ended.returncode == 0, ended.stderr
+    figures = json.loads(out.read_text())
+    for name in ("pps", "tps", "bound_pps", "efficiency", "emulate_core_ms", "predict_core_ms", "train_core_ms"):
+        values = figures[name]
+        assert 0 < values["minimum"] <= values["median"] <= values["maximum"] < np.inf, name
+    assert figures["tps"]["median"] * 5 == pytest.approx(figures["pps"]["median"], rel=0.3)
+    for line in ("PPS", "efficiency", "An agent waits", "An update takes"):
+        assert line in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [(["--rounds", "0"], "--rounds at least 1"), (["--agents", "-1"], "--agents"), (["--game", "Pnog"], "Pong")],
+)
+def test_bad_input(flags, words):
+    ended = program.run("benchmark", *flags)
+    assert ended.returncode == 2
+    assert words in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
