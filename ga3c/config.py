@@ -115,7 +115,7 @@ class RunSettings:
     xla: Literal["auto", "on", "off"] = "auto"
     """Compile the model with XLA. auto: on a GPU."""
     tensorflow_threads: int = 0
-    """Threads inside one TensorFlow operation. 0: a quarter of the cores, at least one."""
+    """Threads inside one TensorFlow operation. 0: a quarter of the cores; all for the two largest networks."""
     resume: str | None = None
     """Go on with a run: the newest of the game, or the one whose directory follows."""
     run_dir: str | None = None

@@ -5,7 +5,7 @@ import os
 import sys
 import tempfile
 
-from ga3c.config import ConfigError, usable_cores
+from ga3c.config import ConfigError
 
 
 @contextlib.contextmanager
@@ -31,8 +31,8 @@ with quiet():
     import tensorflow as tf
 
 
-def set_up_device(device: str, tensorflow_threads: int) -> str:
-    """Chooses where TensorFlow runs, once for each process, before any Model is made.
+def set_up_device(device: str, threads: int) -> str:
+    """Chooses where TensorFlow runs, and how many threads an operation has, once for each process, before any Model.
 
     Returns "cpu" or "gpu". Raises ConfigError where a GPU was asked for and there is none.
     """
@@ -45,5 +45,5 @@ def set_up_device(device: str, tensorflow_threads: int) -> str:
         gpus = []
     for gpu in gpus:
         tf.config.experimental.set_memory_growth(gpu, True)
-    tf.config.threading.set_intra_op_parallelism_threads(tensorflow_threads or max(1, usable_cores() // 4))
+    tf.config.threading.set_intra_op_parallelism_threads(threads)
     return "gpu" if gpus else "cpu"

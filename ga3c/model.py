@@ -19,6 +19,9 @@ from ga3c.config import ConfigError, LearningSettings
 from ga3c.device import quiet
 from ga3c.rollout import Batch, EnvironmentSpec, rollout_dtype
 
+# The fields of a rollout that the loss needs.
+LEARNT_FROM = ("observation", "action", "reward", "value", "terminated", "truncated", "valid", "bootstrap_value")
+
 
 class Update(NamedTuple):
     """What one `Model.train` did: means over the batch, and the version of the weights it started from."""
@@ -70,8 +73,6 @@ class Model:
         self._training = threading.Lock()
         self._seed = np.random.SeedSequence(seed).generate_state(1).astype(np.int32)[0]
         self._predictions = 0
-        record = rollout_dtype(spec, settings.t_max, envs=1)
-        self._batch_fields = [name for name in record.names if name not in ("log_probability", "version")]
         self._weights = tuple(tf.TensorSpec(w.shape, w.dtype) for w in self._current[1])
 
     @functools.cached_property
@@ -82,7 +83,7 @@ class Model:
     @functools.cached_property
     def _train(self) -> _Graph:
         record, batch = rollout_dtype(self._spec, self._settings.t_max, envs=1), {}
-        for name in self._batch_fields:
+        for name in LEARNT_FROM:
             time_steps = () if name == "bootstrap_value" else (self._settings.t_max,)
             shape = (*time_steps, None, *record[name].shape[len(time_steps) + 1 :])
             batch[name] = tf.TensorSpec(shape, record[name].base)
@@ -171,7 +172,7 @@ class Model:
 
     def train(self, batch: Batch) -> Update:
         """One update from a batch of rollouts."""
-        arrays = {name: batch.arrays[name] for name in self._batch_fields}
+        arrays = {name: batch.arrays[name] for name in LEARNT_FROM}
         rate = tf.constant(self._settings.learning_rate)  # a tensor: a schedule will not trace the graph anew
         with self._training:
             version, weights = self._current

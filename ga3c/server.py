@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ga3c.device import set_up_device  # isort: skip (first: it loads TensorFlow)
-from ga3c import checkpoint, config
+from ga3c import checkpoint, config, networks
 from ga3c.agent_pool import AgentPool, TrainingFailed
 from ga3c.config import ConfigError, Settings, usable_cores
 from ga3c.console import Console
@@ -80,7 +80,10 @@ class Server:
         for _ in range(self._counts.agents):
             self._agents.add()
 
-        self.device = set_up_device(run.device, run.tensorflow_threads)
+        threads = run.tensorflow_threads or networks.threads(
+            networks.resolve(self._settings.learning.network, self._spec)
+        )
+        self.device = set_up_device(run.device, threads)
         xla = run.xla == "on" or (run.xla == "auto" and self.device == "gpu")
         self.model = Model(self._spec, self._settings.learning, self.seed + self._totals.updates, xla)
         if self._arrays is not None:

@@ -17,19 +17,19 @@ from tests.benchmarks import compare
 from tests.benchmarks.compare import Measurement
 
 FAST, SLOW = Measurement([300.0, 200.0, 100.0], 7_000), Measurement([50.0, 100.0], 7_000)
-ROUNDS = {"ga3c": [FAST, Measurement([400.0], 7_000)], "sync-a2c, 32 games": [SLOW, FAST]}
+ROUNDS = {"ga3c": [FAST, Measurement([400.0], 7_000)], "tuned-sync-a2c, 32 games": [SLOW, FAST]}
 
 
 def test_ratios_are_those_of_the_medians_of_a_round():
-    assert compare.ratios(ROUNDS) == {"sync-a2c, 32 games": [200 / 75, 400 / 200]}
+    assert compare.ratios(ROUNDS) == {"tuned-sync-a2c, 32 games": [200 / 75, 400 / 200]}
 
 
 def test_table():
     lines = [" ".join(line.split()) for line in compare.table(ROUNDS).splitlines()]
     # parameters; median, lowest, highest of all windows; lowest, highest of the rounds' medians
     assert "ga3c 7,000 250 100 400 200 400" in lines
-    assert "sync-a2c, 32 games 7,000 100 50 300 75 200" in lines
-    assert lines[-1] == "ga3c / sync-a2c, 32 games median 2.33 (2.00 to 2.67); rounds: 2.67, 2.00"
+    assert "tuned-sync-a2c, 32 games 7,000 100 50 300 75 200" in lines
+    assert lines[-1] == "ga3c / tuned-sync-a2c, 32 games median 2.33 (2.00 to 2.67); rounds: 2.67, 2.00"
 
 
 def test_the_first_and_the_last_row_of_a_log_are_no_windows():
@@ -91,15 +91,15 @@ def test_ga3c_and_a_program_that_prints_figures(tmp_path, capsys, monkeypatch):
     forwarded = ["--", "--agents", "1", "--envs-per-agent", "2", "--minimum-batch-steps", "10"]
     status = compare.run([*measured, "--game", "pong", "--python", "./python", "--json", "result.json", *forwarded])
     assert status == 0
-    assert "Round 1: sync-a2c, 32 games: 25 steps/s" in capsys.readouterr().out
+    assert "Round 1: tuned-sync-a2c, 32 games: 25 steps/s" in capsys.readouterr().out
 
     result = json.loads((tmp_path / "result.json").read_text())
-    ours, other = (result["programs"][name] for name in ("ga3c", "sync-a2c, 32 games"))
+    ours, other = (result["programs"][name] for name in ("ga3c", "tuned-sync-a2c, 32 games"))
     assert (ours["parameters"], other["parameters"]) == (677_943, 9)
     (run,) = ours["rounds"]
     assert len(run["steps_per_second"]) == len(run["pps"]) == 2
     assert min(run["steps_per_second"]) > 0
-    assert result["ratios"]["sync-a2c, 32 games"]["rounds"] == [ours["windows"]["median"] / 25]
+    assert result["ratios"]["tuned-sync-a2c, 32 games"]["rounds"] == [ours["windows"]["median"] / 25]
 
     # ours ran with its defaults, but for what was asked for; where it and when it stopped is not compared
     settings, defaults = run["settings"], config.to_dict(config.Settings())

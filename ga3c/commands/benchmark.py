@@ -118,12 +118,12 @@ def run(arguments: list[str]) -> int:
     games = environments.make(settings.environment, 1, 0)
     spec = games.spec
     games.close()
-    networks.resolve(settings.learning.network, spec)
+    network = networks.resolve(settings.learning.network, spec)
 
     from ga3c.device import set_up_device  # isort: skip (first: it loads TensorFlow)
     from ga3c.model import Model
 
-    on_gpu = set_up_device("auto", 0) == "gpu"
+    on_gpu = set_up_device("auto", networks.threads(network)) == "gpu"
     model = Model(spec, settings.learning, seed=1, xla=on_gpu)
     rounds = []
     for number in range(1, options.rounds + 1):

@@ -14,7 +14,7 @@ from ga3c.run_directory import game_directory, read_csv
 RUNS = "fig2"
 RULES = {"on": "our controller", "paper": "the paper's rule"}
 SCALES = {
-    "cpu": {"seconds": 900.0, "controller_seconds": 15.0},
+    "cpu": {"seconds": 480.0, "controller_seconds": 10.0},
     # The paper does not say how long; its Figure 5 shows the same for three hours.
     "full": {"seconds": 10_800.0, "envs_per_agent": 1, "preset": "paper"},
 }

@@ -125,7 +125,7 @@ def _words(measured: Measured, shown: dict[int, list[Run]], best: Run, others: l
     depicted = [rate(run) for runs in shown.values() for run in runs]
     text = (
         f"Best: {setting(best)} with {rate(best):.0f} TPS, {rate(best) / rate(fewest):.2f} times the best with "
-        f"{fewest.agents} agents (paper, System I: N_A = 128, N_P = N_T = 2). The lowest shown is "
+        f"N_A = {fewest.agents} (paper, System I: N_A = 128, N_P = N_T = 2). The lowest shown is "
         f"{100 * (1 - min(depicted) / max(depicted)):.0f} % below the best (paper: 14 %)."
     )
     if others:

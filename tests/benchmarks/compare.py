@@ -25,12 +25,11 @@ from ga3c.config import ConfigError, Network
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 OURS = "ga3c"
-# What --against names: script, number of games, and environment variables. The scripts shorten the time that PyTorch's
-# waiting threads spin; `untuned` has the default of GNU OpenMP, what PyTorch does unless told otherwise.
+# What --against names: script, number of games, and what else it is given.
 OTHERS = {
-    "sync-a2c": [("sync_a2c.py", 32, {})],
-    "untuned-sync-a2c": [("sync_a2c.py", 32, {"GOMP_SPINCOUNT": "300000"})],
-    "sb3-a2c": [("sb3_a2c.py", 16, {}), ("sb3_a2c.py", 32, {})],
+    "plain-sync-a2c": [("sync_a2c.py", 32, ["--plain"])],
+    "tuned-sync-a2c": [("sync_a2c.py", 32, [])],
+    "sb3-a2c": [("sb3_a2c.py", 16, []), ("sb3_a2c.py", 32, [])],
 }
 NETWORKS = [name for name in get_args(Network) if name not in ("auto", "mlp")]
 
@@ -83,13 +82,13 @@ def _column(rows: list[dict[str, str]], name: str) -> list[float]:
     return [float(row[name]) for row in rows]
 
 
-def measure_other(script: str, games: int, variables: dict[str, str], options: argparse.Namespace) -> Measurement:
+def measure_other(script: str, games: int, more: list[str], options: argparse.Namespace) -> Measurement:
     """One run of a script of this folder, in the Python that has its packages."""
     rom = environments.resolve(options.game)[1]
     command = [options.python, str(HERE / script), "--game", rom, "--games", str(games), "--network", options.network]
     command += ["--seconds", str(options.seconds), "--window-seconds", str(options.window_seconds)]
-    command += ["--warm-up-seconds", str(options.window_seconds)]
-    details = json.loads(_output(script, command, _bare_environment() | variables).splitlines()[-1])
+    command += ["--warm-up-seconds", str(options.window_seconds), *more]
+    details = json.loads(_output(script, command, _bare_environment()).splitlines()[-1])
     return Measurement(details.pop("steps_per_second"), details.pop("parameters"), details)
 
 
@@ -212,10 +211,10 @@ def run(arguments: list[str]) -> int:
     options = parse(arguments)
     programs = {OURS: lambda: measure_ours(options)}
     others = [(key, *program) for key in dict.fromkeys(options.against) for program in OTHERS[key]]
-    for key, script, games, variables in others:
+    for key, script, games, more in others:
         # This, too, is better known before.
         _output(f"{script} in {options.python}", [options.python, str(HERE / script), "--help"], _bare_environment())
-        arguments_of_it = script, games, variables, options
+        arguments_of_it = script, games, more, options
         programs[f"{key}, {games} games"] = lambda them=arguments_of_it: measure_other(*them)
 
     rounds: Rounds = {name: [] for name in programs}

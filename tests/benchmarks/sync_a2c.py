@@ -1,4 +1,4 @@
-"""A plain synchronous A2C in PyTorch, to measure GA3C against. One process: act, step all games, update, again.
+"""A synchronous A2C in PyTorch, to measure GA3C against. One process: act, step all games, update, again.
 
 The same emulator, network and batches as ours; the losses and constants that A2C is usually run with. Prints one
 line of JSON. Needs what requirements.txt here lists and nothing of ga3c.
@@ -16,7 +16,8 @@ from importlib import metadata
 
 # PyTorch's threads spin for milliseconds when they have nothing to do, on cores that the emulator needs. So short a
 # time bridges the gap from one operation to the next and no more. Read when PyTorch is loaded.
-os.environ.setdefault("GOMP_SPINCOUNT", "20000")
+if "--plain" not in sys.argv:
+    os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 
 import numpy as np
 import torch
@@ -67,14 +68,15 @@ def n_step_returns(rewards, values, terminated, truncated, valid, bootstrap_valu
 class A2C:
     """`games` copies of one game and the network that learns them. `update()` is one rollout and one update."""
 
-    def __init__(self, game: str, games: int, network: str):
+    def __init__(self, game: str, games: int, network: str, plain: bool):
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self._env = AtariVectorEnv(game, games, use_fire_reset=False)  # threads: one for each core; clips rewards
         self.network = Network(NETWORKS[network], int(self._env.single_action_space.n)).to(self.device)
         self._optimizer = torch.optim.RMSprop(self.network.parameters(), lr=7e-4, alpha=0.99, eps=1e-5)
-        # Channels last in memory, which makes convolutions faster; the shape is [time, game, channel, height, width].
-        observations = torch.empty((T_MAX + 1, games, 84, 84, 4), dtype=torch.uint8, device=self.device)
-        self._observations = observations.permute(0, 1, 4, 2, 3)
+        self._observations = torch.empty((T_MAX + 1, games, 4, 84, 84), dtype=torch.uint8, device=self.device)
+        if not plain:  # channels last in memory, which makes convolutions faster; the shape stays
+            channels_last = self._observations.permute(0, 1, 3, 4, 2).contiguous()
+            self._observations = channels_last.permute(0, 1, 4, 2, 3)
         self._actions = torch.empty((T_MAX, games), dtype=torch.int64, device=self.device)
         self._rewards, self._values = np.empty((2, T_MAX, games), np.float32)
         self._terminated, self._truncated, self._valid = np.zeros((3, T_MAX, games), np.bool_)
@@ -177,13 +179,15 @@ def report(program: str, options: argparse.Namespace, network: nn.Module, device
 
 
 def main() -> int:
-    options = arguments(__doc__.partition("\n")[0], games=32).parse_args()
+    parser = arguments(__doc__.partition("\n")[0], games=32)
+    parser.add_argument("--plain", action="store_true", help="PyTorch's defaults for memory layout and waiting threads")
+    options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    a2c = A2C(options.game, options.games, options.network)
+    a2c = A2C(options.game, options.games, options.network, options.plain)
     windows, steps = Windows(options.seconds, options.window_seconds, options.warm_up_seconds), 0
     while not windows.add(steps):
         steps += a2c.update()
-    report("sync-a2c", options, a2c.network, a2c.device, windows)
+    report("plain-sync-a2c" if options.plain else "tuned-sync-a2c", options, a2c.network, a2c.device, windows)
     return 0
 
 
