@@ -87,7 +87,7 @@ def test_ga3c_and_a_program_that_prints_figures(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "elsewhere")
     figures = '{"steps_per_second": [10.0, 40.0], "parameters": 9, "versions": {}}'
     stand_in(tmp_path / "python", f"echo \"${{PYTHONPATH:-no path}}\" \"$@\" >>'{tmp_path}/started'\necho '{figures}'")
-    measured = ["--against", "sync-a2c", "--rounds", "1", "--seconds", "2", "--window-seconds", "1"]
+    measured = ["--against", "tuned-sync-a2c", "--rounds", "1", "--seconds", "2", "--window-seconds", "1"]
     forwarded = ["--", "--agents", "1", "--envs-per-agent", "2", "--minimum-batch-steps", "10"]
     status = compare.run([*measured, "--game", "pong", "--python", "./python", "--json", "result.json", *forwarded])
     assert status == 0

@@ -114,7 +114,7 @@ def test_top_three(figure_3):
 def test_figure_3(figure_3, capsys):
     options, out = figure_3
     words = fig3.reproduce(options, out)
-    assert "N_A = 2, N_P = 4, N_T = 1 with 200 TPS, 2.00 times the best with 1 agents" in words
+    assert "N_A = 2, N_P = 4, N_T = 1 with 200 TPS, 2.00 times the best with N_A = 1 " in words
     assert "The lowest shown is 60 % below the best" in words
     assert "large-stride-4 -50 %, large-stride-1 -90 %" in words
     rows = program.rows(out / "fig3.csv")
