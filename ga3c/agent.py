@@ -3,16 +3,26 @@
 Never imports TensorFlow: agents start fast and stay small.
 """
 
+import contextlib
+import ctypes
+import faulthandler
 import os
 import signal
+import sys
+import traceback
+from multiprocessing import forkserver
 
 import numpy as np
 
 from ga3c import environments
 from ga3c.config import EnvironmentSettings
+from ga3c.inbox import ServerGone
 from ga3c.prediction_queue import PredictionClient
-from ga3c.rollout import AgentMemory
+from ga3c.rollout import AgentMemory, Doing
 from ga3c.training_queue import Episode, TrainingClient
+
+# They reach the whole process group; what they mean is the server's business.
+SERVER_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Scores:
@@ -51,16 +61,21 @@ def play(
     slots["observation"][slot, 0] = envs.reset()
     while True:
         predictions.ask(slot, row)
+        memory.requested()
+        memory.now(Doing.WAITING_FOR_ANSWER)
         go_on = predictions.wait()
+        memory.now(Doing.STEPPING)
         if complete:
             # The first value of this rollout is the one that follows the rollout before it.
             slots["bootstrap_value"][complete[0]] = slots["value"][slot, 0]
             training.ship(*complete, scores.take())
+            memory.shipped()
             complete = None
         if not go_on:
             if row:
                 slots["bootstrap_value"][slot] = slots["value"][slot, row]
                 training.ship(slot, row, transitions, scores.take())
+                memory.shipped()
             return
 
         observations, rewards, terminated, truncated, life_lost = envs.step(slots["action"][slot, row])
@@ -77,8 +92,23 @@ def play(
         row += 1
         if row == t_max or restarting.all():
             complete = slot, row, transitions
+            memory.now(Doing.WAITING_FOR_SLOT)
             slot, row, transitions = training.free_slot(), 0, 0
+            memory.now(Doing.STEPPING)
         slots["observation"][slot, row] = observations
+
+
+def end_with_server() -> None:
+    """Lets the kernel kill this process when the server ends, also if it hangs or is stopped.
+
+    Elsewhere than on Linux it ends when it next needs the server.
+    """
+    if sys.platform == "linux":
+        # The process that agents are forked from ends when nobody holds its life-line any more, and every agent is
+        # given that, too. When it ends, so do those it has forked.
+        with contextlib.suppress(AttributeError, TypeError, OSError):
+            os.close(forkserver._forkserver._forkserver_alive_fd)
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1: PR_SET_PDEATHSIG
 
 
 def main(
@@ -88,11 +118,16 @@ def main(
     predictions: PredictionClient,
     training: TrainingClient,
 ) -> None:
-    """Entry point of the process. Ends when told to, or when the server is gone."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # they reach the whole process group; the server decides
-    envs = environments.make(settings, memory.slots["action"].shape[2], seed)
+    """Entry point of the process. Ends when told to, or when the server is gone; says why if it fails."""
+    end_with_server()
+    faulthandler.enable()
+    for number in SERVER_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     try:
+        envs = environments.make(settings, memory.slots["action"].shape[2], seed)
         play(envs, memory, predictions, training, settings.reward_clip)
-    except (EOFError, OSError):
-        os._exit(1)  # the server is gone: there is nobody left to report to
+    except ServerGone:
+        os._exit(1)  # there is nobody left to report to
+    except BaseException:
+        memory.say_last_words(traceback.format_exc())
+        os._exit(1)

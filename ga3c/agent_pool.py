@@ -1,5 +1,6 @@
 """The agents' processes: started, watched, replaced, told to end; and the books of what each of them made."""
 
+import contextlib
 import multiprocessing
 import multiprocessing.forkserver
 import signal
@@ -9,18 +10,18 @@ import time
 import numpy as np
 
 from ga3c import agent as agent_process
-from ga3c.config import EnvironmentSettings
+from ga3c.config import EnvironmentSettings, TrainingFailed
 from ga3c.console import Console
 from ga3c.prediction_queue import PredictionQueue
-from ga3c.rollout import AgentMemory
+from ga3c.rollout import AgentMemory, Doing
 from ga3c.stats import Stats
 from ga3c.training_queue import TrainingQueue
 
-STILLBORN_LIMIT = 3  # so many agents may die before their first step
-
-
-class TrainingFailed(RuntimeError):
-    """A part of the program failed in a way that ends the run. Its text says which and how."""
+# So many agents in a row may end by an error of their own, or be killed before their first step.
+ERRORS_LIMIT, STILLBORN_LIMIT = 3, 10
+GROWN_UP_SECONDS = 60.0  # an error after such a life does not count
+START_SECONDS = 60.0  # an agent that starts its games may be silent for so long at the least
+WATCH_SECONDS = 3.0  # between two looks at the agents; if it was longer, the server itself had been stopped
 
 
 def start_forkserver() -> None:
@@ -30,23 +31,46 @@ def start_forkserver() -> None:
     reach the whole process group; the server decides when agents end.
     """
     multiprocessing.set_forkserver_preload(["ga3c.agent"])
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    before = [signal.signal(number, signal.SIG_IGN) for number in agent_process.SERVER_SIGNALS]
     multiprocessing.forkserver.ensure_running()
-    for number, handler in zip(numbers, before, strict=True):
+    for number, handler in zip(agent_process.SERVER_SIGNALS, before, strict=True):
         signal.signal(number, handler)
 
 
 class _Agent:
     """An agent's process and the queues' handles of it."""
 
-    def __init__(self, process, prediction, training, memory: AgentMemory):
+    def __init__(self, process, prediction, training, memory: AgentMemory, slots: int):
         self.process, self.prediction, self.training, self.memory = process, prediction, training, memory
         self.leaving = False
+        self.fault = ""  # why the server killed it
+        self._slots = slots
+        self._started = time.monotonic()
+
+    @property
+    def age_seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    @property
+    def waits_for_server(self) -> bool:
+        """It has asked for something that the server has not given yet."""
+        doing, _ = self.memory.doing
+        if doing == Doing.WAITING_FOR_ANSWER:
+            return self.memory.requests > self.prediction.answered
+        unread = self.memory.shipments - self.training.read
+        # One slot is in its own hands: it holds the rollout that waits for its bootstrap value.
+        return doing == Doing.WAITING_FOR_SLOT and unread + len(self.training.held) >= self._slots - 1
+
+    @property
+    def silent_seconds(self) -> float:
+        """Since it last showed a sign of life, or was given what it waited for."""
+        _, since = self.memory.doing
+        given = max(self.prediction.answered_at, self.training.released_at)
+        return 0.0 if self.waits_for_server else time.monotonic() - max(since, given)
 
 
 class AgentPool:
-    """Safe to call from every thread."""
+    """Keeps as many agents playing as `scale` last said. Safe to call from every thread."""
 
     def __init__(
         self,
@@ -57,71 +81,116 @@ class AgentPool:
         slots: int,
         seed: int,
         first_number: int,
+        silence_seconds: float,
         console: Console,
     ):
         self._settings, self._predictions, self._training = settings, predictions, training
         self._dtype, self._slots, self._seed, self._console = dtype, slots, seed, console
+        self._silence_seconds = silence_seconds
         # Not forked from this process: TensorFlow's threads would not survive that.
         self._processes = multiprocessing.get_context("forkserver")
         self._agents: dict[int, _Agent] = {}
         self._ended: list[tuple[int, object]] = []  # steps made, and the handle: not all it shipped is read yet
         self._lock = threading.RLock()
-        self._stillborn = 0
+        self._wanted, self._closed = 0, False
+        self._errors, self._stillborn = 0, 0  # in a row
+        self._cannot_start = ""  # the reason, as it was last said
+        self._watched = self._woken = time.monotonic()
         self._core_seconds_ended = 0.0
         self.next_number = first_number  # agents are numbered through, over a resume too
 
-    def add(self) -> None:
-        """Starts one more agent."""
+    def scale(self, count: int) -> None:
+        """Starts agents, or tells the newest to ship what they have and to end. Does not wait for either."""
         with self._lock:
-            number, self.next_number = self.next_number, self.next_number + 1
+            self._wanted = 0 if self._closed else count
+            for agent in self._staying()[count:]:
+                agent.leaving = True
+                self._predictions.finish(agent.prediction)
+            self._fill_up()
+
+    def _staying(self) -> list[_Agent]:
+        return [agent for agent in self._agents.values() if not agent.leaving]
+
+    def _fill_up(self) -> None:
+        """Starts what is missing. Where the system refuses, it says so once and is tried again at the next watch."""
+        try:
+            for _ in range(self._wanted - len(self._staying())):
+                self._start()
+            self._cannot_start = ""
+        except OSError as error:
+            if str(error) != self._cannot_start:
+                self._cannot_start = str(error)
+                self._console.say(f"Cannot start another agent for now: {error}. Going on with {len(self._staying())}.")
+
+    def _start(self) -> None:
+        number, games = self.next_number, self._dtype["action"].shape[1]
+        with contextlib.ExitStack() as undo:
             memory = AgentMemory(self._dtype, self._slots)
             prediction, prediction_client = self._predictions.connect(memory)
+            undo.callback(self._predictions.disconnect, prediction)
             training, training_client = self._training.connect(number, memory, self._slots)
-            games = self._dtype["action"].shape[1]
-            process = self._processes.Process(
-                target=agent_process.main,
-                args=(
-                    self._settings,
-                    (self._seed + number * games) % 2**31,
-                    memory,
-                    prediction_client,
-                    training_client,
-                ),
-                name=f"ga3c agent {number}",
-                daemon=True,
-            )
-            process.start()
-            prediction_client.close()  # the process has its own: when it dies, the connection ends
-            training_client.close()
-            self._agents[number] = _Agent(process, prediction, training, memory)
-
-    def remove(self) -> None:
-        """Tells the newest agent to ship what it has and to end. Does not wait for it."""
-        with self._lock:
-            staying = [agent for agent in self._agents.values() if not agent.leaving]
-            if staying:
-                staying[-1].leaving = True
-                self._predictions.finish(staying[-1].prediction)
+            undo.callback(self._training.disconnect, training)
+            # The process gets clients of its own: when it dies, the connections end.
+            with contextlib.closing(prediction_client), contextlib.closing(training_client):
+                process = self._processes.Process(
+                    target=agent_process.main,
+                    args=(
+                        self._settings,
+                        (self._seed + number * games) % 2**31,
+                        memory,
+                        prediction_client,
+                        training_client,
+                    ),
+                    name=f"ga3c agent {number}",
+                    daemon=True,
+                )
+                process.start()
+            undo.pop_all()
+        self.next_number = number + 1
+        self._agents[number] = _Agent(process, prediction, training, memory, self._slots)
 
     def watch(self) -> None:
-        """Replaces agents that have died. Raises TrainingFailed when that does not help."""
+        """Replaces agents that have died or hang. Called every second or so.
+
+        Raises TrainingFailed, with an agent's own error, when that does not help.
+        """
         with self._lock:
-            for number in [n for n, agent in self._agents.items() if not agent.process.is_alive()]:
-                agent = self._agents[number]
-                code = agent.process.exitcode
-                self._see_off(number)
-                if agent.leaving:
-                    continue
-                self._stillborn = self._stillborn + 1 if agent.memory.steps == 0 else 0
-                if self._stillborn >= STILLBORN_LIMIT:
-                    raise TrainingFailed("Agents keep dying before their first step; their error stands above.")
-                cause = signal.Signals(-code).name if code < 0 else f"exit status {code}"
-                self._console.say(f"Agent {number} died ({cause}); a new one takes its place.")
-                self.add()
+            now, before = time.monotonic(), self._watched
+            self._watched = now
+            if now - before > WATCH_SECONDS:  # everything was stopped together: let the agents go on first
+                self._woken = now
+            for number, agent in list(self._agents.items()):
+                limit = self._silence_seconds
+                if agent.memory.doing[0] == Doing.STARTING:
+                    limit = max(limit, START_SECONDS)
+                if self._silence_seconds and min(agent.silent_seconds, now - self._woken) > limit:
+                    agent.fault = (
+                        f"showed no sign of life for {agent.silent_seconds:.0f} s while {agent.memory.doing[0]}"
+                    )
+                    agent.process.kill()
+                    agent.process.join(0.2)
+                if not agent.process.is_alive():
+                    self._bury(number)
+            self._fill_up()
+
+    def _bury(self, number: int) -> None:
+        """Sees an agent off that has died, and says so unless it was told to leave. Raises TrainingFailed."""
+        agent = self._agents[number]
+        code, words, steps = agent.process.exitcode, agent.memory.last_words, agent.memory.steps
+        self._see_off(number)
+        if agent.leaving and not (words or agent.fault):
+            return
+        cause = agent.fault or _cause(code, words)
+        self._errors = self._errors + 1 if words and agent.age_seconds < GROWN_UP_SECONDS else 0
+        self._stillborn = self._stillborn + 1 if not steps else 0
+        if self._errors >= ERRORS_LIMIT or self._stillborn >= STILLBORN_LIMIT:
+            raise TrainingFailed(f"Agents keep dying. The last, agent {number}, {cause}\n{words}".rstrip())
+        self._console.say(f"Agent {number} {cause}" + ("." if agent.leaving else "; a new one takes its place."))
 
     def end(self, seconds: float) -> None:
         """Lets all agents ship what they have and end; kills those that have not after so many seconds."""
         with self._lock:
+            self._wanted, self._closed = 0, True
             for agent in self._agents.values():
                 self._predictions.finish(agent.prediction)
             deadline = time.monotonic() + seconds
@@ -150,3 +219,21 @@ class AgentPool:
             for made, training in [pair for pair in self._ended if pair[1].connection.closed]:
                 self._ended.remove((made, training))
                 stats.agent_ended(made, made - training.shipped_steps)
+
+    def report(self) -> list[str]:
+        """A line for each agent: what it does, since when, and who waits for whom."""
+        with self._lock:
+            return [_line(number, agent) for number, agent in self._agents.items()]
+
+
+def _cause(code: int, words: str) -> str:
+    if words:
+        return f"failed: {words.strip().splitlines()[-1]}"
+    return f"died ({signal.Signals(-code).name if code < 0 else f'exit status {code}'})"
+
+
+def _line(number: int, agent: _Agent) -> str:
+    doing, since = agent.memory.doing
+    owed = ", and the server has not served it yet" if agent.waits_for_server else ""
+    leaving = "; told to end" if agent.leaving else ""
+    return f"Agent {number}: {doing} for {time.monotonic() - since:.1f} s{owed}; {agent.memory.steps} steps{leaving}"

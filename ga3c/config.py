@@ -6,13 +6,17 @@ below it is its help. "Paper" is Babaeizadeh et al., ICLR 2017.
 
 import os
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Literal
+from typing import Literal, get_args, get_origin, get_type_hints
 
 Network = Literal["auto", "small", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1", "mlp"]
 
 
 class ConfigError(ValueError):
     """A wrong setting. Its text is one line that says what is wrong and what to do."""
+
+
+class TrainingFailed(RuntimeError):
+    """A part of the program failed in a way that ends the run. Its text says which and how."""
 
 
 def usable_cores() -> int:
@@ -67,6 +71,8 @@ class ScheduleSettings:
     """The longest that a trial of the controller measures a new setting; paper: seconds between two decisions."""
     policy_lag_limit_updates: float = 12.0
     """The controller keeps to settings with a mean policy lag up to this, whatever their TPS; 0: no limit."""
+    agent_silence_seconds: float = 5.0
+    """An agent without a sign of life for so long hangs and is replaced; 0: never. More for games with slow steps."""
     max_prediction_batch: int = 128
     """States in one prediction at the most."""
 
@@ -126,6 +132,8 @@ class RunSettings:
     """Newest checkpoints that stay on disk."""
     log_seconds: float = 5.0
     """Seconds between two rows of throughput.csv (and two lines of a console that is not a terminal)."""
+    stall_seconds: float = 30.0
+    """After so long without an update the console says who waits for whom (also on SIGQUIT, Ctrl-\\); 0: never."""
     plot_seconds: float = 300.0
     """Seconds between two drawings of the plot; 0: only at the end."""
 
@@ -184,6 +192,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "envs_per_agent": (1, 256),
     "controller_seconds": (0.1, float("inf")),
     "policy_lag_limit_updates": (0, float("inf")),
+    "agent_silence_seconds": (0, float("inf")),
     "max_prediction_batch": (1, 8192),
     "t_max": (1, 1000),
     "minimum_batch_steps": (1, 65_536),
@@ -203,6 +212,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "checkpoint_seconds": (1, float("inf")),
     "checkpoints_kept": (1, 10_000),
     "log_seconds": (0.1, float("inf")),
+    "stall_seconds": (0, float("inf")),
     "plot_seconds": (0, float("inf")),
 }
 
@@ -226,11 +236,27 @@ def to_dict(settings: Settings) -> dict[str, dict]:
 
 
 def from_dict(saved: dict[str, dict]) -> Settings:
-    """The inverse of `to_dict`. Unknown names are an error (ConfigError): the run is of another version."""
+    """The inverse of `to_dict`. Unknown names and values are an error (ConfigError): the run is of another version."""
     groups = {}
     for group in fields(Settings):
         try:
-            groups[group.name] = group.default_factory(**saved[group.name])
+            groups[group.name] = made = group.default_factory(**saved[group.name])
+            for name, kind in get_type_hints(type(made)).items():
+                if not _is(getattr(made, name), kind):
+                    raise TypeError(f"{name} is {getattr(made, name)!r}")
         except (KeyError, TypeError) as error:
             raise ConfigError(f"These settings were written by another version of ga3c ({error}).") from error
-    return Settings(**groups)
+    settings = Settings(**groups)
+    check(settings)
+    return settings
+
+
+def _is(value, kind) -> bool:
+    """Whether a value is of a field's type; whole numbers are floats, too."""
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
+    if get_args(kind):
+        return any(_is(value, one) for one in get_args(kind))
+    if isinstance(value, bool):
+        return kind is bool
+    return isinstance(value, int | float if kind is float else kind)

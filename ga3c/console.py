@@ -1,9 +1,13 @@
 """The console: one live line on a terminal, plain lines anywhere else."""
 
+import errno
 import os
 import shutil
 import sys
 import threading
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+KEPT_BYTES = 100_000  # of the output, while the disk is full
 
 
 class Console:
@@ -12,6 +16,12 @@ class Console:
     def __init__(self, stream=None):
         self._stream = stream or sys.stdout
         self._live = self._stream.isatty()
+        try:
+            self._stream.flush()
+            self._file = self._stream.fileno()
+        except OSError:  # it is no file
+            self._file = None
+        self._unwritten = b""
         self._lock = threading.Lock()
         self._line = ""
 
@@ -51,9 +61,17 @@ class Console:
             self._line = ""
 
     def _write(self, text: str) -> None:
-        try:
+        if self._file is None:
             self._stream.write(text)
-            self._stream.flush()
-        except OSError:  # the reader is gone, a closed terminal or the end of a pipe: the run goes on
-            self._stream = open(os.devnull, "w")  # noqa: SIM115
-            os.dup2(self._stream.fileno(), 1)  # Python flushes its stdout once more at the end
+            return
+        self._unwritten += text.encode(errors="replace")
+        try:
+            while self._unwritten:
+                self._unwritten = self._unwritten[os.write(self._file, self._unwritten) :]
+        except OSError as error:
+            if error.errno in DISK_FULL:  # the output goes to a file: there will be room again
+                self._unwritten = self._unwritten[-KEPT_BYTES:]
+                return
+            # The reader is gone, a closed terminal or the end of a pipe: the run goes on.
+            self._unwritten, self._file = b"", os.open(os.devnull, os.O_WRONLY)
+            os.dup2(self._file, 1)  # Python flushes its stdout once more at the end

@@ -4,12 +4,10 @@ A rule decides: `PaperRule` here, `tuner.Tuner` by default. It knows neither clo
 running totals once a period, and says which setting it wants until the next.
 """
 
-import csv
 import math
 import random
 import threading
 from collections.abc import Callable, Generator
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
 
@@ -142,10 +140,11 @@ class Controller(threading.Thread):
         apply: Callable[[Counts], None],
         signals: Callable[[], Signals],
         say: Callable[[str], None],
-        file: Path,
+        write: Callable[[list[list]], None],
     ):
+        """`write` takes rows of controller.csv."""
         super().__init__(name="controller", daemon=True)
-        self._rule, self._apply, self._signals, self._say, self._file = rule, apply, signals, say, file
+        self._rule, self._apply, self._signals, self._say, self._write = rule, apply, signals, say, write
         self._ended = threading.Event()
 
     @property
@@ -170,9 +169,4 @@ class Controller(threading.Thread):
 
     def _log(self, decision: Decision) -> None:
         self._say(f"Controller: {decision.reason}")
-        new = not self._file.exists()
-        with self._file.open("a", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            if new:
-                writer.writerow(COLUMNS)
-            writer.writerow(decision.row())
+        self._write([decision.row()])

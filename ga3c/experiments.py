@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ga3c import run_directory
 from ga3c.config import ConfigError
+from ga3c.disk import write_whole
 from ga3c.run_directory import read_csv
 
 FINISHED = "finished.json"  # lies in the directory of a finished run and says how it was made
@@ -170,10 +171,3 @@ def _gpu_percent() -> float | None:
         return max(float(line) for line in answer.splitlines())
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
-
-
-def write_whole(path: Path, text: str) -> None:
-    """The file appears when it is complete."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)

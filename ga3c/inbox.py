@@ -13,6 +13,40 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 
+class ServerGone(Exception):
+    """There is no server any more at the other end."""
+
+
+class Line:
+    """An agent's end of its connection. `send` and `receive` raise ServerGone."""
+
+    def __init__(self, connection: Connection):
+        self._connection = connection
+
+    def send(self, message: bytes) -> None:
+        try:
+            self._connection.send_bytes(message)
+        except OSError as error:
+            raise ServerGone from error
+
+    def receive(self) -> bytes:
+        """Waits for a message."""
+        try:
+            return self._connection.recv_bytes()
+        except (EOFError, OSError) as error:
+            raise ServerGone from error
+
+    def has_message(self) -> bool:
+        try:
+            return self._connection.poll()
+        except OSError as error:
+            raise ServerGone from error
+
+    def close(self) -> None:
+        """Closes this copy of the end; the server does so once the process has its own."""
+        self._connection.close()
+
+
 class Inbox:
     """A closable queue from agent processes to threads of the server.
 
@@ -31,12 +65,12 @@ class Inbox:
         self._leave: deque[None] = deque()  # one entry for each thread that shall leave
         self.closed = False
 
-    def connect(self, agent: Any) -> Connection:
+    def connect(self, agent: Any) -> Line:
         """Returns the agent's end. `agent` comes back with each of its messages; it gets `.connection`."""
         ours, theirs = Pipe()
         agent.connection = ours
         self._selector.register(ours, selectors.EVENT_READ, agent)
-        return theirs
+        return Line(theirs)
 
     def disconnect(self, agent: Any) -> None:
         """Forgets the agent; what it sent before and nobody has read is lost."""

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ga3c.experiments import Run, RunFailed, directory_of, write_whole
+from ga3c.disk import write_whole
+from ga3c.experiments import Run, RunFailed, directory_of
 from ga3c.run_directory import read_csv
 
 

@@ -24,9 +24,13 @@ LEARNT_FROM = ("observation", "action", "reward", "value", "terminated", "trunca
 
 
 class Update(NamedTuple):
-    """What one `Model.train` did: means over the batch, and the version of the weights it started from."""
+    """What one `Model.train` did: means over the batch, and the version of the weights it started from.
+
+    Not `applied`: a number was not finite, and the weights are as they were.
+    """
 
     version: int
+    applied: bool
     loss: float
     policy_loss: float
     value_loss: float
@@ -171,14 +175,17 @@ class Model:
         return *(output.numpy() for output in outputs), version
 
     def train(self, batch: Batch) -> Update:
-        """One update from a batch of rollouts."""
+        """One update from a batch of rollouts; left out where its loss or gradient is not finite."""
         arrays = {name: batch.arrays[name] for name in LEARNT_FROM}
         rate = tf.constant(self._settings.learning_rate)  # a tensor: a schedule will not trace the graph anew
         with self._training:
             version, weights = self._current
-            weights, self._mean_squares, numbers = self._train(weights, self._mean_squares, rate, arrays)
-            self._current = version + 1, weights
-        return Update(version, *numbers.numpy().tolist())
+            weights, mean_squares, numbers = self._train(weights, self._mean_squares, rate, arrays)
+            numbers = numbers.numpy()
+            applied = bool(np.isfinite(numbers).all())  # the gradient's norm is not, if any part of it is not
+            if applied:
+                self._current, self._mean_squares = (version + 1, weights), mean_squares
+        return Update(version, applied, *numbers.tolist())
 
     def prediction_sizes(self, envs: int, limit: int) -> list[int]:
         """Batch sizes to pad predictions to: under XLA each size is compiled once; without it any size will do."""
@@ -215,8 +222,21 @@ class Model:
             saved = [arrays.get(f"{prefix}/{i}") for i in range(len(like))]
             if any(s is None or s.shape != tuple(t.shape) for s, t in zip(saved, like, strict=True)):
                 raise ConfigError(f"The checkpoint does not fit the network '{self.network_name}' of this game.")
-            return tuple(tf.constant(s, t.dtype) for s, t in zip(saved, like, strict=True))
+            if any(
+                s.dtype != t.dtype.as_numpy_dtype or not np.isfinite(s).all() for s, t in zip(saved, like, strict=True)
+            ):
+                raise ConfigError("The checkpoint holds weights that are no finite numbers.")
+            return tuple(tf.constant(s) for s in saved)
 
-        _, weights = self._current
-        weights, mean_squares = read("network", weights), read("optimizer", self._mean_squares)
-        self._current, self._mean_squares = (int(arrays["version"]), weights), mean_squares
+        version = arrays.get("version")
+        if not (
+            np.ndim(version) == 0
+            and isinstance(version, np.ndarray | np.integer)
+            and version.dtype.kind == "i"
+            and version >= 0
+        ):
+            raise ConfigError("The checkpoint does not say how many updates made it.")
+        with self._training:
+            _, weights = self._current
+            weights, mean_squares = read("network", weights), read("optimizer", self._mean_squares)
+            self._current, self._mean_squares = (int(version), weights), mean_squares

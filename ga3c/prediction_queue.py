@@ -3,12 +3,11 @@
 import contextlib
 import struct
 import time
-from multiprocessing.connection import Connection
 from typing import NamedTuple
 
 import numpy as np
 
-from ga3c.inbox import Inbox
+from ga3c.inbox import Inbox, Line
 from ga3c.rollout import AgentMemory
 
 _REQUEST = struct.Struct("<iidd")  # slot, row, when it was asked, seconds from the prediction before to the wake-up
@@ -21,6 +20,8 @@ class _Agent:
     def __init__(self, memory: AgentMemory):
         self.memory = memory
         self.finishing = False
+        self.answered = 0  # requests
+        self.answered_at = 0.0  # time.monotonic()
 
 
 class Request(NamedTuple):
@@ -47,6 +48,8 @@ class Request(NamedTuple):
         slots["version"][self.slot, self.row] = version
         with contextlib.suppress(OSError):  # the agent has died; the server replaces it
             self.agent.connection.send_bytes(_ANSWER.pack(not self.agent.finishing, predicted))
+        self.agent.answered_at = predicted
+        self.agent.answered += 1
 
 
 class PredictionQueue:
@@ -77,22 +80,19 @@ class PredictionQueue:
 
 
 class PredictionClient:
-    """An agent's end. Its methods raise EOFError or OSError when the server is gone."""
+    """An agent's end. Its methods raise ServerGone."""
 
-    def __init__(self, connection: Connection):
-        self._connection = connection
+    def __init__(self, line: Line):
+        self._line = line
+        self.close = line.close
         self._reply_seconds = float("nan")
 
     def ask(self, slot: int, row: int) -> None:
         """Requests actions for a row of observations that lies in shared memory."""
-        self._connection.send_bytes(_REQUEST.pack(slot, row, time.monotonic(), self._reply_seconds))
+        self._line.send(_REQUEST.pack(slot, row, time.monotonic(), self._reply_seconds))
 
     def wait(self) -> bool:
         """Waits until the row is answered. False: the agent shall ship what it has and end."""
-        go_on, predicted = _ANSWER.unpack(self._connection.recv_bytes())
+        go_on, predicted = _ANSWER.unpack(self._line.receive())
         self._reply_seconds = time.monotonic() - predicted
         return go_on
-
-    def close(self) -> None:
-        """Closes this copy of the end; the server does so once the process has its own."""
-        self._connection.close()

@@ -1,10 +1,12 @@
 """Where runs lie: results/GAME/START-TIME/, with config.json, logs, checkpoints and plot in it."""
 
 import contextlib
-import csv
+import errno
+import fcntl
 import json
 import os
 import platform
+import re
 import sys
 import time
 from importlib import metadata
@@ -14,15 +16,17 @@ import numpy as np
 
 from ga3c import config, environments
 from ga3c.config import ConfigError, Settings
+from ga3c.disk import parse
 from ga3c.environments import atari
 
+LOCK = ".lock"
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 
 
 def game_directory(game: str) -> Path:
     """results/GAME for any spelling of the game. Raises ConfigError for an unknown one."""
     kind, name = environments.resolve(game)
-    name = atari.display_name(name) if kind == "atari" else name.rpartition(":")[2].replace("/", "-")
+    name = atari.display_name(name) if kind == "atari" else re.sub(r"^\.+|[^\w.-]", "-", name.rpartition(":")[2])
     return RESULTS / name
 
 
@@ -40,15 +44,32 @@ def create(settings: Settings) -> Path:
         )
     try:
         path.mkdir(parents=True, exist_ok=True)
+        lock(path)
         _write_json(path / "config.json", _description(settings))
     except OSError as error:
         raise ConfigError(f"Cannot write to {path}: {error.strerror}.") from error
     return path
 
 
+def lock(path: Path) -> None:
+    """Keeps every other process from training in this directory, for as long as this one lives.
+
+    Raises ConfigError if another one does. A file system without locks does not keep anybody out.
+    """
+    try:
+        file = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)  # never closed: the lock goes with it
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ConfigError(f"Another process trains in {path}: stop it first, or name another directory.") from None
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.ENOTSUP):
+            raise ConfigError(f"Cannot write to {path}: {error.strerror}.") from error
+
+
 def discard(path: Path) -> None:
     """Takes back `create`, for a run that never began."""
     (path / "config.json").unlink(missing_ok=True)
+    (path / LOCK).unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # not ours alone: leave what lies there
         path.rmdir()
 
@@ -94,18 +115,28 @@ def read_settings(run: Path) -> Settings:
 
 
 def read_csv(path: Path) -> dict[str, np.ndarray]:
-    """The columns of a CSV file as float64 arrays; empty if there is no file. An unfinished last row is left out."""
+    """The columns of a CSV file as float64 arrays, without `reason`; empty if there is no file.
+
+    Unfinished and damaged rows are left out.
+    """
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            lines = [line for line in file if line.endswith("\n")]
+        header, rows = parse(path.read_bytes())
     except FileNotFoundError:
         return {}
-    if not lines:
+    columns = [index for index, name in enumerate(header) if name != "reason"]  # the one that is text
+    if not columns:
         return {}
-    header, *rows = csv.reader(lines)
-    rows = [row for row in rows if len(row) == len(header)]
-    values = np.array([[float(cell) for cell in row] for row in rows]).reshape(-1, len(header))
-    return dict(zip(header, values.T, strict=True))
+    numbers = [_numbers([row[index] for index in columns]) for row in rows]
+    values = np.array([row for row in numbers if row]).reshape(-1, len(columns))
+    return dict(zip([header[index] for index in columns], values.T, strict=True))
+
+
+def _numbers(cells: list[str]) -> list[float]:
+    """An empty cell is not a number; [] if another is none either."""
+    try:
+        return [float(cell or "nan") for cell in cells]
+    except ValueError:
+        return []
 
 
 def _description(settings: Settings) -> dict:

@@ -8,15 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ga3c.device import set_up_device  # isort: skip (first: it loads TensorFlow)
-from ga3c import checkpoint, config, networks
-from ga3c.agent_pool import AgentPool, TrainingFailed
-from ga3c.config import ConfigError, Settings, usable_cores
+from ga3c import controller, networks, resources
+from ga3c.agent_pool import AgentPool
+from ga3c.config import Settings, TrainingFailed, usable_cores
 from ga3c.console import Console
 from ga3c.controller import Controller, Counts, PaperRule, Rule, Signals
+from ga3c.disk import CsvLog, Disk
 from ga3c.model import Model
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.predictor import predict
+from ga3c.recovery import Recovery
 from ga3c.rollout import Batch, EnvironmentSpec, rollout_dtype, slots_needed
+from ga3c.stall import StallWatch, threads_report
 from ga3c.stats import Stats, Totals
 from ga3c.stats_writer import StatsWriter
 from ga3c.trainer import train
@@ -24,6 +27,7 @@ from ga3c.training_queue import TrainingQueue
 from ga3c.tuner import Tuner
 
 AGENTS_PER_CORE_LIMIT, THREADS_LIMIT = 16, 64  # how far the controller goes
+RETRY_SECONDS = 5.0  # between two attempts to save a checkpoint that the disk does not take
 STOP_SECONDS = 2.0  # what agents get to ship their last rollouts, and then trainers to train on them
 
 
@@ -35,6 +39,8 @@ class Server:
 
     def __init__(self, settings: Settings, run_dir: Path, spec: EnvironmentSpec, console: Console):
         self._settings, self._run_dir, self._spec, self._console = settings, run_dir, spec, console
+        self._disk = Disk(console.say)
+        self._recovery = Recovery(run_dir, settings, self._disk, console.say)
         self.seed = settings.learning.seed or random.randrange(1, 2**31)
         schedule, learning = settings.schedule, settings.learning
         self._totals, self._recent_scores, self._arrays, first_agent = Totals(), [], None, 0
@@ -46,39 +52,40 @@ class Server:
         self._dtype = rollout_dtype(spec, learning.t_max, envs)
         slots = slots_needed(learning.t_max, envs, learning.minimum_batch_steps)
         self._rollouts_per_batch = slots - 2
+        self._agents_fit = resources.check(self._counts.agents, slots * self._dtype.itemsize, envs)
         self._max_requests = max(1, schedule.max_prediction_batch // envs)
         self._predictions = PredictionQueue()
         self._training = TrainingQueue(self._rollouts_per_batch)
         self._agents = AgentPool(
-            settings.environment, self._predictions, self._training, self._dtype, slots, self.seed, first_agent, console
+            settings.environment,
+            self._predictions,
+            self._training,
+            self._dtype,
+            slots,
+            self.seed,
+            first_agent,
+            schedule.agent_silence_seconds,
+            console,
         )
         self._threads: list[threading.Thread] = []
-        self._stopping = threading.Event()
+        self._stopping, self._report_asked = threading.Event(), threading.Event()
         self._failure: str | None = None
-        self._running = False
+        self._running = self.saved = False
 
     def _load(self) -> int:
         """Takes over what the newest checkpoint holds. Returns the number of the next agent."""
-        path, self._arrays, meta = checkpoint.load_newest(self._run_dir / "checkpoints")
-        try:
-            self._totals = totals = Totals(**meta["totals"])
-            asked, before = vars(self._settings.schedule), meta["settings"]["schedule"]
-            if all(asked[name] == before[name] for name in Counts._fields):  # else new counts were asked for
-                self._counts = Counts(*meta["counts"])
-            self._recent_scores, first_agent = meta["recent_scores"], meta["next_agent"]
-        except (KeyError, TypeError) as error:
-            raise ConfigError(f"{path} is not a checkpoint of this version of ga3c.") from error
-        # What was under way when the checkpoint was written never happened, as far as the weights know.
-        totals.steps, totals.made_steps = totals.trained_steps, totals.trained_steps + totals.lost_steps
-        self._console.say(f"Going on from {path.name}: {totals.steps:,} steps, {totals.episodes:,} games.")
-        return first_agent
+        saved, self._arrays = self._recovery.load()
+        self._totals, self._recent_scores = saved.totals, saved.recent_scores
+        asked, before = self._settings.schedule, saved.settings.schedule
+        if all(getattr(asked, name) == getattr(before, name) for name in Counts._fields):  # else others are asked for
+            self._counts = saved.counts
+        return saved.next_agent
 
     def start(self) -> None:
         """Starts everything. The agents come first: they start their games while the model is compiled."""
         run, schedule = self._settings.run, self._settings.schedule
         threading.excepthook = self._thread_failed
-        for _ in range(self._counts.agents):
-            self._agents.add()
+        self._agents.scale(self._counts.agents)
 
         threads = run.tensorflow_threads or networks.threads(
             networks.resolve(self._settings.learning.network, self._spec)
@@ -106,9 +113,10 @@ class Server:
             lambda: (self._predictions.waiting(), self._training.waiting()),
             self._agents.core_seconds,
             self._console,
+            self._disk,
         )
-        file = self._run_dir / "controller.csv"
-        self._controller = Controller(self._rule(), self.scale, self._signals, self._console.say, file)
+        decisions = CsvLog(self._run_dir / "controller.csv", controller.COLUMNS, self._disk)
+        self._controller = Controller(self._rule(), self.scale, self._signals, self._console.say, decisions.append)
         self._writer.start()
         if schedule.controller != "off":
             self._controller.start()
@@ -122,7 +130,8 @@ class Server:
         schedule, counts = self._settings.schedule, self._counts
         if schedule.controller == "paper":
             return PaperRule(counts, schedule.controller_seconds, self.seed)
-        most = Counts(max(counts.agents, AGENTS_PER_CORE_LIMIT * usable_cores()), THREADS_LIMIT, THREADS_LIMIT)
+        agents = max(counts.agents, min(self._agents_fit, AGENTS_PER_CORE_LIMIT * usable_cores()))
+        most = Counts(agents, THREADS_LIMIT, THREADS_LIMIT)
         limits = schedule.policy_lag_limit_updates, most, schedule.max_prediction_batch
         return Tuner(counts, schedule.controller_seconds, *limits, self.seed)
 
@@ -140,8 +149,8 @@ class Server:
     def scale(self, counts: Counts) -> None:
         """Changes the numbers of agents, predictors and trainers while they run. Loses no transition."""
         before, self._counts = self._counts, counts
+        self._agents.scale(counts.agents)
         changes = (
-            (counts.agents - before.agents, self._agents.add, self._agents.remove),
             (counts.predictors - before.predictors, self._add_predictor, self._predictions.retire_one),
             (counts.trainers - before.trainers, self._add_trainer, self._training.retire_one),
         )
@@ -172,6 +181,14 @@ class Server:
         """Makes `serve` return. Safe in a signal handler."""
         self._stopping.set()
 
+    def request_report(self) -> None:
+        """Makes `serve` say who waits for whom. Safe in a signal handler."""
+        self._report_asked.set()
+
+    def _report(self) -> list[str]:
+        waiting = f"{self._predictions.waiting()} requests, {self._training.waiting()} rollouts"
+        return [f"Queues: {waiting}", *self._agents.report(), *threads_report()]
+
     def serve(self, every_second: Callable[[], None]) -> None:
         """Watches the run and saves checkpoints until a stop condition is met or `request_stop` is called.
 
@@ -179,13 +196,23 @@ class Server:
         """
         run = self._settings.run
         started = saved = time.monotonic()
+        stall = StallWatch(run.stall_seconds)
         while not self._stopping.wait(1.0 if run.steps is None else 0.2):
             self._agents.watch()
             self._agents.keep_books(self.stats)
+            self._recovery.mend_updates(self.model, self.stats)
             totals, now = self.stats.totals(), time.monotonic()
+            said = stall.look(totals.updates + totals.skipped_updates)
+            if self._report_asked.is_set():
+                self._report_asked.clear()
+                said = "Who waits for whom:"
+            if said:
+                self._console.say("\n  ".join([said, *(self._report() if said.endswith(":") else [])]))
             if now - saved >= run.checkpoint_seconds:
-                self.save()
-                saved = now
+                # Where the disk did not take it, it is tried again soon.
+                saved = (
+                    now if self.save() else now - run.checkpoint_seconds + min(RETRY_SECONDS, run.checkpoint_seconds)
+                )
             every_second()
             if (
                 (run.steps is not None and totals.steps >= run.steps)
@@ -196,23 +223,15 @@ class Server:
         if self._failure:
             raise TrainingFailed(self._failure)
 
-    def save(self) -> None:
-        """Writes a checkpoint."""
-        totals = self.stats.totals()
-        meta = {
-            "settings": config.to_dict(self._settings),
-            "totals": vars(totals),
-            "counts": self._controller.counts,
-            "next_agent": self._agents.next_number,
-            "recent_scores": self.stats.recent_scores(),
-        }
-        directory, kept = self._run_dir / "checkpoints", self._settings.run.checkpoints_kept
-        checkpoint.save(directory, totals.steps, self.model.state(), meta, kept)
+    def save(self) -> bool:
+        """Writes a checkpoint. False if the disk does not take it."""
+        counts, next_agent = self._controller.counts, self._agents.next_number
+        return self._recovery.save(self.model, self.stats, counts, next_agent, self._writer.write_episodes)
 
     def stop(self) -> Totals | None:
         """Agents ship what they have, trainers train on it, the checkpoint is written.
 
-        Returns the final totals; None if the run never came to serve.
+        Returns the final totals; None if the run never came to serve. `saved` says whether the disk took it.
         """
         self._stopping.set()
         if not self._running:
@@ -226,6 +245,6 @@ class Server:
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         self._agents.keep_books(self.stats)
-        self.save()
+        self.saved = self.save()
         self._writer.finish()
         return self.stats.totals()

@@ -21,7 +21,9 @@ class Totals:
     updates: int = 0  # model updates
     episodes: int = 0  # finished games
     made_steps: int = 0  # transitions that agents made, by their own count, once they have ended
-    lost_steps: int = 0  # of those, what died with an agent; the rest is trained_steps
+    lost_steps: int = 0  # of those, what died with an agent; the rest is trained_steps and skipped_steps
+    skipped_updates: int = 0  # left out, because a loss or gradient was not finite
+    skipped_steps: int = 0  # transitions in them
     prediction_batches: int = 0
     lag_sum: float = 0.0  # policy lag in updates, summed over the rows trained on
     lag_rows: int = 0
@@ -66,6 +68,7 @@ class Stats:
         self._new_episodes: list[tuple] = []
         self._recent_scores: deque[float] = deque(recent_scores, maxlen=100)
         self.last_score = float("nan")
+        self.skipped_in_a_row = 0  # updates
 
     def predicted(self, states: int, timings: Timings) -> None:
         """One prediction of a batch of so many states."""
@@ -82,7 +85,6 @@ class Stats:
             totals, window = self._totals, self._window
             self._timings.add(timings)
             totals.rollouts += len(rollouts) * envs
-            totals.updates += 1
             totals.lag_sum += lag_sum
             totals.lag_rows += lags.size
             for rollout in rollouts:
@@ -93,9 +95,16 @@ class Stats:
                     self._recent_scores.append(episode.score)
                     row = (f"{self._now():.2f}", totals.steps, f"{episode.score:g}", episode.length_steps)
                     self._new_episodes.append((*row, rollout.agent.number))
-            totals.trained_steps += steps
-            window.updates.append(update)
-            window.trained_steps += steps
+            if update.applied:
+                totals.updates += 1
+                totals.trained_steps += steps
+                window.updates.append(update)
+                window.trained_steps += steps
+                self.skipped_in_a_row = 0
+            else:
+                totals.skipped_updates += 1
+                totals.skipped_steps += steps
+                self.skipped_in_a_row += 1
             window.lag_sum += lag_sum
             window.lag_rows += lags.size
             window.lag_max = max(window.lag_max, int(lags.max()))
@@ -120,13 +129,18 @@ class Stats:
         with self._lock:
             return Timings(**vars(self._timings))
 
-    def take_window(self) -> "tuple[Totals, Window, list[tuple]]":
-        """Totals, what happened since the last call, and the rows of the episodes that ended in it."""
+    def take_window(self) -> "tuple[Totals, Window]":
+        """Totals, and what happened since the last call."""
         totals = self.totals()
         with self._lock:
             window, self._window = self._window, Window()
+        return totals, window
+
+    def take_episodes(self) -> list[tuple]:
+        """Rows of episodes.csv: the games that ended since the last call."""
+        with self._lock:
             episodes, self._new_episodes = self._new_episodes, []
-        return totals, window, episodes
+        return episodes
 
     def recent_scores(self) -> list[float]:
         """Of the last 100 games."""

@@ -3,13 +3,14 @@
 Rates are of the time since the row before, not averages since the start.
 """
 
-import csv
+import contextlib
 import threading
 import time
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from ga3c.console import Console
+from ga3c.disk import CsvLog, Disk
 from ga3c.stats import Stats, Timings, Totals, Window
 
 EPISODE_COLUMNS = ["seconds", "steps", "score", "length_steps", "agent"]
@@ -46,6 +47,7 @@ class Throughput:
     mean_score: float
     trained_steps: int
     lost_steps: int
+    skipped_updates: int
     agents_core_ms_per_step: float
     server_core_ms_per_step: float
     prediction_ms: float
@@ -94,14 +96,15 @@ class StatsWriter(threading.Thread):
         queues,
         agents_core_seconds,
         console: Console,
+        disk: Disk,
     ):
         super().__init__(name="statistics", daemon=True)
         self._stats, self._interval, self._frames_per_step = stats, interval, frames_per_step
         self._counts, self._queues, self._console = counts, queues, console
-        self._throughput = _CsvFile(run_dir / "throughput.csv", THROUGHPUT_COLUMNS)
-        self._episodes = _CsvFile(run_dir / "episodes.csv", EPISODE_COLUMNS)
-        self._tensorboard = _TensorBoard(run_dir / "tensorboard")
-        self._ended = threading.Event()
+        self._throughput = CsvLog(run_dir / "throughput.csv", THROUGHPUT_COLUMNS, disk)
+        self._episodes = CsvLog(run_dir / "episodes.csv", EPISODE_COLUMNS, disk)
+        self._tensorboard = _TensorBoard(run_dir / "tensorboard", disk)
+        self._ended, self._episodes_lock = threading.Event(), threading.Lock()
         self._agents_core_seconds = agents_core_seconds
         self._before, self._work_before = stats.totals(), self._work()
 
@@ -118,15 +121,20 @@ class StatsWriter(threading.Thread):
         self._tensorboard.close()
 
     def write(self) -> Throughput:
-        totals, window, episodes = self._stats.take_window()
+        totals, window = self._stats.take_window()
         work = self._work()
         row = self._row(totals, window, work)
         self._before, self._work_before = totals, work
-        self._episodes.append(episodes)
+        self.write_episodes()
         self._throughput.append([[_cell(value) for value in vars(row).values()]])
         self._tensorboard.write(row)
         self._console.status(row, self._stats.last_score)
         return row
+
+    def write_episodes(self) -> None:
+        """Safe to call from every thread."""
+        with self._episodes_lock:  # or a second caller's rows could overtake
+            self._episodes.append(self._stats.take_episodes())
 
     def _work(self) -> "tuple[Timings, float, float]":
         """Timings, and the core-seconds of agents and server, since the start."""
@@ -168,6 +176,7 @@ class StatsWriter(threading.Thread):
             mean_score=self._stats.mean_score(),
             trained_steps=now.trained_steps,
             lost_steps=now.lost_steps,
+            skipped_updates=now.skipped_updates,
             **self._costs(work, states, seconds),
         )
 
@@ -199,35 +208,37 @@ class StatsWriter(threading.Thread):
         }
 
 
-class _CsvFile:
-    """Appends whole rows; each call is on disk when it returns."""
-
-    def __init__(self, path: Path, columns: list[str]):
-        new = not path.exists()
-        self._file = path.open("a", newline="", encoding="utf-8")
-        self._writer = csv.writer(self._file, lineterminator="\n")
-        if new:
-            self.append([columns])
-
-    def append(self, rows: list) -> None:
-        self._writer.writerows(rows)
-        self._file.flush()
-
-
 class _TensorBoard:
     """Scalars under the names of throughput.csv, over steps."""
 
-    def __init__(self, directory: Path):
+    def __init__(self, directory: Path, disk: Disk):
         import tensorflow as tf  # the one place in this file that needs it
 
-        self._summary = tf.summary
-        self._writer = tf.summary.create_file_writer(str(directory))
+        self._tf, self._directory, self._disk = tf, directory, disk
+        self._writer = None
+        self._waiting: list[Throughput] = []
 
     def write(self, row: Throughput) -> None:
-        with self._writer.as_default(step=row.steps):
-            for name, value in vars(row).items():
-                if name != "steps" and value == value:  # NaN: nothing was measured
-                    self._summary.scalar(f"ga3c/{name}", value)
+        """Rows that the disk does not take wait in memory."""
+        self._waiting.append(row)
+        if self._disk.attempt(self._directory, self._write):
+            self._waiting = []
+
+    def _write(self) -> None:
+        try:
+            if self._writer is None:
+                self._writer = self._tf.summary.create_file_writer(str(self._directory))
+            for row in self._waiting:
+                with self._writer.as_default(step=row.steps):
+                    for name, value in vars(row).items():
+                        if name != "steps" and value == value:  # NaN: nothing was measured
+                            self._tf.summary.scalar(f"ga3c/{name}", value)
+            self._writer.flush()
+        except self._tf.errors.OpError as error:
+            self._writer = None  # it does not recover; the next one writes a file of its own
+            raise OSError(error.message) from error
 
     def close(self) -> None:
-        self._writer.close()
+        if self._writer is not None:
+            with contextlib.suppress(self._tf.errors.OpError):  # what it could not write it has said already
+                self._writer.close()

@@ -4,12 +4,11 @@ import contextlib
 import struct
 import time
 from collections import deque
-from multiprocessing.connection import Connection
 from typing import NamedTuple
 
 import numpy as np
 
-from ga3c.inbox import Inbox
+from ga3c.inbox import Inbox, Line
 from ga3c.rollout import AgentMemory
 
 _HEADER = struct.Struct("<iiiid")  # slot, length in steps, transitions, finished episodes, when it was shipped
@@ -31,6 +30,9 @@ class _Agent:
         self.number = number
         self.memory = memory
         self.shipped_steps = 0
+        self.read = 0  # rollouts
+        self.held: set[int] = set()  # slots whose rollouts are read and not trained on yet
+        self.released_at = 0.0  # time.monotonic()
 
 
 class Rollout(NamedTuple):
@@ -52,12 +54,16 @@ class Rollout(NamedTuple):
         """Hands the slot back to its agent: whoever took the rollout has copied it."""
         with contextlib.suppress(OSError):  # the agent has ended
             self.agent.connection.send_bytes(_SLOT.pack(self.slot))
+        self.agent.released_at = time.monotonic()
+        self.agent.held.discard(self.slot)
 
 
 def _parse(agent: _Agent, data: bytes) -> Rollout:
     slot, length, transitions, episodes, shipped = _HEADER.unpack_from(data)
     ended = (Episode(*_EPISODE.unpack_from(data, _HEADER.size + i * _EPISODE.size)) for i in range(episodes))
     agent.shipped_steps += transitions
+    agent.read += 1
+    agent.held.add(slot)
     return Rollout(agent, slot, length, transitions, tuple(ended), shipped)
 
 
@@ -89,23 +95,20 @@ class TrainingQueue:
 
 
 class TrainingClient:
-    """An agent's end. Its methods raise EOFError or OSError when the server is gone."""
+    """An agent's end. Its methods raise ServerGone."""
 
-    def __init__(self, connection: Connection, slots: int):
-        self._connection = connection
+    def __init__(self, line: Line, slots: int):
+        self._line = line
+        self.close = line.close
         self._free = deque(range(slots))
 
     def free_slot(self) -> int:
         """A slot to fill. Waits while all are with the trainers: this is what bounds the queue."""
-        while not self._free or self._connection.poll():
-            self._free.append(_SLOT.unpack(self._connection.recv_bytes())[0])
+        while not self._free or self._line.has_message():
+            self._free.append(_SLOT.unpack(self._line.receive())[0])
         return self._free.popleft()
 
     def ship(self, slot: int, length: int, transitions: int, episodes: list[Episode]) -> None:
         """Hands a rollout over; the slot is not to be touched until it comes back."""
         message = [_HEADER.pack(slot, length, transitions, len(episodes), time.monotonic())]
-        self._connection.send_bytes(b"".join(message + [_EPISODE.pack(*episode) for episode in episodes]))
-
-    def close(self) -> None:
-        """Closes this copy of the end; the server does so once the process has its own."""
-        self._connection.close()
+        self._line.send(b"".join(message + [_EPISODE.pack(*episode) for episode in episodes]))

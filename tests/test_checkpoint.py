@@ -5,6 +5,7 @@ import pytest
 
 from ga3c import checkpoint
 from ga3c.config import ConfigError
+from tests.test_disk import files_no_longer_than
 
 ARRAYS = {"network/0": np.arange(1000, dtype=np.float32).reshape(50, 20), "version": np.int64(7)}
 META = {"steps": 123, "name": "Pong", "seconds": 1.5}
@@ -74,3 +75,29 @@ def test_pickled_objects_are_refused(tmp_path):
         np.load(path, allow_pickle=True)["trap"]
     with pytest.raises(ConfigError):
         checkpoint.load(path)
+
+
+def test_which_one_is_damaged_is_said(tmp_path):
+    save(tmp_path, 1)
+    newest = save(tmp_path, 2)
+    newest.write_bytes(b"")
+    said = []
+    checkpoint.load_newest(tmp_path, said.append)
+    assert len(said) == 1
+    assert newest.name in said[0]
+    assert "Taking checkpoint-000000000001.npz instead" in said[0]
+
+
+def test_a_full_disk_leaves_the_one_before_and_nothing_else(tmp_path):
+    good = save(tmp_path, 1)
+    with files_no_longer_than(good.stat().st_size // 2), pytest.raises(OSError):  # noqa: PT011 (of whatever kind)
+        save(tmp_path, 2)
+    assert list(tmp_path.iterdir()) == [good]
+    assert checkpoint.load_newest(tmp_path)[0] == good
+
+
+def test_what_a_killed_program_left_half_written_is_cleared_away(tmp_path):
+    left = tmp_path / "checkpoint-000000000001.partial"
+    left.write_bytes(b"half")
+    path = save(tmp_path, 2)
+    assert list(tmp_path.iterdir()) == [path]

@@ -7,6 +7,7 @@ import pytest
 
 from ga3c.commands.plot import read_csv
 from ga3c.controller import COLUMNS, Controller, Counts, PaperRule, Signals, propose
+from ga3c.disk import CsvLog, Disk
 
 
 def test_a_proposal_changes_one_count_by_one():
@@ -52,7 +53,8 @@ class Plant:
 
 def run(plant, tmp_path, proposal=propose):
     rule = PaperRule(plant.counts, 60.0, seed=1, proposal=proposal)
-    controller = Controller(rule, plant.apply, plant.signals, plant.said.append, tmp_path / "controller.csv")
+    log = CsvLog(tmp_path / "controller.csv", COLUMNS, Disk(print))
+    controller = Controller(rule, plant.apply, plant.signals, plant.said.append, log.append)
     controller._ended = type("Clock", (), {"wait": lambda _, s: plant.wait(s)})()
     controller.run()
     with (tmp_path / "controller.csv").open() as file:
@@ -94,17 +96,16 @@ def test_the_log_is_numbers_and_a_reason(tmp_path):
     with (tmp_path / "controller.csv").open(newline="") as file:
         rows = list(csv.reader(file))
     assert rows[0][-1] == "reason"
-    (tmp_path / "numbers.csv").write_text("".join(",".join(row[:-1]) + "\n" for row in rows))
-    numbers = read_csv(tmp_path / "numbers.csv")
+    numbers = read_csv(tmp_path / "controller.csv")
     assert list(numbers["seconds"]) == [120, 180]
     assert list(numbers["kept"]) == [0, 0]
     assert numbers["policy_lag_updates"][0] == pytest.approx(2, abs=1)
 
 
-def test_it_ends_when_told_to(tmp_path):
+def test_it_ends_when_told_to():
     applied = []
     rule = PaperRule(Counts(1, 1, 1), 1000.0, seed=0)
-    controller = Controller(rule, applied.append, Signals, print, tmp_path / "c.csv")
+    controller = Controller(rule, applied.append, Signals, print, print)
     controller.start()
     controller.finish()
     controller.join(10)

@@ -8,7 +8,7 @@ from PIL import Image
 from ga3c import environments
 from ga3c.config import ConfigError, EnvironmentSettings, Settings, with_presets
 from ga3c.environments import atari
-from ga3c.environments.gymnasium import GymnasiumEnvironments
+from ga3c.environments.gymnasium import GameFault, GymnasiumEnvironments
 from tests.tiny_environment import Match
 
 SPELLINGS = {
@@ -191,3 +191,20 @@ def test_a_game_of_ones_own(game):
 def test_actions_that_are_not_discrete_are_refused():
     with pytest.raises(ConfigError, match="only discrete actions"):
         environments.make(EnvironmentSettings(game="Pendulum-v1"), 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        ("reward", "the reward nan"),
+        ("number", "not finite"),
+        ("shape", r"shape \(2,\), not \(4,\)"),
+        ("dtype", "complex"),
+    ],
+)
+def test_what_a_game_must_not_return_is_named(what, says):
+    games = environments.make(EnvironmentSettings(game=f"tests.tiny_environment:Strange-{what}-v0"), 2, 0)
+    games.reset()
+    with pytest.raises(GameFault, match=says):  # noqa: PT012 (any of the steps, but not the reset)
+        for _ in range(11):
+            games.step(np.zeros(2, int))

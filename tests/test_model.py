@@ -159,3 +159,17 @@ def test_every_prediction_is_of_the_version_that_it_names():
     assert len({values.tobytes() for values in values_of.values()}) == 151
     for values, version in seen:
         np.testing.assert_allclose(values, values_of[version], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_an_update_that_is_not_finite_is_left_out(bad):
+    trained = model()
+    trained.train(batch())
+    before = trained.state()
+    broken = batch()
+    broken.arrays["reward"][0, 3] = bad
+    update = trained.train(broken)
+    assert not update.applied
+    assert same(trained.state(), before)
+    assert trained.train(batch()).applied
+    assert trained.version == 2

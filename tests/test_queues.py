@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 
+from ga3c.inbox import ServerGone
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.rollout import AgentMemory, EnvironmentSpec, rollout_dtype
 from ga3c.training_queue import Episode, TrainingQueue
@@ -224,5 +225,5 @@ def test_a_client_notices_that_the_server_is_gone(memory):
     queue = PredictionQueue()
     agent, client = queue.connect(memory)
     queue.disconnect(agent)
-    with pytest.raises((EOFError, OSError)):
+    with pytest.raises(ServerGone):
         _ask_and_wait(client)

@@ -1,5 +1,6 @@
 """The whole program, with real processes, on a tiny environment and on a real Atari game."""
 
+import itertools
 import json
 import math
 import os
@@ -24,7 +25,7 @@ def test_it_solves_the_tiny_environment(tmp_path):
     assert ended.returncode == 0, ended.stderr
     scores = [float(row["score"]) for row in program.rows(run_dir / "episodes.csv")]
     assert np.mean(scores[:20]) < 10
-    assert np.mean(scores[-200:]) > 18  # 20 is perfect, 5 is chance
+    assert np.mean(scores[-200:]) > 15  # 20 is perfect, 5 is chance; 17 to 20 is usual
 
 
 def test_a_real_game_trains_for_a_few_hundred_updates(atari_run):
@@ -145,13 +146,29 @@ def test_killed_without_warning_it_leaves_no_process_and_can_be_resumed(tmp_path
     run_dir = tmp_path / "run"
     started = Started(tmp_path / "log", *TINY, "--run-dir", run_dir, "--checkpoint-seconds", 1)
     started.wait_for(lambda: any((run_dir / "checkpoints").glob("*.npz")))
+    started.agents()[0].suspend()  # one that cannot even notice
     os.kill(started.process.pid, signal.SIGKILL)
     started.process.wait(10)
     assert started.left_over() == []
-    steps = json.loads(_meta(run_dir))["totals"]["steps"]
-    ended = program.run("--resume", run_dir, "--steps", steps + 1_000)
+    before = json.loads(_meta(run_dir))["totals"]
+    with (run_dir / "throughput.csv").open("a") as file:
+        file.write("999,1,2")  # and half a row
+    ended = program.run("--resume", run_dir, "--steps", before["steps"] + 1_000)
     assert ended.returncode == 0, ended.stderr
-    assert json.loads(_meta(run_dir))["totals"]["steps"] >= steps + 1_000
+    assert json.loads(_meta(run_dir))["totals"]["steps"] >= before["steps"] + 1_000
+    _assert_logs_fit(run_dir)
+
+
+def _assert_logs_fit(run_dir):
+    """Nothing twice, nothing half, nothing that the checkpoint does not know."""
+    totals = json.loads(_meta(run_dir))["totals"]
+    assert totals["made_steps"] == totals["trained_steps"] + totals["skipped_steps"] + totals["lost_steps"]
+    assert len(program.rows(run_dir / "episodes.csv")) == totals["episodes"]
+    for name in ("throughput.csv", "episodes.csv"):
+        assert all(None not in row.values() and None not in row for row in program.rows(run_dir / name))
+        for column in ("seconds", "steps"):
+            values = [float(row[column]) for row in program.rows(run_dir / name)]
+            assert values == sorted(values)
 
 
 def test_a_killed_agent_is_replaced_and_its_loss_is_counted(tmp_path):
@@ -172,8 +189,10 @@ def test_a_killed_agent_is_replaced_and_its_loss_is_counted(tmp_path):
 def test_agents_that_cannot_play_end_the_run(tmp_path):
     ended = program.run("--game", "tests.tiny_environment:Broken-v0", "--run-dir", tmp_path / "run", "--agents", "1")
     assert ended.returncode == 1
-    assert "Agents keep dying before their first step" in ended.stdout
-    assert "ArithmeticError: broken on purpose" in ended.stderr
+    assert "Agents keep dying. The last, agent 2, failed: ArithmeticError: broken on purpose" in ended.stdout
+    assert "tiny_environment.py" in ended.stdout
+    assert ended.stderr == ""
+    assert list((tmp_path / "run" / "checkpoints").glob("*.npz"))
 
 
 def test_a_thread_that_fails_ends_the_run_and_saves_it(tmp_path):
@@ -197,3 +216,135 @@ sys.exit(main(sys.argv[1:]))
     assert "The trainer failed" in ended.stdout
     assert "ArithmeticError: failed on purpose" in ended.stdout
     assert json.loads(_meta(tmp_path / "run"))["totals"]["updates"] == 10
+
+
+def test_two_processes_do_not_train_in_one_directory(tmp_path):
+    run_dir = tmp_path / "run"
+    started = Started(tmp_path / "log", *TINY, "--run-dir", run_dir, "--checkpoint-seconds", 1)
+    started.wait_for(lambda: any((run_dir / "checkpoints").glob("*.npz")))
+    second = program.run("--resume", run_dir)
+    assert started.stop() == 130
+    assert second.returncode == 2
+    assert second.stderr == f"ga3c: Another process trains in {run_dir}: stop it first, or name another directory.\n"
+
+
+def test_a_damaged_checkpoint_is_said_and_the_one_before_is_used(tmp_path):
+    run_dir = tmp_path / "run"
+    for steps in (1_000, 2_000):
+        how = ["--resume", run_dir] if run_dir.exists() else [*TINY, "--run-dir", run_dir]
+        assert program.run(*how, "--steps", steps).returncode == 0
+    good, newest = checkpoint.saved(run_dir / "checkpoints")
+    newest.write_bytes(newest.read_bytes()[:-1000])
+    ended = program.run("--resume", run_dir, "--steps", 3_000)
+    assert ended.returncode == 0, ended.stderr
+    assert f"Cannot read the checkpoint {newest}" in ended.stdout
+    assert f"Going on from {good.name}" in ended.stdout
+    _assert_logs_fit(run_dir)
+
+
+def test_on_a_full_disk_training_goes_on_and_catches_up(tmp_path):
+    run_dir = tmp_path / "run"
+    arguments = [*TINY, "--run-dir", run_dir, "--checkpoint-seconds", 1, "--log-seconds", 0.5, "--controller", "off"]
+    started = Started(tmp_path / "log", *arguments)
+    started.wait_for(lambda: any((run_dir / "checkpoints").glob("*.npz")))
+    server = psutil.Process(started.process.pid)
+    server.rlimit(psutil.RLIMIT_FSIZE, (0, psutil.RLIM_INFINITY))  # no file may grow any more
+    time.sleep(4)
+    steps = int(program.rows(run_dir / "throughput.csv")[-1]["steps"])
+    server.rlimit(psutil.RLIMIT_FSIZE, (psutil.RLIM_INFINITY, psutil.RLIM_INFINITY))
+    started.wait_for(lambda: "The disk takes everything again" in started.log.read_text())
+    assert started.stop() == 130
+    assert started.log.read_text().count("Cannot write") == 1
+    assert "Traceback" not in started.log.read_text()
+    rows = program.rows(run_dir / "throughput.csv")
+    seconds = [float(row["seconds"]) for row in rows]
+    assert max(after - before for before, after in itertools.pairwise(seconds)) < 1.5  # none is missing
+    assert int(rows[-1]["steps"]) > steps
+    _assert_logs_fit(run_dir)
+
+
+def _run_with(code: str, *arguments) -> subprocess.CompletedProcess:
+    """The program, after some code that breaks a part of it."""
+    command = [
+        sys.executable,
+        "-c",
+        f"{code}\nimport sys\nfrom ga3c.__main__ import main\nsys.exit(main(sys.argv[1:]))",
+    ]
+    return subprocess.run(
+        [*command, *map(str, arguments)], capture_output=True, text=True, timeout=120, cwd=program.ROOT, check=False
+    )
+
+
+NOT_FINITE = """
+from ga3c import device
+from ga3c.model import Model
+train, calls = Model.train, 0
+def spoil(self, batch):
+    global calls
+    calls += 1
+    if {when}:
+        batch.arrays["reward"][:] = float("nan")
+    return train(self, batch)
+Model.train = spoil
+"""
+
+
+def test_updates_that_are_not_finite_are_left_out_and_counted(tmp_path):
+    run_dir = tmp_path / "run"
+    code = NOT_FINITE.format(when="calls % 50 == 0")
+    ended = _run_with(code, *TINY, "--run-dir", run_dir, "--steps", 10_000, "--controller", "off")
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    totals = json.loads(_meta(run_dir))["totals"]
+    assert totals["skipped_updates"] >= 2
+    assert totals["skipped_steps"] > 0
+    assert int(program.rows(run_dir / "throughput.csv")[-1]["skipped_updates"]) == totals["skipped_updates"]
+    _assert_logs_fit(run_dir)
+    arrays = checkpoint.load_newest(run_dir / "checkpoints")[1]
+    assert all(np.isfinite(array).all() for array in arrays.values())
+
+
+def test_if_none_is_finite_any_more_it_goes_back_and_then_ends(tmp_path):
+    run_dir = tmp_path / "run"
+    code = NOT_FINITE.format(when="self.version >= 400")
+    limits = ["--checkpoint-seconds", 1, "--controller", "off", "--minutes", 2]
+    ended = _run_with(code, *TINY, "--run-dir", run_dir, *limits)
+    assert ended.returncode == 1, ended.stderr + ended.stdout
+    assert ended.stdout.count("going back to the weights of checkpoint-") == 3
+    assert "has not helped: try a lower --learning-rate" in ended.stdout
+    assert "Traceback" not in ended.stdout + ended.stderr
+    _assert_logs_fit(run_dir)
+
+
+def test_a_report_when_asked_and_when_nothing_moves(tmp_path):
+    arguments = [*TINY, "--run-dir", tmp_path / "run", "--stall-seconds", 1, "--agent-silence-seconds", 0]
+    started = Started(tmp_path / "log", *arguments, "--log-seconds", 0.5, "--controller", "off")
+    started.wait_for(lambda: len(program.rows(tmp_path / "run" / "throughput.csv")) > 1)
+    assert started.process.poll() is None
+    os.killpg(started.process.pid, signal.SIGQUIT)
+    started.wait_for(lambda: "Who waits for whom" in started.log.read_text())
+    agents = started.agents()
+    for agent in agents:
+        agent.suspend()
+    started.wait_for(lambda: "No update for" in started.log.read_text())
+    for agent in agents:
+        agent.resume()
+    started.wait_for(lambda: "Updates again" in started.log.read_text())
+    said = started.log.read_text()
+    assert started.stop() == 130
+    report = said[said.index("No update for") :]
+    for line in (
+        "Queues: 0 requests",
+        "Agent 0: ",
+        "Agent 1: ",
+        "Thread predictor: predict (predictor.py:",
+        "Thread trainer: ",
+    ):
+        assert line in report
+
+
+def test_nothing_that_a_run_writes_is_for_everybody_to_change(tmp_path):
+    ended = program.run(*TINY, "--run-dir", tmp_path / "deep" / "run", "--steps", 500, preexec_fn=lambda: os.umask(0))
+    assert ended.returncode == 0, ended.stderr
+    written = list((tmp_path / "deep").rglob("*"))
+    assert len(written) > 5
+    assert [path for path in written if path.stat().st_mode & 0o002] == []

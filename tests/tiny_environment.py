@@ -36,5 +36,34 @@ class Broken(Match):
         raise ArithmeticError("broken on purpose")
 
 
+class Endless(Match):
+    """Does not come back from its tenth step."""
+
+    def step(self, action):
+        while self._step == 10:
+            pass
+        return super().step(action)
+
+
+class Strange(Match):
+    """Its tenth step returns what it must not: `what` says which."""
+
+    def __init__(self, what: str, render_mode=None):
+        self._what = what
+
+    def step(self, action):
+        observation, reward, *ends = super().step(action)
+        if self._step == 10:
+            if self._what == "reward":
+                reward = float("nan")
+            else:
+                bad = {"number": observation * np.nan, "shape": observation[:2], "dtype": observation.astype("c8")}
+                observation = bad[self._what]
+        return observation, reward, *ends
+
+
 gymnasium.register("Match-v0", Match)
+gymnasium.register("Endless-v0", Endless)
+for _what in ("reward", "number", "shape", "dtype"):
+    gymnasium.register(f"Strange-{_what}-v0", Strange, kwargs={"what": _what})
 gymnasium.register("Broken-v0", Broken)

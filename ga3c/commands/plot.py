@@ -18,6 +18,9 @@ DESCRIPTION = (
 )
 
 
+COUNTS, QUEUES = ("agents", "predictors", "trainers"), ("prediction_queue", "training_queue")
+
+
 @dataclass(frozen=True)
 class PlotOptions:
     runs: Annotated[tuple[str, ...], tyro.conf.Positional] = field(default_factory=tuple)
@@ -43,7 +46,11 @@ def draw(runs: list[Path], out: Path) -> None:
     colours = plt.rcParams["axes.prop_cycle"].by_key()["color"]
     for index, run in enumerate(runs):
         label = f"{run.parent.name} {run.name}" if len(runs) > 1 else ""
-        _draw_run(axes, run, colours[index % len(colours)], label, single=len(runs) == 1)
+        try:
+            _draw_run(axes, run, colours[index % len(colours)], label, single=len(runs) == 1)
+        except ConfigError:
+            plt.close(figure)
+            raise
     titles = (
         ("Score over time", "minutes", "score"),
         ("Score over steps", "million steps", "score"),
@@ -61,8 +68,17 @@ def draw(runs: list[Path], out: Path) -> None:
     save(figure, out)
 
 
+def _columns(path: Path, *names: str) -> dict[str, np.ndarray]:
+    """What `read_csv` reads. Raises ConfigError where a file has other columns."""
+    columns = read_csv(path)
+    if columns and (missing := set(names) - set(columns)):
+        raise ConfigError(f"{path} is damaged, or of another version: it has no column {min(missing)}.")
+    return columns
+
+
 def _draw_run(axes, run: Path, colour: str, label: str, single: bool) -> None:
-    episodes, rows = read_csv(run / "episodes.csv"), read_csv(run / "throughput.csv")
+    episodes = _columns(run / "episodes.csv", "seconds", "steps", "score")
+    rows = _columns(run / "throughput.csv", "seconds", "pps", "tps", *COUNTS, *QUEUES)
     if episodes and len(episodes["score"]):
         for axis, x in ((axes[0, 0], episodes["seconds"] / 60), (axes[0, 1], episodes["steps"] / 1e6)):
             if single:
@@ -74,9 +90,9 @@ def _draw_run(axes, run: Path, colour: str, label: str, single: bool) -> None:
     minutes = rows["seconds"] / 60
     axes[1, 0].plot(minutes, rows["pps"], color=colour, linewidth=1, label=label)
     axes[1, 1].plot(minutes, rows["tps"], color=colour, linewidth=1, label=label)
-    for name, style in (("agents", "-"), ("predictors", "--"), ("trainers", ":")):
+    for name, style in zip(COUNTS, ("-", "--", ":"), strict=True):
         axes[2, 0].step(minutes, rows[name], style, where="post", color=colour, label=name if single else None)
-    for name, style in (("prediction_queue", "-"), ("training_queue", ":")):
+    for name, style in zip(QUEUES, ("-", ":"), strict=True):
         text = name.replace("_", " ") if single else None
         axes[2, 1].plot(minutes, rows[name], style, color=colour, linewidth=1, label=text)
     for axis in (axes[1, 0], axes[1, 1]):
@@ -92,6 +108,9 @@ def run(arguments: list[str]) -> int:
     out = Path(options.out) if options.out else runs[0] / "plot.png" if len(runs) == 1 else Path("comparison.png")
     if out.suffix not in (".png", ".pdf", ".svg"):
         raise ConfigError(f"--out {out}: draw into a .png, .pdf or .svg file.")
-    draw(runs, out)
+    try:
+        draw(runs, out)
+    except OSError as error:
+        raise ConfigError(f"Cannot write {out}: {error.strerror}.") from error
     print(f"Drawn into {out}")
     return 0

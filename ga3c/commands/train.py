@@ -1,5 +1,6 @@
 """Trains an agent: python -m ga3c [train] --game Boxing."""
 
+import contextlib
 import math
 import os
 import signal
@@ -10,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from ga3c import config, environments, networks, run_directory
-from ga3c.agent_pool import TrainingFailed, start_forkserver
+from ga3c.agent_pool import start_forkserver
 from ga3c.commands.command_line import parse, value_of
 from ga3c.commands.plot import draw
-from ga3c.config import ConfigError, Settings
+from ga3c.config import ConfigError, Settings, TrainingFailed
 from ga3c.console import Console
 
 DESCRIPTION = """Trains an agent with GA3C. Other commands, as the first word: play, evaluate, plot, reproduce."""
@@ -59,7 +60,11 @@ def run(arguments: list[str]) -> int:
     games.close()
     networks.resolve(settings.learning.network, spec)
     console = Console()
-    resumed, run_dir = run_dir is not None, run_dir or run_directory.create(settings)
+    resumed = run_dir is not None
+    if resumed:
+        run_directory.lock(run_dir)
+    else:
+        run_dir = run_directory.create(settings)
     console.say(f"Training {spec.name} in {_short(run_dir)}  (Ctrl-C stops and saves)")
     console.say(
         f"Curves in a browser: {_short(Path(sys.executable).with_name('tensorboard'))} --logdir {_short(run_dir)}"
@@ -67,7 +72,12 @@ def run(arguments: list[str]) -> int:
 
     from ga3c.server import Server  # loads TensorFlow
 
-    server = Server(settings, run_dir, spec, console)
+    try:
+        server = Server(settings, run_dir, spec, console)
+    except ConfigError:
+        if not resumed:
+            run_directory.discard(run_dir)
+        raise
     failed = False
     stopped_by: list[int] = []
 
@@ -79,6 +89,7 @@ def run(arguments: list[str]) -> int:
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, on_signal)
+    signal.signal(signal.SIGQUIT, lambda *_: server.request_report())
     try:
         server.start()
         console.say(
@@ -101,8 +112,15 @@ def run(arguments: list[str]) -> int:
             f"{totals.steps:,} steps ({totals.steps * spec.frames_per_step:,} frames), {totals.episodes:,} games, "
             f"{totals.updates:,} updates in {totals.seconds / 60:.1f} minutes" + _score(server.stats.mean_score())
         )
-        draw([run_dir], run_dir / "plot.png")
-        console.say(f"Saved in {_short(run_dir)}")
+        if server.saved:
+            console.say(f"Saved in {_short(run_dir)}")
+        else:
+            failed = True
+            console.say(f"The last checkpoint could not be written: --resume {_short(run_dir)} takes the one before.")
+        try:
+            draw([run_dir], run_dir / "plot.png")
+        except OSError as error:
+            console.say(f"Cannot draw {_short(run_dir / 'plot.png')}: {error.strerror}.")
     return 1 if failed else 128 + stopped_by[0] if stopped_by else 0
 
 
@@ -131,5 +149,7 @@ class _Plotter:
             return
         self._last = time.monotonic()
         command = [sys.executable, "-m", "ga3c", "plot", str(self._run_dir)]
-        self._drawing = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
-        os.setpriority(os.PRIO_PROCESS, self._drawing.pid, 10)
+        nowhere = subprocess.DEVNULL
+        with contextlib.suppress(OSError):  # too many processes or files: there is a next time
+            self._drawing = subprocess.Popen(command, stdout=nowhere, stderr=nowhere, start_new_session=True)
+            os.setpriority(os.PRIO_PROCESS, self._drawing.pid, 10)

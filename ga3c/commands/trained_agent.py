@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from ga3c import checkpoint, config, environments, run_directory
+from ga3c import checkpoint, config, environments, progress, run_directory
 from ga3c.config import ConfigError, Settings
 
 
@@ -55,10 +55,8 @@ def load(options: AgentOptions) -> TrainedAgent:
     else:
         directory = run_directory.existing(options.run) if options.run else run_directory.newest(game)
         file, arrays, meta = checkpoint.load_newest(directory / "checkpoints")
-    try:
-        settings, steps = config.from_dict(meta["settings"]), int(meta["totals"]["steps"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise ConfigError(f"{file} is not a checkpoint of this version of ga3c.") from error
+    saved = progress.from_meta(meta, file)
+    settings, steps = saved.settings, saved.totals.steps
     trained_on = settings.environment.game
     if game is not None and environments.resolve(game) != environments.resolve(trained_on):
         raise ConfigError(f"{file} was trained on {trained_on}, not on {game}: leave --game out, or name another run.")

@@ -32,6 +32,35 @@ def registered(name: str) -> str:
     return name
 
 
+class GameFault(Exception):
+    """A game returned what it must not."""
+
+
+class _Checked(gymnasium.Wrapper):
+    """Names what vector environments would convert without a word, or fail at with another's error."""
+
+    def reset(self, **options):
+        observation, info = self.env.reset(**options)
+        return self._checked(observation), info
+
+    def step(self, action):
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        if not (np.ndim(reward) == 0 and np.isfinite(reward)):
+            raise GameFault(f"a step returned the reward {reward!r}, which is not a finite number")
+        return self._checked(observation), reward, terminated, truncated, info
+
+    def _checked(self, observation):
+        space = self.env.observation_space
+        if not isinstance(space, spaces.Box):  # others are flattened, which checks them
+            return observation
+        array = np.asarray(observation)
+        if array.shape != space.shape:
+            raise GameFault(f"an observation has the shape {array.shape}, not {space.shape}")
+        if not np.can_cast(array.dtype, space.dtype, "same_kind"):
+            raise GameFault(f"an observation has the dtype {array.dtype}, which does not fit {space.dtype}")
+        return observation
+
+
 def _is_image(space: spaces.Space) -> bool:
     return isinstance(space, spaces.Box) and space.dtype == np.uint8 and len(space.shape) in (2, 3)
 
@@ -44,7 +73,7 @@ class GymnasiumEnvironments:
 
     def __init__(self, name: str, count: int, seed: int, render_mode: str | None = None):
         options = {"render_mode": render_mode} if render_mode else {}
-        copies = [lambda: gymnasium.make(name, **options)] * count
+        copies = [lambda: _Checked(gymnasium.make(name, **options))] * count
         try:
             self.env = SyncVectorEnv(copies, autoreset_mode=AutoresetMode.NEXT_STEP)
         except Exception as error:  # whatever somebody else's constructor may raise
@@ -68,7 +97,10 @@ class GymnasiumEnvironments:
     def _convert(self, observations) -> np.ndarray:
         if not _is_image(self._space):
             items = gymnasium.vector.utils.iterate(self.env.observation_space, observations)
-            return np.stack([spaces.flatten(self._space, item) for item in items]).astype(np.float32)
+            flat = np.stack([spaces.flatten(self._space, item) for item in items]).astype(np.float32)
+            if not np.isfinite(flat).all():
+                raise GameFault("an observation holds a number that is not finite")
+            return flat
         return observations[..., None] if observations.ndim == 3 else observations
 
     def reset(self) -> np.ndarray:

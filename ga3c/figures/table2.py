@@ -3,7 +3,8 @@
 from math import isnan
 from pathlib import Path
 
-from ga3c.experiments import Run, perform, write_whole
+from ga3c.disk import write_whole
+from ga3c.experiments import Run, perform
 from ga3c.figures import Options, only
 from ga3c.measurements import Spread, csv_row, measure, write_rows
 

@@ -1,0 +1,46 @@
+"""Progress: what a run has come to besides its weights, as a checkpoint's meta holds it."""
+
+import math
+from dataclasses import dataclass, fields
+
+from ga3c import config
+from ga3c.config import ConfigError, Settings
+from ga3c.controller import Counts
+from ga3c.stats import Totals
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Of a run when its checkpoint was written."""
+
+    settings: Settings
+    totals: Totals
+    counts: Counts
+    next_agent: int  # agents are numbered through, over a resume too
+    recent_scores: list[float]  # of the last 100 games
+
+    def to_meta(self) -> dict:
+        """As plain values, for JSON."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return own | {"settings": config.to_dict(self.settings), "totals": vars(self.totals)}
+
+
+def from_meta(meta: dict, path) -> Progress:
+    """The inverse of `to_meta`. Raises ConfigError, with the path, where something is missing or makes no sense."""
+    try:
+        totals = Totals(**meta["totals"])
+        counts = Counts(*(_count(value, 1) for value in meta["counts"]))
+        scores = [float(score) for score in meta["recent_scores"]]
+        next_agent = _count(meta["next_agent"], 0)
+        for name, value in vars(totals).items():
+            if not (isinstance(value, type(getattr(Totals, name)) | int) and 0 <= value < math.inf):
+                raise ValueError(f"{name} is {value!r}")
+        return Progress(config.from_dict(meta["settings"]), totals, counts, next_agent, scores)
+    except (KeyError, TypeError, ValueError, ConfigError) as error:
+        raise ConfigError(f"{path} is not a checkpoint of this version of ga3c ({error}).") from error
+
+
+def _count(value, least: int) -> int:
+    if not isinstance(value, int) or not least <= value <= 2**31:
+        raise ValueError(f"{value!r} is no count")
+    return value

@@ -1,0 +1,228 @@
+"""Real agent processes on a tiny environment; the server is a few lines of this test."""
+
+import os
+import signal
+import threading
+import time
+
+import psutil
+import pytest
+
+from ga3c import agent_pool, environments
+from ga3c.agent_pool import AgentPool
+from ga3c.config import EnvironmentSettings, TrainingFailed
+from ga3c.prediction_queue import PredictionQueue
+from ga3c.rollout import rollout_dtype
+from ga3c.training_queue import TrainingQueue
+
+T_MAX, GAMES, SLOTS = 5, 2, 3
+
+
+class FewLines:
+    """A server without a model: answers with action 0 and hands every slot back, while it is allowed to."""
+
+    def __init__(self, game="tests.tiny_environment:Match-v0", silence_seconds=1.0):
+        settings = EnvironmentSettings(game=game)
+        spec = environments.make(settings, 1, 0).spec
+        self.dtype = rollout_dtype(spec, T_MAX, GAMES)
+        self.predictions, self.training = PredictionQueue(), TrainingQueue(1)
+        self.said, self.answers, self.releases = [], threading.Event(), threading.Event()
+        self.answers.set()
+        self.releases.set()
+        self.pool = AgentPool(settings, self.predictions, self.training, self.dtype, SLOTS, 1, 0, silence_seconds, self)
+        self.threads = [threading.Thread(target=part, daemon=True) for part in (self._predictor, self._trainer)]
+        for thread in self.threads:
+            thread.start()
+
+    def say(self, text):
+        self.said.append(text)
+
+    def _predictor(self):
+        while requests := self.predictions.take(10):
+            self.answers.wait()
+            for request in requests:
+                request.answer(0, 0.0, 0.0, 0, time.monotonic())
+            time.sleep(0.001)
+
+    def _trainer(self):
+        while batch := self.training.next_batch():
+            self.releases.wait()
+            batch[0].release()
+
+    def watch(self, seconds):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            self.pool.watch()
+            time.sleep(0.1)
+
+    def watch_until(self, condition, seconds=20):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, self.said
+            self.pool.watch()
+            time.sleep(0.1)
+
+    def agents(self):
+        """Numbers and steps of those that play."""
+        return {number: agent.memory.steps for number, agent in self.pool._agents.items()}
+
+    def process(self, number):
+        return psutil.Process(self.pool._agents[number].process.pid)
+
+    def end(self):
+        self.answers.set()
+        self.releases.set()
+        self.pool.end(2.0)
+        self.predictions.close()
+        self.training.close()
+        for thread in self.threads:
+            thread.join(10)
+            assert not thread.is_alive()
+
+
+@pytest.fixture
+def server():
+    servers = []
+
+    def make(*arguments, **options):
+        servers.append(FewLines(*arguments, **options))
+        return servers[-1]
+
+    yield make
+    for each in servers:
+        each.end()
+
+
+def playing(few, *numbers):
+    return lambda: all(few.agents().get(number, 0) > 0 for number in numbers)
+
+
+def test_a_stopped_agent_is_named_and_replaced(server):
+    few = server()
+    few.pool.scale(2)
+    few.watch_until(playing(few, 0, 1))
+    stopped = few.process(0)
+    stopped.suspend()
+    few.watch_until(playing(few, 1, 2))
+    assert not psutil.pid_exists(stopped.pid)
+    assert len(few.said) == 1
+    assert "Agent 0 showed no sign of life" in few.said[0]
+    assert set(few.agents()) == {1, 2}
+
+
+def test_an_agent_that_waits_for_an_answer_is_not_at_fault(server):
+    few = server(silence_seconds=0.5)
+    few.pool.scale(2)
+    few.watch_until(playing(few, 0, 1))
+    few.answers.clear()
+    few.watch(2.0)
+    few.answers.set()
+    few.watch(1.0)
+    assert few.said == []
+    assert set(few.agents()) == {0, 1}
+
+
+def test_an_agent_that_waits_for_a_slot_is_not_at_fault(server):
+    few = server(silence_seconds=0.5)
+    few.pool.scale(2)
+    few.watch_until(playing(few, 0, 1))
+    few.releases.clear()
+    few.watch(2.0)
+    few.releases.set()
+    few.watch(1.0)
+    assert few.said == []
+    assert set(few.agents()) == {0, 1}
+
+
+@pytest.mark.parametrize("event", ["answers", "releases"])
+def test_one_that_was_stopped_while_it_waited_is_noticed_once_it_is_served(server, event):
+    few = server()
+    few.pool.scale(1)
+    few.watch_until(playing(few, 0))
+    getattr(few, event).clear()
+    time.sleep(0.5)  # it waits by now
+    few.process(0).suspend()
+    few.watch(0.5)
+    getattr(few, event).set()
+    few.watch_until(playing(few, 1))
+    assert "Agent 0 showed no sign of life" in few.said[0]
+
+
+def test_after_everything_was_stopped_together_nobody_is_at_fault(server):
+    few = server()
+    few.pool.scale(1)
+    few.watch_until(playing(few, 0))
+    few.process(0).suspend()
+    time.sleep(agent_pool.WATCH_SECONDS + 0.5)  # the server, too, does nothing
+    few.pool.watch()
+    few.process(0).resume()
+    few.watch(1.5)
+    assert few.said == []
+
+
+def test_a_hanging_agent_that_shall_leave_is_killed(server):
+    few = server()
+    few.pool.scale(2)
+    few.watch_until(playing(few, 0, 1))
+    few.process(1).suspend()
+    few.pool.scale(1)
+    few.watch_until(lambda: set(few.agents()) == {0})
+    assert "no sign of life" in few.said[0]
+    assert "takes its place" not in few.said[0]
+
+
+def test_an_endless_loop_in_a_game_is_noticed(server):
+    few = server("tests.tiny_environment:Endless-v0")
+    few.pool.scale(1)
+    few.watch_until(lambda: few.said)
+    assert "no sign of life" in few.said[0]
+    assert "stepping its games" in few.said[0]
+
+
+def test_agents_that_fail_end_it_with_their_own_traceback(server):
+    few = server("tests.tiny_environment:Broken-v0")
+    few.pool.scale(1)
+    with pytest.raises(TrainingFailed) as failed:
+        few.watch(30)
+    assert "ArithmeticError: broken on purpose" in str(failed.value)
+    assert 'raise ArithmeticError("broken on purpose")' in str(failed.value)
+    assert len(few.said) == agent_pool.ERRORS_LIMIT - 1
+
+
+def test_agents_that_are_killed_again_and_again_are_replaced(server):
+    few = server()
+    few.pool.scale(1)
+    for number in range(agent_pool.STILLBORN_LIMIT + 2):
+        few.watch_until(playing(few, number))
+        os.kill(few.process(number).pid, signal.SIGKILL)
+    few.watch_until(playing(few, agent_pool.STILLBORN_LIMIT + 2))
+    assert "Agent 0 died (SIGKILL); a new one takes its place." in few.said
+
+
+def test_where_no_process_can_be_started_it_goes_on_with_those_there_are(server, monkeypatch):
+    few = server()
+    few.pool.scale(1)
+    few.watch_until(playing(few, 0))
+
+    def refuse(_):
+        raise OSError(11, "Resource temporarily unavailable")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("multiprocessing.context.ForkServerProcess.start", refuse)
+        few.pool.scale(3)
+        few.watch(0.5)
+        assert set(few.agents()) == {0}
+        assert len(few.said) == 1
+        assert "temporarily unavailable" in few.said[0]
+    few.watch_until(lambda: len(few.agents()) == 3 and all(few.agents().values()))
+    assert len(few.said) == 1
+
+
+def test_the_report_says_who_waits(server):
+    few = server()
+    few.pool.scale(1)
+    few.watch_until(playing(few, 0))
+    few.answers.clear()
+    time.sleep(0.5)
+    assert "Agent 0: waiting for actions" in few.pool.report()[0]
+    assert "has not served it" in few.pool.report()[0]
