@@ -49,7 +49,7 @@ def to_flags(options, default) -> list[str]:
 
 def value_of(flag: str, arguments: list[str]) -> str | None:
     """The value that a flag has in the arguments, before they are parsed."""
-    for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
+    for argument, following in zip(arguments, [*arguments, None][1:], strict=True):
         if argument == flag:
             return following
         if argument.startswith(flag + "="):
