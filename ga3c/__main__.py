@@ -1,7 +1,8 @@
-"""python -m ga3c [train|play|evaluate|plot|reproduce|benchmark] ...; train is the default."""
+"""python -m ga3c [train|play|evaluate|plot|reproduce|benchmark|doctor] ...; train is the default."""
 
 import difflib
 import importlib
+import os
 import sys
 
 COMMANDS = {
@@ -9,6 +10,7 @@ COMMANDS = {
     "play": "watch a trained agent play",
     "evaluate": "measure a trained agent over many games",
     "plot": "draw the curves of one or more runs",
+    "doctor": "check what this machine has, and what it reaches",
     "benchmark": "measure how fast this machine trains, and how fast it could",
     "reproduce": "make a figure or table of the paper again",
 }
@@ -18,6 +20,7 @@ def main(arguments: list[str]) -> int:
     """Runs the command that the first word names. Returns the exit status."""
     from ga3c.config import ConfigError
 
+    os.umask(os.umask(0o022) | 0o002)  # whatever is written: not for everybody to write
     command = "train"
     if arguments and not arguments[0].startswith("-"):
         command, *arguments = arguments
@@ -30,6 +33,9 @@ def main(arguments: list[str]) -> int:
     except ConfigError as error:
         print(f"ga3c: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python flushes its stdout once more at the end
+        return 0
     except KeyboardInterrupt:  # before the command had anything to save
         return 130
 

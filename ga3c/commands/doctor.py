@@ -1,0 +1,165 @@
+"""Checks what this machine has for training, and measures what it reaches: python -m ga3c doctor."""
+
+import os
+import platform
+import re
+import shutil
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple
+
+from ga3c import resources, run_directory
+from ga3c.commands.command_line import parse
+from ga3c.config import ConfigError, LearningSettings, ScheduleSettings, usable_cores
+from ga3c.rollout import EnvironmentSpec, rollout_dtype, slots_needed
+
+DESCRIPTION = """Checks Python, packages, GPU, memory, cores, display and disk, and trains for 20 seconds to see what
+this machine reaches. Each line that finds something says what to do."""
+REQUIREMENTS = Path(__file__).resolve().parent.parent.parent / "requirements.txt"
+LITTLE_DISK = 2_000_000_000  # bytes
+
+
+@dataclass(frozen=True)
+class DoctorOptions:
+    measure: bool = True
+    """Train for 20 seconds to see what this machine reaches."""
+
+
+class Finding(NamedTuple):
+    well: bool
+    text: str
+    advice: str = ""
+
+
+def python() -> Finding:
+    version, bits = platform.python_version(), 8 * struct.calcsize("P")
+    fits = (3, 10) <= sys.version_info < (3, 14) and bits == 64
+    advice = "" if fits else "name a 64-bit Python 3.10 to 3.13: PYTHON=/path/to/python3 ./run.sh"
+    return Finding(fits, f"{version}, {bits} bits, {sys.executable}", advice)
+
+
+def packages() -> Finding:
+    """Whether what is installed is what requirements.txt pins."""
+    pins = dict(re.findall(r"^([\w.-]+)==(\S+)", REQUIREMENTS.read_text(encoding="utf-8"), re.MULTILINE))
+    others = []
+    for name, version in pins.items():
+        try:
+            found = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found = "missing"
+        if found != version:
+            others.append(f"{name} {found}, not {version}")
+    if others:
+        return Finding(False, "; ".join(others), "delete .venv and start ./run.sh again")
+    return Finding(True, f"all {len(pins)} as in requirements.txt")
+
+
+def gpu() -> Finding:
+    said = _output("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
+    if said is None:
+        return Finding(True, "no NVIDIA GPU (nvidia-smi does not answer): the model runs on the cores")
+    code = "import ga3c.device as d; print(len(d.tf.config.list_physical_devices('GPU')))"
+    seen = _output(sys.executable, "-c", code)
+    if seen and int(seen) > 0:
+        return Finding(True, said.replace("\n", "; "))
+    advice = "delete .venv and start ./run.sh again: it installs CUDA; if that does not help, update the driver"
+    return Finding(False, f"{said}, but TensorFlow does not find it", advice)
+
+
+def cores() -> Finding:
+    return Finding(True, f"{usable_cores()} of {os.cpu_count()} usable")
+
+
+def memory() -> Finding:
+    """Shared memory, memory and file handles: how many agents of the default size they are enough for."""
+    schedule, learning = ScheduleSettings(), LearningSettings()
+    pong = EnvironmentSpec("Pong", (84, 84, 4), "uint8", 6, 4)
+    slots = slots_needed(learning.t_max, schedule.envs_per_agent, learning.minimum_batch_steps)
+    slots_bytes = slots * rollout_dtype(pong, learning.t_max, schedule.envs_per_agent).itemsize
+    fit = resources.agents_that_fit(slots_bytes, schedule.envs_per_agent)
+    text = ", ".join(f"{what} for {agents} agents" for what, agents in fit.items())
+    advice = {
+        "shared memory (/dev/shm)": "in a container: --shm-size 2g",
+        "memory": "close other programs, or use --envs-per-agent 4",
+        "file handles (ulimit -n)": "raise the limit: ulimit -n 4096",
+    }
+    short = [advice[what] for what, agents in fit.items() if agents < 2 * usable_cores()]
+    return Finding(not short, text, "; ".join(short))
+
+
+def display() -> Finding:
+    if sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        return Finding(True, "there is one: ./play.sh opens a window")
+    return Finding(True, "none: ./play.sh records a video instead")
+
+
+def ffmpeg() -> Finding:
+    import imageio_ffmpeg
+
+    try:
+        return Finding(True, imageio_ffmpeg.get_ffmpeg_version())
+    except RuntimeError as error:
+        return Finding(False, str(error).splitlines()[0], "install ffmpeg, or record a .gif: ./play.sh --record a.gif")
+
+
+def disk() -> Finding:
+    place = run_directory.RESULTS
+    free = shutil.disk_usage(place.parent).free
+    if not os.access(place if place.exists() else place.parent, os.W_OK):
+        return Finding(False, f"{place} cannot be written", "name another place with --run-dir")
+    text = f"{free / 1e9:.0f} GB free for {place}"
+    return Finding(
+        free > LITTLE_DISK, text, "" if free > LITTLE_DISK else "make room, or name another place with --run-dir"
+    )
+
+
+def speed() -> Finding:
+    from ga3c.commands.benchmark import BenchmarkOptions, measure_run
+
+    try:
+        run = measure_run(BenchmarkOptions(seconds=30.0, rounds=1))
+    except ConfigError as error:
+        return Finding(False, str(error), "see what ./run.sh --game Pong says")
+    frames, million_an_hour = f"{run['frames_per_second']:,.0f} frames/s", f"{3600 * run['pps'] / 1e6:.1f} million"
+    return Finding(
+        True, f"{run['pps']:,.0f} steps/s of Pong ({frames}, {million_an_hour} steps an hour), controller off"
+    )
+
+
+CHECKS: dict[str, Callable[[], Finding]] = {
+    "Python": python,
+    "packages": packages,
+    "GPU": gpu,
+    "cores": cores,
+    "memory": memory,
+    "display": display,
+    "ffmpeg": ffmpeg,
+    "disk": disk,
+}
+
+
+def _output(*command: str) -> str | None:
+    """What a command prints; None if it fails."""
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return ended.stdout.strip() if ended.returncode == 0 else None
+
+
+def run(arguments: list[str]) -> int:
+    """1 if something needs to be done."""
+    options = parse(DoctorOptions, arguments, DoctorOptions(), DESCRIPTION, "doctor")
+    well = True
+    for name, check in (CHECKS | ({"speed": speed} if options.measure else {})).items():
+        finding = check()
+        well &= finding.well
+        print(f"{'ok' if finding.well else '!!'}  {name:9} {finding.text}", flush=True)
+        if finding.advice:
+            print(f"    {'':9} -> {finding.advice}", flush=True)
+    return 0 if well else 1
