@@ -1,0 +1,256 @@
+"""A real training run while things go wrong, and a look at the books afterwards.
+
+    python tests/chaos.py --kills 200 --stops 50 --server-kills 10 --disk-full 3 --seed 1
+
+From a seeded schedule, agents are killed and stopped, the disk refuses every byte for a while, the counts change
+every second, the server is killed without warning (some of the times while it writes a checkpoint) and the run
+resumed. Prints what it found and ends with 1 if anything is wrong. Linux only: /proc tells it about processes.
+"""
+
+import argparse
+import contextlib
+import os
+import random
+import resource
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import psutil
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from ga3c import checkpoint  # noqa: E402
+from ga3c.run_directory import read_csv  # noqa: E402
+
+MARK = "GA3C_CHAOS"  # an environment variable that tells our processes from all others
+SETTLED_SECONDS = 10.0  # after the last blow
+
+
+class Wrong(Exception):
+    """Something that must not happen; the text says what."""
+
+
+class Run:
+    """The training run, over all its starts."""
+
+    def __init__(self, directory: Path, arguments: list[str]):
+        self.directory, self._arguments = directory, arguments
+        self.mark = f"{os.getpid()}-{time.time_ns()}"
+        self.output: list[str] = []
+        self.process: psutil.Popen | None = None
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "ga3c", "train", *self._arguments]
+        command += ["--resume", str(self.directory)] if self.directory.exists() else ["--run-dir", str(self.directory)]
+        environment = os.environ | {"PYTHONPATH": str(ROOT), MARK: self.mark}
+        self.process = psutil.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+            start_new_session=True,
+        )
+        threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True).start()
+        before = self.steps()
+        self.wait(lambda: self.steps() > before, 120, "no step after a start")
+
+    def _read(self, stream) -> None:
+        with contextlib.suppress(ValueError):
+            for line in stream:
+                self.output.append(line.rstrip())
+
+    def wait(self, condition, seconds: float, what: str) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if self.process.poll() is not None:
+                raise Wrong(f"the run ended by itself with status {self.process.returncode}:\n" + self.tail())
+            if time.monotonic() > deadline:
+                raise Wrong(f"{what} within {seconds:.0f} s:\n{self.tail()}")
+            time.sleep(0.05)
+
+    def tail(self) -> str:
+        return "\n".join(self.output[-40:])
+
+    def rows(self) -> dict:
+        return read_csv(self.directory / "throughput.csv")
+
+    def steps(self) -> float:
+        steps = self.rows().get("steps", ())
+        return float(steps[-1]) if len(steps) else 0.0
+
+    def processes(self) -> list[psutil.Process]:
+        """All processes of all starts that are still there."""
+        found = []
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                if process.environ().get(MARK) == self.mark and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
+        return found
+
+    def check_that_all_ended(self) -> None:
+        """Within five seconds after the server."""
+        deadline = time.monotonic() + 5.0
+        while left := self.processes():
+            if time.monotonic() > deadline:
+                raise Wrong(f"5 s after the server ended there are still {left}")
+            time.sleep(0.05)
+
+    def agents(self) -> list[psutil.Process]:
+        with contextlib.suppress(psutil.Error):
+            return [agent for child in self.process.children() for agent in child.children()]
+        return []
+
+
+class Chaos:
+    """The blows, and what came of them."""
+
+    def __init__(self, run: Run, seed: int):
+        self.run, self.random = run, random.Random(seed)
+        self.stopped: list[psutil.Process] = []
+        self.resumes, self.lost_seconds = 0, []
+
+    def kill_agent(self) -> None:
+        self._hit(psutil.Process.kill)
+
+    def stop_agent(self) -> None:
+        self._hit(psutil.Process.suspend)
+
+    def _hit(self, blow) -> None:
+        if agents := self.run.agents():
+            with contextlib.suppress(psutil.Error):
+                blow(self.random.choice(agents))
+
+    def fill_disk(self) -> None:
+        """For three seconds no file of the server may grow."""
+        with contextlib.suppress(psutil.Error):
+            self.run.process.rlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+            time.sleep(3.0)
+            self.run.process.rlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+    def kill_server(self) -> None:
+        self._kill_server_and_resume()
+
+    def kill_server_in_checkpoint(self) -> None:
+        """While a checkpoint is half written; or after ten seconds, if that moment did not come."""
+        partial, deadline = self.run.directory / "checkpoints", time.monotonic() + 10.0
+        while time.monotonic() < deadline:
+            if any(name.endswith(".partial") for name in os.listdir(partial)):
+                break
+        self._kill_server_and_resume()
+
+    def _kill_server_and_resume(self) -> None:
+        seconds = self.run.rows()["seconds"][-1]
+        self.run.process.kill()
+        self.run.process.wait()
+        self.run.check_that_all_ended()
+        complaints: list[str] = []
+        _, _, meta = checkpoint.load_newest(self.run.directory / "checkpoints", complaints.append)
+        if complaints:
+            raise Wrong(f"an unreadable checkpoint: {complaints}")
+        self.lost_seconds.append(seconds - meta["totals"]["seconds"])
+        self.run.start()
+        self.resumes += 1
+
+
+def check_books(run: Run) -> dict:
+    """Raises Wrong. Returns the totals."""
+    totals = checkpoint.load_newest(run.directory / "checkpoints")[2]["totals"]
+    accounted = totals["trained_steps"] + totals["skipped_steps"] + totals["lost_steps"]
+    if totals["made_steps"] != accounted:
+        raise Wrong(f"{totals['made_steps']} steps were made, {accounted} are accounted for: {totals}")
+    episodes = len(read_csv(run.directory / "episodes.csv")["steps"])
+    if episodes != totals["episodes"]:
+        raise Wrong(f"{episodes} games in episodes.csv, {totals['episodes']} in the checkpoint")
+    for name in ("throughput", "episodes", "controller"):
+        for column in ("seconds", "steps"):
+            values = list(read_csv(run.directory / f"{name}.csv")[column])
+            if values != sorted(values):
+                raise Wrong(f"{column} step back in {name}.csv")
+    return totals
+
+
+def shared_memory() -> set[str]:
+    return set(os.listdir("/dev/shm"))
+
+
+def chaos(options: argparse.Namespace, directory: Path) -> None:
+    before = shared_memory()
+    arguments = ["--game", options.game, "--agents", "4", "--envs-per-agent", "4", "--controller", "paper"]
+    arguments += ["--controller-seconds", "1", "--log-seconds", "1", "--checkpoint-seconds", "2", "--plot-seconds", "0"]
+    arguments += ["--agent-silence-seconds", "2", "--stall-seconds", "20"]
+    run = Run(directory / "run", arguments)
+    blows = Chaos(run, options.seed)
+    in_checkpoint = options.server_kills * 3 // 10
+    todo = [blows.kill_agent] * options.kills + [blows.stop_agent] * options.stops
+    todo += [blows.fill_disk] * options.disk_full + [blows.kill_server_in_checkpoint] * in_checkpoint
+    todo += [blows.kill_server] * (options.server_kills - in_checkpoint)
+    blows.random.shuffle(todo)
+    try:
+        run.start()
+        run.wait(lambda: (run.directory / "checkpoints").exists(), 60, "no checkpoint")
+        for number, blow in enumerate(todo, start=1):
+            print(f"\r{number} of {len(todo)}: {blow.__name__:26}", end="", file=sys.stderr, flush=True)
+            time.sleep(blows.random.uniform(0.0, 2.0 * options.pause_seconds))
+            if run.process.poll() is not None:
+                raise Wrong(f"the run ended by itself with status {run.process.returncode}:\n{run.tail()}")
+            blow()
+        time.sleep(SETTLED_SECONDS)
+        steps = run.steps()
+        run.wait(lambda: run.steps() > steps, 20, "no step after the last blow")
+        run.process.send_signal(signal.SIGINT)
+        status = run.process.wait(60)
+        if status != 130:
+            raise Wrong(f"Ctrl-C ended it with status {status}:\n{run.tail()}")
+        totals = check_books(run)
+        run.check_that_all_ended()
+        if left := shared_memory() - before:
+            raise Wrong(f"shared memory is left: {left}")
+        if any("Traceback" in line for line in run.output):
+            raise Wrong("a traceback:\n" + "\n".join(run.output))
+    finally:
+        for process in run.processes():
+            process.kill()
+    pps = [rate for rate in run.rows()["pps"] if rate > 0]
+    lost = max(blows.lost_seconds, default=0.0)
+    print(
+        f"\n{options.kills} agents killed, {options.stops} stopped, disk full {options.disk_full} times, server "
+        f"killed {blows.resumes} times and resumed (at most {lost:.1f} s of training lost each time). "
+        f"{totals['steps']:,} steps, {totals['lost_steps']:,} more lost with agents; median "
+        f"{statistics.median(pps):,.0f} steps/s. The books balance."
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", default="Pong")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kills", type=int, default=10, help="agents to kill")
+    parser.add_argument("--stops", type=int, default=3, help="agents to stop (SIGSTOP)")
+    parser.add_argument("--disk-full", type=int, default=1, help="times that the disk takes nothing for 3 s")
+    parser.add_argument("--server-kills", type=int, default=2, help="times that the server is killed and resumed")
+    parser.add_argument("--pause-seconds", type=float, default=0.5, help="between two blows, on average")
+    parser.add_argument("--keep", help="directory for the run, kept afterwards")
+    options = parser.parse_args()
+    directory = Path(options.keep or tempfile.mkdtemp(prefix="ga3c-chaos-"))
+    try:
+        chaos(options, directory)
+    except Wrong as wrong:
+        print(f"\nWrong: {wrong}", file=sys.stderr)
+        return 1
+    finally:
+        if not options.keep:
+            shutil.rmtree(directory, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

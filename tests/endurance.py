@@ -1,0 +1,96 @@
+"""Changes the counts thousands of times in one real run, and looks at what that leaves behind.
+
+    python tests/endurance.py --changes 10000
+
+Every change sets agents, predictors and trainers to random numbers. Prints resident memory, threads and open files of
+the server after a tenth of the changes and at the end; ends with 1 if they grew by more than two percent. Linux only.
+"""
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import psutil
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from ga3c import environments
+from ga3c.agent_pool import start_forkserver
+from ga3c.config import EnvironmentSettings, RunSettings, ScheduleSettings, Settings
+from ga3c.console import Console
+from ga3c.controller import Counts
+
+REST = Counts(2, 1, 1)  # the setting in which it is measured
+GROWTH = 0.02
+
+
+def measure(server) -> dict[str, float]:
+    """At rest: the same setting, every process and thread of another gone."""
+    server.scale(REST)
+    deadline = time.monotonic() + 30
+    while len(server._agents.report()) != REST.agents or sum(t.is_alive() for t in server._threads) != 2:
+        if time.monotonic() > deadline:
+            raise SystemExit("It did not come to rest:\n" + "\n".join(server._report()))
+        time.sleep(0.1)
+    time.sleep(2.0)
+    me = psutil.Process()
+    return {
+        "resident MB": me.memory_info().rss / 1e6,
+        "threads": me.num_threads(),
+        "open files": me.num_fds(),
+        "memory maps": len(me.memory_maps(grouped=False)),
+        "processes": len(me.children(recursive=True)),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--changes", type=int, default=10_000)
+    parser.add_argument("--game", default="tests.tiny_environment:Match-v0")
+    parser.add_argument("--most", type=int, nargs=3, default=(6, 4, 4), help="agents, predictors, trainers")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    start_forkserver()
+    settings = Settings(
+        environment=EnvironmentSettings(game=options.game),
+        schedule=ScheduleSettings(*REST, envs_per_agent=4, controller="off"),
+        run=RunSettings(log_seconds=60.0),
+    )
+    from ga3c.server import Server
+
+    rng, random_counts = random.Random(options.seed), lambda: Counts(*(rng.randint(1, most) for most in options.most))
+    with tempfile.TemporaryDirectory() as scratch, open(os.devnull, "w") as nowhere:
+        games = environments.make(settings.environment, 1, 0)
+        server = Server(settings, Path(scratch), games.spec, Console(nowhere))
+        server.start()
+        serving = threading.Thread(target=server.serve, args=(lambda: None,), name="serve")
+        serving.start()
+        try:
+            before = {}
+            for number in range(1, options.changes + 1):
+                server.scale(random_counts())
+                time.sleep(rng.uniform(0.0, 0.04))
+                if number == max(1, options.changes // 10):
+                    before = measure(server)
+                    print(f"after {number:6} changes: {before}", flush=True)
+            after = measure(server)
+            print(f"after {options.changes:6} changes: {after}", flush=True)
+        finally:
+            server.request_stop()
+            serving.join()
+            totals = server.stop()
+    accounted = totals.trained_steps + totals.skipped_steps + totals.lost_steps
+    print(f"{totals.steps:,} steps; {totals.made_steps:,} made, {accounted:,} accounted for", flush=True)
+    grown = [name for name in before if after[name] > (1 + GROWTH) * before[name]]
+    if grown:
+        print(f"Grown by more than {100 * GROWTH:.0f} %: {', '.join(grown)}", flush=True)
+    return 1 if grown or totals.made_steps != accounted or totals.lost_steps else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
