@@ -220,6 +220,13 @@ class AgentPool:
                 self._ended.remove((made, training))
                 stats.agent_ended(made, made - training.shipped_steps)
 
+    def starting(self) -> int:
+        """Agents that are wanted and do not play yet."""
+        with self._lock:
+            staying = self._staying()
+            begun = sum(agent.memory.doing[0] != Doing.STARTING for agent in staying)
+            return max(0, self._wanted - begun)
+
     def report(self) -> list[str]:
         """A line for each agent: what it does, since when, and who waits for whom."""
         with self._lock:

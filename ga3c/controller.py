@@ -39,6 +39,7 @@ class Signals(NamedTuple):
     trainer_wait_seconds: float = 0.0
     prediction_queue: int = 0  # requests that wait
     training_queue: int = 0  # rollouts that wait
+    agents_starting: int = 0  # that do not play yet
 
 
 class Decision(NamedTuple):

@@ -144,6 +144,7 @@ class Server:
             trainer_wait_seconds=timings.trainer_waiting,
             prediction_queue=self._predictions.waiting(),
             training_queue=self._training.waiting(),
+            agents_starting=self._agents.starting(),
         )
 
     def scale(self, counts: Counts) -> None:

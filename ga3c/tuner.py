@@ -14,14 +14,14 @@ from ga3c.proposals import COARSE, DOWN, FINE, UP, Move, Proposal, Proposals, mo
 # In samples:
 BLOCK = 5
 START = 10  # left out after the start of the run
-SETTLING_PER_AGENT = 0.1  # left out after a change, for each agent that comes or goes,
-SETTLING_SECONDS = 3.0  # and in addition; not more than `trial_seconds`
 # In blocks:
 FIRST_LOOK = 2  # a trial is decided after so many at the earliest, unless it is far slower
 TURN = 4  # one setting is measured for so long before the other has its turn; also the length of a first, short trial
 MINUTE = 12
 PAUSES = (1, 2, 4)  # minutes; the last one again and again
 
+START_SECONDS = 60.0  # agents that start their games get so much time before they count
+SETTLING_SECONDS = 3.0  # left out after a change, once all agents play; not more than `trial_seconds`
 LOAD_CHANGE = 0.15  # a relative change of TPS by itself that means another load of the machine
 
 Steps = Generator[Counts, Signals, None]
@@ -46,6 +46,7 @@ class Tuner:
         self.counts = counts
         self.period_seconds = min(1.0, trial_seconds / 60)
         self._trial_blocks = round(trial_seconds / self.period_seconds / BLOCK)
+        self._starting = round(START_SECONDS / self.period_seconds)
         self._settling = round(min(SETTLING_SECONDS, trial_seconds) / self.period_seconds)
         self._lag_limit = lag_limit_updates or float("inf")
         self._most = most
@@ -64,8 +65,7 @@ class Tuner:
     def run(self, report: Report) -> Steps:
         self._now = yield self.counts
         self._running, self._stretch = self.counts, []  # what runs, and its newest blocks
-        for _ in range(START + round(SETTLING_PER_AGENT * self.counts.agents)):
-            self._now = yield self.counts
+        yield from self._settle(START)
         while True:
             proposal = yield from self._propose()
             if proposal:
@@ -100,10 +100,8 @@ class Tuner:
     def _block(self, counts: Counts) -> Generator[Counts, Signals, Block]:
         """Measures a setting for a block, once it has settled."""
         if counts != self._running:
-            settling = self._settling + round(SETTLING_PER_AGENT * abs(counts.agents - self._running.agents))
             self._running, self._stretch = counts, []
-            for _ in range(settling):
-                self._now = yield counts
+            yield from self._settle(self._settling)
         start, samples = self._now, []
         for _ in range(BLOCK):
             samples.append((yield counts))
@@ -112,6 +110,15 @@ class Tuner:
         if len(self._stretch) > 2:
             self._noise.add(self._stretch[0], self._stretch[2])
         return self._stretch[-1]
+
+    def _settle(self, samples: int) -> Steps:
+        """Lets the agents start their games, and then the rest of so many samples pass."""
+        for _ in range(self._starting):
+            self._now = yield self._running
+            if not self._now.agents_starting:
+                break
+        for _ in range(samples - 1):
+            self._now = yield self._running
 
     def _watch(self) -> Generator[Counts, Signals, bool]:
         """Measures the setting in use for a block. True if the load of the machine has changed."""

@@ -52,7 +52,7 @@ class Machine:
     and trainers wait; without it, the signals say nothing of waits and queues.
 
     Noise: first-order autoregressive with `noise` standard deviation for samples of a second and `memory_seconds`;
-    drift: the same, slow. Agents that are added need three seconds, in which nobody gains from them.
+    drift: the same, slow. Agents that are added need `start_seconds`, in which nobody gains from them.
     """
 
     def __init__(
@@ -66,8 +66,9 @@ class Machine:
         lag=None,
         later=(),
         waits=None,
+        start_seconds=3.0,
     ):
-        self.later, self.waits = dict(later), waits
+        self.later, self.waits, self.start_seconds = dict(later), waits, start_seconds
         self.landscape, self.lag = landscape, lag or (lambda counts: 3.0)
         self.noise, self.memory_seconds, self.drift, self.drift_seconds = noise, memory_seconds, drift, drift_seconds
         self._rng = np.random.default_rng(seed)
@@ -95,13 +96,19 @@ class Machine:
         if counts != self._counts:
             self._before, self._counts, self._changed = self._counts or counts, counts, now.seconds
         level = self.landscape(counts)
-        if now.seconds - self._changed < 3 and counts.agents > self._before.agents:
+        more = counts.agents - self._before.agents
+        starting = more if more > 0 and now.seconds - self._changed < self.start_seconds else 0
+        if starting:
             level = 0.9 * min(level, self.landscape(counts._replace(agents=self._before.agents)))
         self.used.append((level, counts))
         multiplier, normal = self._noise()
         tps, lag = level * multiplier, self.lag(counts) * (1 + 0.1 * normal)
         self.signals = now._replace(
-            seconds=now.seconds + 1, rollouts=now.rollouts + tps, lag_sum=now.lag_sum + lag, lag_rows=now.lag_rows + 1
+            seconds=now.seconds + 1,
+            rollouts=now.rollouts + tps,
+            lag_sum=now.lag_sum + lag,
+            lag_rows=now.lag_rows + 1,
+            agents_starting=starting,
         )
         if self.waits:
             self._add_waits(counts, *self.waits(counts))

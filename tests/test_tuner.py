@@ -144,8 +144,10 @@ def test_a_decision_reads_as_a_sentence():
         assert 0 < d.measured_seconds <= 60
 
 
-def test_starting_agents_are_not_measured():
-    first = run(two_cores, Counts(1, 1, 1), 0, seconds=60, noise=0.0, drift=0.0).decisions[0]
+@pytest.mark.parametrize("start_seconds", [3.0, 20.0])
+def test_starting_agents_are_not_measured(start_seconds):
+    quiet = {"noise": 0.0, "drift": 0.0, "start_seconds": start_seconds}
+    first = run(two_cores, Counts(1, 1, 1), 0, seconds=100, **quiet).decisions[0]
     assert first.effect_percent == pytest.approx(60)
 
 
