@@ -65,7 +65,7 @@ def gpu() -> Finding:
         return Finding(True, "no NVIDIA GPU (nvidia-smi does not answer): the model runs on the cores")
     code = "import ga3c.device as d; print(len(d.tf.config.list_physical_devices('GPU')))"
     seen = _output(sys.executable, "-c", code)
-    if seen and int(seen) > 0:
+    if re.fullmatch(r"[1-9]\d*", seen or ""):
         return Finding(True, said.replace("\n", "; "))
     advice = "delete .venv and start ./run.sh again: it installs CUDA; if that does not help, update the driver"
     return Finding(False, f"{said}, but TensorFlow does not find it", advice)

@@ -17,7 +17,8 @@ from ga3c.commands.plot import draw
 from ga3c.config import ConfigError, Settings, TrainingFailed
 from ga3c.console import Console
 
-DESCRIPTION = """Trains an agent with GA3C. Other commands, as the first word: play, evaluate, plot, reproduce."""
+DESCRIPTION = """Trains an agent with GA3C. Other commands, as the first word: play, evaluate, plot, benchmark,
+reproduce, doctor."""
 
 
 def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
