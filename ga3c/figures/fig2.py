@@ -80,7 +80,8 @@ def draw(traces: dict[tuple[str, str], dict[str, np.ndarray]], file: Path) -> No
             axis.step(minutes, trace[name], style, where="post", label=label)
         axis.set_title(f"{game}: {RULES[rule]}")
         axes[2, column].plot(minutes, trace["tps"], linewidth=1, label=RULES[rule])
-        axes[2, column].set(title=f"{game}: TPS", xlabel="minutes", ylim=(0, None))
+        axes[2, column].set(title=f"{game}: TPS", xlabel="minutes")
+    axes[2, 0].set_ylim(bottom=0)  # of both games, so not before both are drawn
     for axis, label in zip(axes[:, 0], ("number", "number", "TPS (rollouts/s)"), strict=True):
         axis.set_ylabel(label)
         axis.legend()
