@@ -109,7 +109,7 @@ def test_how_busy_the_gpu_is_is_asked_while_a_run_trains(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tool.parent}{os.pathsep}{os.environ['PATH']}")
     code = "import time; time.sleep(1); open('throughput.csv', 'w').write('seconds,tps\\n7.5,1\\n'); time.sleep(1)"
     monkeypatch.setattr(
-        Run, "command", lambda _, directory: ["sh", "-c", f'cd {directory} && {sys.executable} -c "{code}"']
+        Run, "command", lambda _, directory: ["sh", "-c", f'cd "{directory}" && "{sys.executable}" -c "{code}"']
     )
     quick = replace(RUN, seconds=1.2)
     perform([quick], tmp_path)
