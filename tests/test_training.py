@@ -104,6 +104,16 @@ def test_a_run_is_not_overwritten(atari_run):
     assert "leave --game out" in other.stderr
 
 
+def test_a_signal_that_comes_twice_at_once_is_one_wish(tmp_path):
+    """As `timeout` sends it: to the process, and to its group."""
+    started = Started(tmp_path / "log", *TINY, "--run-dir", tmp_path / "run", "--log-seconds", 0.5)
+    started.wait_for(lambda: program.rows(tmp_path / "run" / "throughput.csv"))
+    os.kill(started.process.pid, signal.SIGINT)
+    time.sleep(0.01)  # two that wait at the same time are one to the kernel, too
+    assert started.stop() == 130
+    assert "Saved in" in started.log.read_text()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_it_cleanly(tmp_path, number):
     run_dir = tmp_path / "run"
@@ -134,9 +144,10 @@ def test_a_second_signal_ends_it_at_once(tmp_path):
         agent.suspend()  # they cannot follow the first signal
     started.look()
     os.kill(started.process.pid, signal.SIGINT)
-    time.sleep(0.3)
+    time.sleep(1.3)
     os.kill(started.process.pid, signal.SIGINT)
     assert started.process.wait(3) == 130
+    assert "Saved" not in started.log.read_text()
     for agent in psutil.wait_procs(started.family, timeout=0)[1]:
         agent.resume()
     assert started.left_over() == []

@@ -21,6 +21,9 @@ DESCRIPTION = """Trains an agent with GA3C. Other commands, as the first word: p
 reproduce, doctor."""
 
 
+SAME_WISH_SECONDS = 1.0  # between two signals that mean one stop
+
+
 def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
     """Settings from the command line, and the run to go on with, if any. Raises ConfigError."""
     arguments = _resume_with_value(arguments)
@@ -81,11 +84,14 @@ def run(arguments: list[str]) -> int:
         raise
     failed = False
     stopped_by: list[int] = []
+    stopped_at: list[float] = []
 
     def on_signal(number, _frame):
-        if stopped_by:
-            os._exit(128 + number)  # asked twice: at once; agents end when their connections do
+        # Asked twice: at once; agents end when their connections do. Some programs send one wish twice, though.
+        if stopped_by and time.monotonic() - stopped_at[0] > SAME_WISH_SECONDS:
+            os._exit(128 + number)
         stopped_by.append(number)
+        stopped_at.append(time.monotonic())
         server.request_stop()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
