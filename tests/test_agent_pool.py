@@ -110,25 +110,14 @@ def test_a_stopped_agent_is_named_and_replaced(server):
     assert set(few.agents()) == {1, 2}
 
 
-def test_an_agent_that_waits_for_an_answer_is_not_at_fault(server):
+@pytest.mark.parametrize("event", ["answers", "releases"])
+def test_an_agent_that_waits_for_an_answer_or_a_slot_is_not_at_fault(server, event):
     few = server(silence_seconds=0.5)
     few.pool.scale(2)
     few.watch_until(playing(few, 0, 1))
-    few.answers.clear()
+    getattr(few, event).clear()
     few.watch(2.0)
-    few.answers.set()
-    few.watch(1.0)
-    assert few.said == []
-    assert set(few.agents()) == {0, 1}
-
-
-def test_an_agent_that_waits_for_a_slot_is_not_at_fault(server):
-    few = server(silence_seconds=0.5)
-    few.pool.scale(2)
-    few.watch_until(playing(few, 0, 1))
-    few.releases.clear()
-    few.watch(2.0)
-    few.releases.set()
+    getattr(few, event).set()
     few.watch(1.0)
     assert few.said == []
     assert set(few.agents()) == {0, 1}

@@ -83,15 +83,13 @@ def run(arguments: list[str]) -> int:
             run_directory.discard(run_dir)
         raise
     failed = False
-    stopped_by: list[int] = []
-    stopped_at: list[float] = []
+    stops: list[tuple[int, float]] = []  # signal, when
 
     def on_signal(number, _frame):
         # Asked twice: at once; agents end when their connections do. Some programs send one wish twice, though.
-        if stopped_by and time.monotonic() - stopped_at[0] > SAME_WISH_SECONDS:
+        if stops and time.monotonic() - stops[0][1] > SAME_WISH_SECONDS:
             os._exit(128 + number)
-        stopped_by.append(number)
-        stopped_at.append(time.monotonic())
+        stops.append((number, time.monotonic()))
         server.request_stop()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -128,7 +126,7 @@ def run(arguments: list[str]) -> int:
             draw([run_dir], run_dir / "plot.png")
         except OSError as error:
             console.say(f"Cannot draw {_short(run_dir / 'plot.png')}: {error.strerror}.")
-    return 1 if failed else 128 + stopped_by[0] if stopped_by else 0
+    return 1 if failed else 128 + stops[0][0] if stops else 0
 
 
 def _score(mean: float) -> str:
