@@ -7,8 +7,17 @@ from tests import program
 
 @pytest.fixture(scope="session")
 def atari_run(tmp_path_factory):
-    """(directory, how it ended) of a finished run of a few hundred updates on Pong."""
+    """(directory, exit status, output) of a run on Pong: a few hundred updates and a decision, then Ctrl-C."""
     run_dir = tmp_path_factory.mktemp("results") / "Pong" / "run"
-    arguments = ["--game", "Pong", "--run-dir", run_dir, "--steps", 24_000, "--log-seconds", 1]
-    ended = program.run(*arguments, "--controller-seconds", 2, "--checkpoint-seconds", 2, timeout=240)
-    return run_dir, ended
+    arguments = ["--game", "Pong", "--run-dir", run_dir, "--controller-seconds", 2]
+    arguments += ["--log-seconds", 1, "--checkpoint-seconds", 2]
+    run_dir.parent.mkdir()
+    started = program.Started(run_dir.parent / "output.txt", *arguments)
+
+    def enough() -> bool:
+        rows = program.rows(run_dir / "throughput.csv")
+        return bool(rows) and int(rows[-1]["steps"]) >= 24_000 and bool(program.rows(run_dir / "controller.csv"))
+
+    started.wait_for(enough, seconds=240)
+    status = started.stop()
+    return run_dir, status, started.log.read_text()

@@ -25,7 +25,7 @@ def cart_pole_run(tmp_path_factory):
 @pytest.fixture(scope="module")
 def short_pong(atari_run, tmp_path_factory):
     """The Pong agent, to be played in games of 400 frames: its checkpoint with that one setting changed."""
-    run_dir, _ = atari_run
+    run_dir = atari_run[0]
     newest = max((run_dir / "checkpoints").glob("*.npz"))
     with np.load(newest) as file:
         arrays = {name: file[name] for name in file.files}
