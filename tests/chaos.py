@@ -2,9 +2,10 @@
 
     python tests/chaos.py --kills 200 --stops 50 --server-kills 10 --disk-full 3 --seed 1
 
-From a seeded schedule, agents are killed and stopped, the disk refuses every byte for a while, the counts change
-every second, the server is killed without warning (some of the times while it writes a checkpoint) and the run
-resumed. Prints what it found and ends with 1 if anything is wrong. Linux only: /proc tells it about processes.
+From a seeded schedule, agents are killed and stopped, the disk refuses every byte for a while, the server is killed
+without warning (some of the times while it writes a checkpoint) and the run resumed. The counts change every second;
+with --controller off they stay, and it says how soon after the last blow the speed was what it had been before the
+first. Ends with 1 if anything is wrong. Linux only: /proc tells it about processes.
 """
 
 import argparse
@@ -31,7 +32,8 @@ from ga3c import checkpoint  # noqa: E402
 from ga3c.run_directory import read_csv  # noqa: E402
 
 MARK = "GA3C_CHAOS"  # an environment variable that tells our processes from all others
-SETTLED_SECONDS = 10.0  # after the last blow
+SETTLED_SECONDS = 10.0  # before the first blow, and after the last
+RECOVERED, WINDOW_SECONDS = 0.95, 3  # of the speed before the first blow, as a mean over so many rows of a second
 
 
 class Wrong(Exception):
@@ -86,6 +88,9 @@ class Run:
     def steps(self) -> float:
         steps = self.rows().get("steps", ())
         return float(steps[-1]) if len(steps) else 0.0
+
+    def seconds(self) -> float:
+        return float(self.rows()["seconds"][-1])
 
     def processes(self) -> list[psutil.Process]:
         """All processes of all starts that are still there."""
@@ -148,7 +153,7 @@ class Chaos:
         self._kill_server_and_resume()
 
     def _kill_server_and_resume(self) -> None:
-        seconds = self.run.rows()["seconds"][-1]
+        seconds = self.run.seconds()
         self.run.process.kill()
         self.run.process.wait()
         self.run.check_that_all_ended()
@@ -178,13 +183,26 @@ def check_books(run: Run) -> dict:
     return totals
 
 
+def recovery(run: Run, first: float, last: float) -> str:
+    """How soon after the last blow PPS was back; both in seconds of the run."""
+    rows = run.rows()
+    seconds, pps = rows["seconds"], rows["pps"]
+    before = statistics.mean(pps[(seconds > first - SETTLED_SECONDS) & (seconds <= first)])
+    for row in range(WINDOW_SECONDS, len(seconds) + 1):
+        now = statistics.mean(pps[row - WINDOW_SECONDS : row])
+        if seconds[row - WINDOW_SECONDS] > last and now >= RECOVERED * before:
+            after = seconds[row - 1] - last
+            return f"{before:,.0f} steps/s before the first blow, {now:,.0f} again {after:.0f} s after the last"
+    raise Wrong(f"{before:,.0f} steps/s before the first blow were not reached again after the last")
+
+
 def shared_memory() -> set[str]:
     return set(os.listdir("/dev/shm"))
 
 
 def chaos(options: argparse.Namespace, directory: Path) -> None:
     before = shared_memory()
-    arguments = ["--game", options.game, "--agents", "4", "--envs-per-agent", "4", "--controller", "paper"]
+    arguments = ["--game", options.game, "--agents", "4", "--envs-per-agent", "4", "--controller", options.controller]
     arguments += ["--controller-seconds", "1", "--log-seconds", "1", "--checkpoint-seconds", "2", "--plot-seconds", "0"]
     arguments += ["--agent-silence-seconds", "2", "--stall-seconds", "20"]
     run = Run(directory / "run", arguments)
@@ -197,14 +215,16 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
     try:
         run.start()
         run.wait(lambda: (run.directory / "checkpoints").exists(), 60, "no checkpoint")
+        time.sleep(2 * SETTLED_SECONDS if options.controller == "off" else 0.0)
+        first = run.seconds()
         for number, blow in enumerate(todo, start=1):
             print(f"\r{number} of {len(todo)}: {blow.__name__:26}", end="", file=sys.stderr, flush=True)
             time.sleep(blows.random.uniform(0.0, 2.0 * options.pause_seconds))
             if run.process.poll() is not None:
                 raise Wrong(f"the run ended by itself with status {run.process.returncode}:\n{run.tail()}")
             blow()
-        time.sleep(SETTLED_SECONDS)
-        steps = run.steps()
+        last, steps = run.seconds(), run.steps()
+        time.sleep(SETTLED_SECONDS + WINDOW_SECONDS)
         run.wait(lambda: run.steps() > steps, 20, "no step after the last blow")
         run.process.send_signal(signal.SIGINT)
         status = run.process.wait(60)
@@ -220,12 +240,12 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
         for process in run.processes():
             process.kill()
     pps = [rate for rate in run.rows()["pps"] if rate > 0]
+    speed = recovery(run, first, last) if options.controller == "off" else f"median {statistics.median(pps):,.0f} steps/s"
     lost = max(blows.lost_seconds, default=0.0)
     print(
         f"\n{options.kills} agents killed, {options.stops} stopped, disk full {options.disk_full} times, server "
         f"killed {blows.resumes} times and resumed (at most {lost:.1f} s of training lost each time). "
-        f"{totals['steps']:,} steps, {totals['lost_steps']:,} more lost with agents; median "
-        f"{statistics.median(pps):,.0f} steps/s. The books balance."
+        f"{totals['steps']:,} steps, {totals['lost_steps']:,} more lost with agents; {speed}. The books balance."
     )
 
 
@@ -233,6 +253,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="Pong")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--controller", choices=("paper", "off"), default="paper")
     parser.add_argument("--kills", type=int, default=10, help="agents to kill")
     parser.add_argument("--stops", type=int, default=3, help="agents to stop (SIGSTOP)")
     parser.add_argument("--disk-full", type=int, default=1, help="times that the disk takes nothing for 3 s")
