@@ -239,8 +239,8 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
     finally:
         for process in run.processes():
             process.kill()
-    pps = [rate for rate in run.rows()["pps"] if rate > 0]
-    speed = recovery(run, first, last) if options.controller == "off" else f"median {statistics.median(pps):,.0f} steps/s"
+    pps = statistics.median(rate for rate in run.rows()["pps"] if rate > 0)
+    speed = recovery(run, first, last) if options.controller == "off" else f"median {pps:,.0f} steps/s"
     lost = max(blows.lost_seconds, default=0.0)
     print(
         f"\n{options.kills} agents killed, {options.stops} stopped, disk full {options.disk_full} times, server "
