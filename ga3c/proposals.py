@@ -10,6 +10,7 @@ from ga3c.measurement import Block, Effect
 UP, DOWN = 1, -1
 COARSE, FINE = 2.0, 1.4  # a count is multiplied or divided by
 IDLE = 0.3  # a thread that waits for more than this share of its time keeps up
+LOOKS, LOOKS_IF_LIKELY = 1, 2  # unclear trials after which there is another one; of a gain larger than its error
 OVER_LIMIT_HANDICAP = 0.2  # how much less hope there is for a setting with too much policy lag
 
 
@@ -93,7 +94,8 @@ class Proposals:
     def _leave(self) -> None:
         self._hint: dict[Move, str] = {}
         self._tried: dict[Counts, Effect] = {}  # from the setting in use
-        self._unclear: set[Counts] = set()  # of these, those that were not measured for long
+        self._looks: dict[Counts, int] = {}  # trials of these so far
+        self._unclear: set[Counts] = set()  # of these, those that deserve a longer one
         self._over_limit: set[Counts] = set()  # of these, those with too much policy lag
 
     def keep(self, before: Counts, kept: Counts, effect: Effect, once_more: bool) -> None:
@@ -110,10 +112,11 @@ class Proposals:
         """`clear`: more measurements would not help."""
         if clear:
             self._futile.add(move_of(counts, trial))
-        if clear or trial in self._tried:
-            self._unclear.discard(trial)
-        else:
+        looks = self._looks[trial] = self._looks.get(trial, 0) + 1
+        if not clear and looks <= (LOOKS_IF_LIKELY if effect.size > effect.error else LOOKS):
             self._unclear.add(trial)
+        else:
+            self._unclear.discard(trial)
         self._tried[trial] = effect
         if over_limit:
             self._over_limit.add(trial)
