@@ -188,6 +188,17 @@ def test_agents_that_are_killed_again_and_again_are_replaced(server):
     assert "Agent 0 died (SIGKILL); a new one takes its place." in few.said
 
 
+def test_agents_that_never_come_to_play_end_it(server):
+    """Killed each time while they start their games, as where there is too little memory."""
+    few = server()
+    few.answers.clear()  # without an answer nobody makes a step
+    few.pool.scale(1)
+    with pytest.raises(TrainingFailed, match="Agents keep dying. The last, agent 9, died"):
+        for number in range(2 * agent_pool.STILLBORN_LIMIT):
+            os.kill(few.process(number).pid, signal.SIGKILL)
+            few.watch_until(lambda number=number: number + 1 in few.agents())
+
+
 def test_where_no_process_can_be_started_it_goes_on_with_those_there_are(server, monkeypatch):
     few = server()
     few.pool.scale(1)
