@@ -19,24 +19,25 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from ga3c import environments
-from ga3c.agent_pool import start_forkserver
-from ga3c.config import EnvironmentSettings, RunSettings, ScheduleSettings, Settings
-from ga3c.console import Console
-from ga3c.controller import Counts
+from ga3c.controller import Counts  # the rest where it is used: each agent's process loads this file
 
 REST = Counts(2, 1, 1)  # the setting in which it is measured
 GROWTH = 0.02
 
 
-def measure(server) -> dict[str, float]:
-    """At rest: the same setting, every process and thread of another gone."""
-    server.scale(REST)
-    deadline = time.monotonic() + 30
-    while len(server._agents.report()) != REST.agents or sum(t.is_alive() for t in server._threads) != 2:
-        if time.monotonic() > deadline:
-            raise SystemExit("It did not come to rest:\n" + "\n".join(server._report()))
-        time.sleep(0.1)
+def measure(server, most: Counts) -> dict[str, float]:
+    """At rest after the largest setting: every process and thread of another gone, memory of agents once all in use."""
+    for counts in (most, REST):
+        server.scale(counts)
+        deadline = time.monotonic() + 60
+        while (
+            len(server._agents.report()) != counts.agents
+            or server._agents.starting()
+            or sum(thread.is_alive() for thread in server._threads) != counts.predictors + counts.trainers
+        ):
+            if time.monotonic() > deadline:
+                raise SystemExit("It did not come to rest:\n" + "\n".join(server._report()))
+            time.sleep(0.1)
     time.sleep(2.0)
     me = psutil.Process()
     return {
@@ -55,11 +56,17 @@ def main() -> int:
     parser.add_argument("--most", type=int, nargs=3, default=(6, 4, 4), help="agents, predictors, trainers")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+
+    from ga3c import environments
+    from ga3c.agent_pool import start_forkserver
+    from ga3c.config import EnvironmentSettings, RunSettings, ScheduleSettings, Settings
+    from ga3c.console import Console
+
     start_forkserver()
     settings = Settings(
         environment=EnvironmentSettings(game=options.game),
         schedule=ScheduleSettings(*REST, envs_per_agent=4, controller="off"),
-        run=RunSettings(log_seconds=60.0),
+        run=RunSettings(log_seconds=1.0),
     )
     from ga3c.server import Server
 
@@ -76,9 +83,9 @@ def main() -> int:
                 server.scale(random_counts())
                 time.sleep(rng.uniform(0.0, 0.04))
                 if number == max(1, options.changes // 10):
-                    before = measure(server)
+                    before = measure(server, Counts(*options.most))
                     print(f"after {number:6} changes: {before}", flush=True)
-            after = measure(server)
+            after = measure(server, Counts(*options.most))
             print(f"after {options.changes:6} changes: {after}", flush=True)
         finally:
             server.request_stop()

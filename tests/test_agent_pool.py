@@ -193,10 +193,16 @@ def test_agents_that_never_come_to_play_end_it(server):
     few = server()
     few.answers.clear()  # without an answer nobody makes a step
     few.pool.scale(1)
-    with pytest.raises(TrainingFailed, match="Agents keep dying. The last, agent 9, died"):
+
+    def kill_each():
         for number in range(2 * agent_pool.STILLBORN_LIMIT):
             os.kill(few.process(number).pid, signal.SIGKILL)
             few.watch_until(lambda number=number: number + 1 in few.agents())
+
+    with pytest.raises(TrainingFailed, match="Agents keep dying"):
+        kill_each()
+    assert max(few.agents(), default=0) < agent_pool.STILLBORN_LIMIT
+    assert len(few.said) == agent_pool.STILLBORN_LIMIT - 1
 
 
 def test_where_no_process_can_be_started_it_goes_on_with_those_there_are(server, monkeypatch):
