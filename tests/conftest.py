@@ -5,6 +5,17 @@ import pytest
 from tests import program
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_left_running():
+    """A test that fails does not get to stop what it has started."""
+    yield
+    while program.STARTED:
+        process = program.STARTED.pop()
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
 @pytest.fixture(scope="session")
 def atari_run(tmp_path_factory):
     """(directory, exit status, output) of a run on Pong: a few hundred updates and a decision, then Ctrl-C."""

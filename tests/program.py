@@ -15,6 +15,8 @@ ROOT = Path(__file__).parent.parent
 TINY = ["--game", "tests.tiny_environment:Match-v0", "--agents", "2", "--envs-per-agent", "4"]
 TINY += ["--learning-rate", "0.002", "--rmsprop-epsilon", "1e-5"]
 
+STARTED: list[subprocess.Popen] = []  # for those that a failed test leaves behind
+
 
 def command(*arguments) -> list[str]:
     return [sys.executable, "-m", "ga3c", *map(str, arguments)]
@@ -38,6 +40,7 @@ class Started:
             self.process = subprocess.Popen(
                 command(*arguments), stdout=out, stderr=subprocess.STDOUT, cwd=ROOT, start_new_session=True
             )
+        STARTED.append(self.process)
         self.family: set[psutil.Process] = set()
 
     def wait_for(self, condition, seconds=60):
