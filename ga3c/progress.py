@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, fields
 
-from ga3c import config
+from ga3c import saved_settings
 from ga3c.config import ConfigError, Settings
 from ga3c.controller import Counts
 from ga3c.stats import Totals
@@ -22,7 +22,7 @@ class Progress:
     def to_meta(self) -> dict:
         """As plain values, for JSON."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}
-        return own | {"settings": config.to_dict(self.settings), "totals": vars(self.totals)}
+        return own | {"settings": saved_settings.to_dict(self.settings), "totals": vars(self.totals)}
 
 
 def from_meta(meta: dict, path) -> Progress:
@@ -35,7 +35,7 @@ def from_meta(meta: dict, path) -> Progress:
         for name, value in vars(totals).items():
             if not (isinstance(value, type(getattr(Totals, name)) | int) and 0 <= value < math.inf):
                 raise ValueError(f"{name} is {value!r}")
-        return Progress(config.from_dict(meta["settings"]), totals, counts, next_agent, scores)
+        return Progress(saved_settings.from_dict(meta["settings"]), totals, counts, next_agent, scores)
     except (KeyError, TypeError, ValueError, ConfigError) as error:
         raise ConfigError(f"{path} is not a checkpoint of this version of ga3c ({error}).") from error
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ga3c import config, environments
-from ga3c.config import ConfigError, Settings
+from ga3c import environments, saved_settings
+from ga3c.config import ConfigError, Settings, usable_cores
 from ga3c.disk import parse
 from ga3c.environments import atari
 
@@ -109,7 +109,7 @@ def read_settings(run: Path) -> Settings:
     """The settings that a run was started with. Raises ConfigError."""
     try:
         saved = json.loads((run / "config.json").read_text(encoding="utf-8"))
-        return config.from_dict(saved["settings"])
+        return saved_settings.from_dict(saved["settings"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"Cannot read {run / 'config.json'}: {error}") from error
 
@@ -142,7 +142,7 @@ def _numbers(cells: list[str]) -> list[float]:
 def _description(settings: Settings) -> dict:
     packages = ("tensorflow", "keras", "numpy", "ale-py", "gymnasium")
     return {
-        "settings": config.to_dict(settings),
+        "settings": saved_settings.to_dict(settings),
         "command": sys.argv,
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "versions": {"python": platform.python_version()} | {name: metadata.version(name) for name in packages},
@@ -150,7 +150,7 @@ def _description(settings: Settings) -> dict:
             "machine": platform.machine(),
             "system": platform.platform(),
             "processor": _processor(),
-            "cores": config.usable_cores(),
+            "cores": usable_cores(),
         },
     }
 

@@ -196,7 +196,8 @@ class Server:
         `every_second()` is called about once a second. Raises TrainingFailed with the reason if a part failed.
         """
         run = self._settings.run
-        started = saved = time.monotonic()
+        started = time.monotonic()
+        save_at = started + run.checkpoint_seconds
         stall = StallWatch(run.stall_seconds)
         while not self._stopping.wait(1.0 if run.steps is None else 0.2):
             self._agents.watch()
@@ -209,11 +210,8 @@ class Server:
                 said = "Who waits for whom:"
             if said:
                 self._console.say("\n  ".join([said, *(self._report() if said.endswith(":") else [])]))
-            if now - saved >= run.checkpoint_seconds:
-                # Where the disk did not take it, it is tried again soon.
-                saved = (
-                    now if self.save() else now - run.checkpoint_seconds + min(RETRY_SECONDS, run.checkpoint_seconds)
-                )
+            if now >= save_at:
+                save_at = now + (run.checkpoint_seconds if self.save() else min(RETRY_SECONDS, run.checkpoint_seconds))
             every_second()
             if (
                 (run.steps is not None and totals.steps >= run.steps)

@@ -12,6 +12,7 @@ TENSORFLOW = {"tensorflow", "keras"}
 # module -> what of this package it may import (besides itself), or None: anything but `commands`
 ALLOWED = {
     "config": set(),
+    "saved_settings": {"config"},
     "rollout": set(),
     "console": set(),
     "checkpoint": {"config"},
@@ -28,9 +29,9 @@ ALLOWED = {
     "tuner": {"controller", "measurement", "proposals"},
     "stats": set(),
     "stats_writer": {"console", "disk", "stats"},
-    "progress": {"config", "controller", "stats"},
+    "progress": {"config", "controller", "saved_settings", "stats"},
     "recovery": {"checkpoint", "config", "controller", "disk", "model", "progress", "stats", "stats_writer"},
-    "run_directory": {"config", "disk", "environments"},
+    "run_directory": {"config", "disk", "environments", "saved_settings"},
     "networks": {"config", "rollout"},
     "algorithms": set(),
     "agent": {"config", "environments", "inbox", "rollout", "prediction_queue", "training_queue"},

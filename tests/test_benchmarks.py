@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ga3c import config
+from ga3c import config, saved_settings
 from ga3c.config import ConfigError
 from tests.benchmarks import compare
 from tests.benchmarks.compare import Measurement
@@ -102,7 +102,7 @@ def test_ga3c_and_a_program_that_prints_figures(tmp_path, capsys, monkeypatch):
     assert result["ratios"]["tuned-sync-a2c, 32 games"]["rounds"] == [ours["windows"]["median"] / 25]
 
     # ours ran with its defaults, but for what was asked for; where it and when it stopped is not compared
-    settings, defaults = run["settings"], config.to_dict(config.Settings())
+    settings, defaults = run["settings"], saved_settings.to_dict(config.Settings())
     asked = {"controller": "off", "agents": 1, "envs_per_agent": 2}
     assert settings["schedule"] == defaults["schedule"] | asked
     assert settings["learning"] == defaults["learning"] | {"network": "small", "minimum_batch_steps": 10}

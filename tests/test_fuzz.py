@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ga3c import checkpoint, config, progress, run_directory
+from ga3c import checkpoint, config, progress, run_directory, saved_settings
 from ga3c.commands import train
 from ga3c.commands.plot import draw
 from ga3c.config import ConfigError, LearningSettings, Settings
@@ -179,5 +179,5 @@ def test_logs_are_drawn(hits):
 @given(damages)
 def test_config_files(hits):
     path = Path("config.json")
-    path.write_bytes(damaged(json.dumps({"settings": config.to_dict(Settings())}, indent=2).encode(), hits))
+    path.write_bytes(damaged(json.dumps({"settings": saved_settings.to_dict(Settings())}, indent=2).encode(), hits))
     read_or_refused(lambda: run_directory.read_settings(path.parent), path)
