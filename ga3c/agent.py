@@ -17,7 +17,7 @@ import numpy as np
 from ga3c import environments
 from ga3c.config import EnvironmentSettings
 from ga3c.inbox import ServerGone
-from ga3c.prediction_queue import PredictionClient
+from ga3c.prediction_queue import Order, PredictionClient
 from ga3c.rollout import AgentMemory, Doing
 from ga3c.training_queue import Episode, TrainingClient
 
@@ -63,7 +63,7 @@ def play(
         predictions.ask(slot, row)
         memory.requested()
         memory.now(Doing.WAITING_FOR_ANSWER)
-        go_on = predictions.wait()
+        order = predictions.wait()
         memory.now(Doing.STEPPING)
         if complete:
             # The first value of this rollout is the one that follows the rollout before it.
@@ -71,7 +71,12 @@ def play(
             training.ship(*complete, scores.take())
             memory.shipped()
             complete = None
-        if not go_on:
+        if order == Order.PAUSE:
+            memory.now(Doing.PAUSING)
+            order = predictions.wait()
+            if order == Order.GO_ON:
+                continue  # with a new answer to the same row
+        if order == Order.FINISH:
             if row:
                 slots["bootstrap_value"][slot] = slots["value"][slot, row]
                 training.ship(slot, row, transitions, scores.take())

@@ -12,7 +12,7 @@ import numpy as np
 from ga3c import agent as agent_process
 from ga3c.config import EnvironmentSettings, TrainingFailed
 from ga3c.console import Console
-from ga3c.prediction_queue import PredictionQueue
+from ga3c.prediction_queue import Order, PredictionQueue
 from ga3c.rollout import AgentMemory, Doing
 from ga3c.stats import Stats
 from ga3c.training_queue import TrainingQueue
@@ -22,6 +22,9 @@ ERRORS_LIMIT, STILLBORN_LIMIT = 3, 10
 GROWN_UP_SECONDS = 60.0  # an error after such a life does not count
 START_SECONDS = 60.0  # an agent that starts its games may be silent for so long at the least
 WATCH_SECONDS = 3.0  # between two looks at the agents; if it was longer, the server itself had been stopped
+# An agent that is not wanted any more pauses for so long before it ends: to start one costs seconds of a core, and
+# the controller, which measures two settings in turns, often wants it again.
+SPARE_SECONDS = 60.0
 
 
 def start_forkserver() -> None:
@@ -43,6 +46,7 @@ class _Agent:
     def __init__(self, process, prediction, training, memory: AgentMemory, slots: int):
         self.process, self.prediction, self.training, self.memory = process, prediction, training, memory
         self.leaving = False
+        self.spare_since: float | None = None  # time.monotonic() since when it is not wanted; None: it is
         self.fault = ""  # why the server killed it
         self._slots = slots
         self._started = time.monotonic()
@@ -55,6 +59,8 @@ class _Agent:
     def waits_for_server(self) -> bool:
         """It has asked for something that the server has not given yet."""
         doing, _ = self.memory.doing
+        if doing == Doing.PAUSING:
+            return self.prediction.pausing
         if doing == Doing.WAITING_FOR_ANSWER:
             return self.memory.requests > self.prediction.answered
         unread = self.memory.shipments - self.training.read
@@ -100,27 +106,43 @@ class AgentPool:
         self.next_number = first_number  # agents are numbered through, over a resume too
 
     def scale(self, count: int) -> None:
-        """Starts agents, or tells the newest to ship what they have and to end. Does not wait for either."""
+        """Starts agents, or tells the newest to ship what they have and to pause. Does not wait for either."""
         with self._lock:
             self._wanted = 0 if self._closed else count
-            for agent in self._staying()[count:]:
-                agent.leaving = True
-                self._predictions.finish(agent.prediction)
+            for agent in self._playing()[count:]:
+                agent.spare_since = time.monotonic()
+                agent.prediction.order(Order.PAUSE)
+            self._end_spare()
             self._fill_up()
 
-    def _staying(self) -> list[_Agent]:
-        return [agent for agent in self._agents.values() if not agent.leaving]
+    def _end_spare(self) -> None:
+        for agent in self._spare():
+            if time.monotonic() - agent.spare_since >= SPARE_SECONDS:
+                agent.leaving = True
+                agent.prediction.order(Order.FINISH)
+
+    def _playing(self) -> list[_Agent]:
+        return [agent for agent in self._agents.values() if not agent.leaving and agent.spare_since is None]
+
+    def _spare(self) -> list[_Agent]:
+        return [agent for agent in self._agents.values() if not agent.leaving and agent.spare_since is not None]
 
     def _fill_up(self) -> None:
-        """Starts what is missing. Where the system refuses, it says so once and is tried again at the next watch."""
+        """Wakes or starts what is missing.
+
+        Where the system refuses, it says so once and is tried again at the next watch.
+        """
+        for agent in self._spare()[: max(0, self._wanted - len(self._playing()))]:
+            agent.spare_since = None
+            agent.prediction.order(Order.GO_ON)
         try:
-            for _ in range(self._wanted - len(self._staying())):
+            for _ in range(self._wanted - len(self._playing())):
                 self._start()
             self._cannot_start = ""
         except OSError as error:
             if str(error) != self._cannot_start:
                 self._cannot_start = str(error)
-                self._console.say(f"Cannot start another agent for now: {error}. Going on with {len(self._staying())}.")
+                self._console.say(f"Cannot start another agent for now: {error}. Going on with {len(self._playing())}.")
 
     def _start(self) -> None:
         number, games = self.next_number, self._dtype["action"].shape[1]
@@ -171,6 +193,7 @@ class AgentPool:
                     agent.process.join(0.2)
                 if not agent.process.is_alive():
                     self._bury(number)
+            self._end_spare()
             self._fill_up()
 
     def _bury(self, number: int) -> None:
@@ -185,14 +208,15 @@ class AgentPool:
         self._stillborn = self._stillborn + 1 if not steps else 0
         if self._errors >= ERRORS_LIMIT or self._stillborn >= STILLBORN_LIMIT:
             raise TrainingFailed(f"Agents keep dying. The last, agent {number}, {cause}\n{words}".rstrip())
-        self._console.say(f"Agent {number} {cause}" + ("." if agent.leaving else "; a new one takes its place."))
+        wanted = not agent.leaving and agent.spare_since is None
+        self._console.say(f"Agent {number} {cause}" + ("; a new one takes its place." if wanted else "."))
 
     def end(self, seconds: float) -> None:
         """Lets all agents ship what they have and end; kills those that have not after so many seconds."""
         with self._lock:
             self._wanted, self._closed = 0, True
             for agent in self._agents.values():
-                self._predictions.finish(agent.prediction)
+                agent.prediction.order(Order.FINISH)
             deadline = time.monotonic() + seconds
             for number, agent in list(self._agents.items()):
                 agent.process.join(max(0.0, deadline - time.monotonic()))
@@ -223,8 +247,7 @@ class AgentPool:
     def starting(self) -> int:
         """Agents that are wanted and do not play yet."""
         with self._lock:
-            staying = self._staying()
-            begun = sum(agent.memory.doing[0] != Doing.STARTING for agent in staying)
+            begun = sum(agent.memory.doing[0] != Doing.STARTING for agent in self._playing())
             return max(0, self._wanted - begun)
 
     def report(self) -> list[str]:

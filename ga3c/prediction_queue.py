@@ -2,7 +2,9 @@
 
 import contextlib
 import struct
+import threading
 import time
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +13,15 @@ from ga3c.inbox import Inbox, Line
 from ga3c.rollout import AgentMemory
 
 _REQUEST = struct.Struct("<iidd")  # slot, row, when it was asked, seconds from the prediction before to the wake-up
-_ANSWER = struct.Struct("<?d")  # go on or finish, when it was predicted
+_ANSWER = struct.Struct("<id")  # an Order, when it was predicted
+
+
+class Order(IntEnum):
+    """What comes with an answer."""
+
+    GO_ON = 0
+    FINISH = 1  # ship what there is, and end
+    PAUSE = 2  # ship the rollout before, and wait; then ask again for the same row
 
 
 class _Agent:
@@ -19,9 +29,33 @@ class _Agent:
 
     def __init__(self, memory: AgentMemory):
         self.memory = memory
-        self.finishing = False
         self.answered = 0  # requests
         self.answered_at = 0.0  # time.monotonic()
+        self.pausing = False  # it has been told to, and not yet to go on
+        self._lock = threading.Lock()
+        self._order = Order.GO_ON
+
+    def answer(self, row: int, predicted: float) -> None:
+        """Wakes the agent. It pauses between two rollouts only: nothing that it made gets old meanwhile."""
+        with self._lock:
+            order = Order.GO_ON if self._order == Order.PAUSE and row else self._order
+            self.pausing = order == Order.PAUSE
+            self._send(order, predicted)
+        self.answered_at = predicted
+        self.answered += 1
+
+    def order(self, order: Order) -> None:
+        """Comes with its next answer; an agent that pauses gets it now."""
+        with self._lock:
+            self._order = order
+            if self.pausing and order != Order.PAUSE:
+                self.answered_at = time.monotonic()
+                self.pausing = False
+                self._send(order, self.answered_at)
+
+    def _send(self, order: Order, predicted: float) -> None:
+        with contextlib.suppress(OSError):  # the agent has died; the server replaces it
+            self.connection.send_bytes(_ANSWER.pack(order, predicted))
 
 
 class Request(NamedTuple):
@@ -46,10 +80,7 @@ class Request(NamedTuple):
         slots["log_probability"][self.slot, self.row] = log_probabilities
         slots["value"][self.slot, self.row] = values
         slots["version"][self.slot, self.row] = version
-        with contextlib.suppress(OSError):  # the agent has died; the server replaces it
-            self.agent.connection.send_bytes(_ANSWER.pack(not self.agent.finishing, predicted))
-        self.agent.answered_at = predicted
-        self.agent.answered += 1
+        self.agent.answer(self.row, predicted)
 
 
 class PredictionQueue:
@@ -73,11 +104,6 @@ class PredictionQueue:
         """Waits for one request and returns all that wait, up to `max_requests`; [] when the thread shall leave."""
         return self._inbox.take(lambda waiting: min(len(waiting), max_requests))
 
-    @staticmethod
-    def finish(agent: _Agent) -> None:
-        """The agent's next answer tells it to ship what it has and to end."""
-        agent.finishing = True
-
 
 class PredictionClient:
     """An agent's end. Its methods raise ServerGone."""
@@ -91,8 +117,8 @@ class PredictionClient:
         """Requests actions for a row of observations that lies in shared memory."""
         self._line.send(_REQUEST.pack(slot, row, time.monotonic(), self._reply_seconds))
 
-    def wait(self) -> bool:
-        """Waits until the row is answered. False: the agent shall ship what it has and end."""
-        go_on, predicted = _ANSWER.unpack(self._line.receive())
+    def wait(self) -> Order:
+        """Waits until the row is answered, or a pause is over. Returns what the agent shall do then."""
+        order, predicted = _ANSWER.unpack(self._line.receive())
         self._reply_seconds = time.monotonic() - predicted
-        return go_on
+        return Order(order)

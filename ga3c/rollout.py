@@ -56,9 +56,13 @@ class Doing(IntEnum):
     STEPPING = 1
     WAITING_FOR_ANSWER = 2
     WAITING_FOR_SLOT = 3
+    PAUSING = 4
 
     def __str__(self) -> str:
-        return ("starting its games", "stepping its games", "waiting for actions", "waiting for a free slot")[self]
+        return (
+            *("starting its games", "stepping its games", "waiting for actions", "waiting for a free slot"),
+            "pausing, because fewer agents are wanted",
+        )[self]
 
 
 class AgentMemory:

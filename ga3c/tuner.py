@@ -16,7 +16,9 @@ BLOCK = 5
 START = 10  # left out after the start of the run
 # In blocks:
 FIRST_LOOK = 2  # a trial is decided after so many at the earliest, unless it is far slower
-TURN = 4  # one setting is measured for so long before the other has its turn; also the length of a first, short trial
+TURN = 2  # one setting is measured for so long before the other has its turn
+FIRST_TRIAL = 4  # of a setting that was not tried before
+RECENT = 4
 MINUTE = 12
 PAUSES = (1, 2, 4)  # minutes; the last one again and again
 
@@ -64,7 +66,7 @@ class Tuner:
 
     def run(self, report: Report) -> Steps:
         self._now = yield self.counts
-        self._running, self._stretch = self.counts, []  # what runs, and its newest blocks
+        self._running, self._newest = self.counts, None  # what runs, and its newest block
         yield from self._settle(START)
         while True:
             proposal = yield from self._propose()
@@ -77,7 +79,7 @@ class Tuner:
             yield from self._watch()
         if proposal := self._against_lag():
             return proposal
-        recent = self._base[-TURN:]
+        recent = self._base[-RECENT:]
         seen = Block(*(mean(recent, name) for name in Block._fields))
         if proposal := self._proposals.next(self.counts, seen):
             return proposal
@@ -90,26 +92,27 @@ class Tuner:
 
     def _ready(self) -> bool:
         """The setting in use is measured well enough for a trial against it."""
-        lag, recent = self._lag(), self._base[-TURN:]
-        enough = TURN if self._lag_limit < lag < 2 * self._lag_limit else FIRST_LOOK  # is it so all the time?
+        lag, recent = self._lag(), self._base[-RECENT:]
+        enough = RECENT if self._lag_limit < lag < 2 * self._lag_limit else FIRST_LOOK  # is it so all the time?
         return len(recent) >= enough and mean(recent, "tps") > 0
 
     def _lag(self) -> float:
-        return mean(self._base[-TURN:], "policy_lag_updates")
+        return mean(self._base[-RECENT:], "policy_lag_updates")
 
     def _block(self, counts: Counts) -> Generator[Counts, Signals, Block]:
         """Measures a setting for a block, once it has settled."""
         if counts != self._running:
-            self._running, self._stretch = counts, []
+            self._running, self._newest = counts, None
             yield from self._settle(self._settling)
         start, samples = self._now, []
         for _ in range(BLOCK):
             samples.append((yield counts))
         self._now = samples[-1]
-        self._stretch = [*self._stretch[-2:], block(counts, start, samples)]
-        if len(self._stretch) > 2:
-            self._noise.add(self._stretch[0], self._stretch[2])
-        return self._stretch[-1]
+        new = block(counts, start, samples)
+        if self._newest:
+            self._noise.add(self._newest, new)
+        self._newest = new
+        return new
 
     def _settle(self, samples: int) -> Steps:
         """Lets the agents start their games, and then the rest of so many samples pass."""
@@ -151,7 +154,7 @@ class Tuner:
     def _try(self, proposal: Proposal, report: Report) -> Steps:
         """One trial, to its end."""
         trial, against_lag = proposal.counts, self._against_lag() is not None
-        most_blocks = self._trial_blocks if self._proposals.earlier(trial) else TURN
+        most_blocks = self._trial_blocks if self._proposals.earlier(trial) else FIRST_TRIAL
         base, measured = self._base[-TURN:], []
         verdict = None
         while verdict is None:
@@ -187,7 +190,7 @@ class Tuner:
         self._leave()
         self.counts = trial
         if self._running == trial:
-            self._base = measured[-TURN:]
+            self._base = measured[-RECENT:]
             self._level = mean(self._base, "tps")
 
     def _effect(self, trial: Counts, base: list[Block], measured: list[Block]) -> Effect:

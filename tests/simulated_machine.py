@@ -52,7 +52,8 @@ class Machine:
     and trainers wait; without it, the signals say nothing of waits and queues.
 
     Noise: first-order autoregressive with `noise` standard deviation for samples of a second and `memory_seconds`;
-    drift: the same, slow. Agents that are added need `start_seconds`, in which nobody gains from them.
+    drift: the same, slow. Agents that are added need `start_seconds`, in which nobody gains from them; those that
+    have been there in the last minute are there at once.
     """
 
     def __init__(
@@ -74,7 +75,8 @@ class Machine:
         self._rng = np.random.default_rng(seed)
         self._wander: list[tuple[float, float]] = []
         self._fast, self._slow = (self._rng.normal(0, deviation) for deviation in (noise, drift))
-        self._counts, self._before, self._changed = None, None, -1e9
+        self._counts, self._there, self._changed = None, 0, -1e9
+        self._last_used: dict[int, float] = {}  # number of agents -> when there were so many
         self.signals = Signals()
         self.used: list[tuple[float, Counts]] = []  # what each second reaches without noise, and the counts
 
@@ -94,12 +96,16 @@ class Machine:
         now = self.signals
         self.landscape = self.later.get(now.seconds, self.landscape)
         if counts != self._counts:
-            self._before, self._counts, self._changed = self._counts or counts, counts, now.seconds
+            spare = [agents for agents, used in self._last_used.items() if now.seconds - used < 60]
+            self._there = max(spare, default=counts.agents)
+            self._counts, self._changed = counts, now.seconds
         level = self.landscape(counts)
-        more = counts.agents - self._before.agents
+        more = counts.agents - self._there
         starting = more if more > 0 and now.seconds - self._changed < self.start_seconds else 0
         if starting:
-            level = 0.9 * min(level, self.landscape(counts._replace(agents=self._before.agents)))
+            level = 0.9 * min(level, self.landscape(counts._replace(agents=self._there)))
+        else:
+            self._last_used[counts.agents] = now.seconds
         self.used.append((level, counts))
         multiplier, normal = self._noise()
         tps, lag = level * multiplier, self.lag(counts) * (1 + 0.1 * normal)

@@ -1,12 +1,13 @@
 """The agent's loop, with a scripted environment and a server that is a few lines of this test."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
 
 from ga3c.agent import play
-from ga3c.prediction_queue import PredictionQueue
+from ga3c.prediction_queue import Order, PredictionQueue
 from ga3c.rollout import AgentMemory, EnvironmentSpec, rollout_dtype
 from ga3c.training_queue import Episode, TrainingQueue
 
@@ -39,8 +40,10 @@ class Scripted:
         return self._show(), rewards, nothing if self.cut else ended, ended if self.cut else nothing, nothing
 
 
-def played(envs, count, rollouts=0, reward_clip=1.0, answers=0):
+def played(envs, count, rollouts=0, reward_clip=1.0, answers=0, pauses=None):
     """Plays until `rollouts` rollouts are complete, or so many `answers` given, then tells the agent to finish.
+
+    With a list of `pauses` the agent pauses before each rollout, and what it had shipped until then is noted there.
 
     Values are the observations themselves, so a bootstrap value names the state it is of. Returns copies of
     (record, rollout), and the memory.
@@ -60,16 +63,23 @@ def played(envs, count, rollouts=0, reward_clip=1.0, answers=0):
         while requests := predictions.take(1):
             given += 1
             if given == answers:
-                predictions.finish(handle)
+                handle.order(Order.FINISH)
             values = requests[0].observations[:, 0]
+            if pauses is not None and requests[0].row == 0:
+                handle.order(Order.PAUSE if len(pauses) % 2 == 0 else Order.GO_ON)
+                pauses.append(None)
             requests[0].answer(np.zeros(count), np.zeros(count), values, 0, 0.0)
+            while handle.pausing:
+                time.sleep(0.005)
+                pauses[-1] = memory.shipments
+                handle.order(Order.FINISH if rollouts and len(taken) >= rollouts else Order.GO_ON)
 
     def trainer():
         while batch := training.next_batch():
             taken.append((batch[0].record.copy(), batch[0]))
             batch[0].release()
             if len(taken) == rollouts:
-                predictions.finish(handle)
+                handle.order(Order.FINISH)
 
     threads = [threading.Thread(target=target, daemon=True) for target in (predictor, trainer)]
     for thread in (*threads, agent):
@@ -97,6 +107,18 @@ def test_every_transition_is_shipped_once_and_in_order():
     expected = [game * 100 + step for game in range(50) for step in range(7)]
     assert shown == expected[: len(shown)]
     assert len(shown) == memory.steps == sum(rollout.transitions for _, rollout in taken)
+
+
+def test_pauses_leave_nothing_out_and_nothing_to_get_old():
+    pauses = []
+    taken, memory = played(Scripted([7]), 1, rollouts=20, pauses=pauses)
+    shown = [o for record, rollout in taken for o in record["observation"][: rollout.length, 0, 0]]
+    whole = [game * 100 + step for game in range(50) for step in range(8)]  # with the restarts
+    assert shown == whole[: len(shown)]
+    assert memory.steps == sum(rollout.transitions for _, rollout in taken)
+    assert [record["bootstrap_value"][0] for record, _ in taken[:3]] == [5, 7, 104]
+    paused = [shipped for shipped in pauses if shipped is not None]
+    assert paused == list(range(len(paused)))  # before each rollout, and all rollouts before it were shipped
 
 
 def test_terminal_transitions_and_their_rewards_are_there():

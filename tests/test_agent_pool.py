@@ -160,6 +160,49 @@ def test_a_hanging_agent_that_shall_leave_is_killed(server):
     assert "takes its place" not in few.said[0]
 
 
+def test_an_agent_that_is_not_wanted_pauses_and_plays_on_when_it_is(server):
+    few = server()
+    few.pool.scale(2)
+    few.watch_until(playing(few, 0, 1))
+    first = few.process(1)
+    few.pool.scale(1)
+    few.watch_until(lambda: "pausing" in few.pool.report()[1])
+    steps = few.agents()
+    few.watch(2.0)  # for longer than an agent may be silent
+    assert few.agents()[1] == steps[1]
+    assert few.agents()[0] > steps[0]
+    few.pool.scale(3)
+    assert few.pool.starting() == 1
+    few.watch_until(lambda: few.agents()[1] > steps[1] and playing(few, 2)())
+    assert few.process(1) == first
+    assert few.said == []
+
+
+def test_one_that_pauses_for_long_ends(server, monkeypatch):
+    few = server()
+    few.pool.scale(2)
+    few.watch_until(playing(few, 0, 1))
+    monkeypatch.setattr(agent_pool, "SPARE_SECONDS", 1.0)
+    few.pool.scale(1)
+    few.watch(0.5)
+    assert set(few.agents()) == {0, 1}
+    few.watch_until(lambda: set(few.agents()) == {0})
+    assert few.said == []
+
+
+def test_one_that_dies_while_it_pauses_is_not_replaced(server):
+    few = server()
+    few.pool.scale(2)
+    few.watch_until(playing(few, 0, 1))
+    few.pool.scale(1)
+    few.watch_until(lambda: "pausing" in few.pool.report()[1])
+    few.process(1).kill()
+    few.watch_until(lambda: set(few.agents()) == {0})
+    few.watch(0.5)
+    assert set(few.agents()) == {0}
+    assert few.said == ["Agent 1 died (SIGKILL)."]
+
+
 def test_an_endless_loop_in_a_game_is_noticed(server):
     few = server("tests.tiny_environment:Endless-v0")
     few.pool.scale(1)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ga3c.inbox import ServerGone
-from ga3c.prediction_queue import PredictionQueue
+from ga3c.prediction_queue import Order, PredictionQueue
 from ga3c.rollout import AgentMemory, EnvironmentSpec, rollout_dtype
 from ga3c.training_queue import Episode, TrainingQueue
 
@@ -48,7 +48,7 @@ def test_answers_reach_the_row_that_asked(memory):
     (request,) = queue.take(10)
     assert (request.observations == 7).all()
     request.answer(np.array([1, 0]), np.array([-0.5, -0.25]), np.array([2.0, 3.0]), 42, 0.0)
-    assert client.wait()
+    assert client.wait() == Order.GO_ON
     row = memory.slots[1]
     assert row["action"][4].tolist() == [1, 0]
     assert row["log_probability"][4].tolist() == [-0.5, -0.25]
@@ -92,13 +92,48 @@ def test_take_waits_for_the_first_request(memory):
     assert (request.slot, request.row) == (2, 3)
 
 
+def answer_one(queue):
+    queue.take(1)[0].answer(np.zeros(2), np.zeros(2), np.zeros(2), 0, time.monotonic())
+
+
 def test_a_finishing_agent_is_told_with_its_next_answer(memory):
     queue = PredictionQueue()
     agent, client = queue.connect(memory)
+    client.ask(0, 3)
+    agent.order(Order.FINISH)
+    answer_one(queue)
+    assert client.wait() == Order.FINISH
+
+
+@pytest.mark.parametrize("then", [Order.GO_ON, Order.FINISH])
+def test_an_agent_pauses_between_two_rollouts_and_is_woken(memory, then):
+    queue = PredictionQueue()
+    agent, client = queue.connect(memory)
+    agent.order(Order.PAUSE)
+    for row, order in ((3, Order.GO_ON), (0, Order.PAUSE)):
+        client.ask(0, row)
+        answer_one(queue)
+        assert client.wait() == order
+        assert agent.pausing == (order == Order.PAUSE)
+    woken = in_thread(client.wait)
+    agent.order(Order.PAUSE)
+    assert woken.is_alive()
+    agent.order(then)
+    assert woken.result() == then
+    assert not agent.pausing
     client.ask(0, 0)
-    queue.finish(agent)
-    queue.take(1)[0].answer(np.zeros(2), np.zeros(2), np.zeros(2), 0, 0.0)
-    assert client.wait() is False
+    answer_one(queue)
+    assert client.wait() == then
+
+
+def test_an_agent_that_shall_go_on_before_it_has_paused_notices_nothing(memory):
+    queue = PredictionQueue()
+    agent, client = queue.connect(memory)
+    agent.order(Order.PAUSE)
+    agent.order(Order.GO_ON)
+    client.ask(0, 0)
+    answer_one(queue)
+    assert client.wait() == Order.GO_ON
 
 
 @pytest.mark.parametrize("end", ["close", "retire_one"])
