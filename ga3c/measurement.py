@@ -146,7 +146,7 @@ def judge(effect: Effect, more: bool, given_away: float, early: bool, last: bool
         return Verdict(True, "")
     if size < -SURE * error:
         return Verdict(False, "it is slower")
-    if more and size + 1.5 * error < 2 * WORTHWHILE:
+    if more and size + LIKELY * error < 2 * WORTHWHILE:
         return Verdict(False, "no gain")
     if not more and size - sure * error > -NO_LOSS and given_away - size <= GIVEN_AWAY:
         return Verdict(True, "fewer do as well")

@@ -10,6 +10,7 @@ from ga3c.measurement import Block, Effect
 UP, DOWN = 1, -1
 COARSE, FINE = 2.0, 1.4  # a count is multiplied or divided by
 IDLE = 0.3  # a thread that waits for more than this share of its time keeps up
+SPARE = 0.1  # and so does one that waits for this share, with no more than a message in its queue
 LOOKS, LOOKS_IF_LIKELY = 1, 2  # unclear trials after which there is another one; of a gain larger than its error
 OVER_LIMIT_HANDICAP = 0.2  # how much less hope there is for a setting with too much policy lag
 
@@ -63,6 +64,16 @@ def falling_behind(counts: Counts, seen: Block, max_prediction_batch: int) -> di
     if seen.rollouts_waiting >= max(2, 0.75 * counts.agents) and not seen.trainer_wait > IDLE:
         found[Move("trainers", UP)] = why = f"{seen.rollouts_waiting:.1f} rollouts wait for a trainer"
         found[Move("agents", DOWN)] = why
+    return found
+
+
+def keeping_up(seen: Block) -> set[Move]:
+    """Moves that cannot help: more threads for a queue that is empty most of the time."""
+    found = set()
+    if seen.predictor_wait > SPARE and seen.requests_waiting < 1:
+        found.add(Move("predictors", UP))
+    if seen.trainer_wait > SPARE and seen.rollouts_waiting < 1:
+        found.add(Move("trainers", UP))
     return found
 
 
@@ -130,23 +141,25 @@ class Proposals:
 
         First large steps, in short trials: what the queues speak for, what has just helped, then anything. Then those
         that were not clear, then small steps. What was futile before the last step down, and small steps down where
-        a large one lost, can wait.
+        a large one lost, can wait; so can more threads for an empty queue.
         """
-        fresh = self._untried(counts, COARSE)
+        useless = self._futile | keeping_up(seen)
+        fresh = {move: setting for move, setting in self._untried(counts, COARSE).items() if move not in useless}
         reasons = falling_behind(counts, seen, self._max_prediction_batch) | self._hint
         if not self._gained:
             reasons.setdefault(ALL_DOWN, "fewer of everything may do")
         for move, why in idling(counts, seen).items():
             reasons.setdefault(move, why)
         for move, why in reasons.items():
-            if move in fresh and move not in self._futile:
+            if move in fresh:
                 return Proposal(fresh[move], why)
-        if proposal := self._any({move: setting for move, setting in fresh.items() if move not in self._futile}):
+        if proposal := self._any(fresh):
             return proposal
         if self._unclear:
             return Proposal(self._most_hopeful(self._unclear), "it is not clear yet")
         small = self._untried(counts, FINE)
-        return self._any({m: setting for m, setting in small.items() if m.direction == UP or m not in self._futile})
+        can_wait = keeping_up(seen) | {move for move in self._futile if move.direction == DOWN}
+        return self._any({move: setting for move, setting in small.items() if move not in can_wait})
 
     def after_pause(self, counts: Counts) -> Proposal | None:
         """What had to wait, and then the most promising of what was refused; None if there is nothing but this."""

@@ -171,8 +171,11 @@ def test_an_agent_that_is_not_wanted_pauses_and_plays_on_when_it_is(server):
     few.watch(2.0)  # for longer than an agent may be silent
     assert few.agents()[1] == steps[1]
     assert few.agents()[0] > steps[0]
+    first.suspend()
     few.pool.scale(3)
     assert few.pool.starting() == 1
+    few.watch(0.5)  # it is given time to wake
+    first.resume()
     few.watch_until(lambda: few.agents()[1] > steps[1] and playing(few, 2)())
     assert few.process(1) == first
     assert few.said == []

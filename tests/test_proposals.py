@@ -57,11 +57,22 @@ def test_threads_that_would_not_be_missed():
     assert list(idling(Counts(8, 2, 2), seen)) == [Move("agents", UP), Move("predictors", DOWN)]
 
 
-def all_in_turn(proposals, counts, size=-0.2, clear=True):
+def test_more_threads_for_an_empty_queue_wait_until_after_a_pause():
+    counts = Counts(2, 1, 1)
+    seen = NOTHING_SEEN._replace(predictor_wait=0.45, trainer_wait=0.13, requests_waiting=0.2, rollouts_waiting=0.5)
+    proposals = Proposals(MOST, 128, seed=0)
+    assert {setting[1:] for setting in all_in_turn(proposals, counts, seen=seen)} == {(1, 1)}
+    assert proposals.after_pause(counts).counts[1:] != (1, 1)
+    for busy in ({"predictor_wait": 0.02}, {"requests_waiting": 1.5}):
+        tried = all_in_turn(Proposals(MOST, 128, seed=0), counts, seen=seen._replace(**busy))
+        assert {(1, 1), (2, 1)} == {setting[1:] for setting in tried}
+
+
+def all_in_turn(proposals, counts, size=-0.2, clear=True, seen=NOTHING_SEEN):
     """Refuses one after the other, until there is nothing left."""
     effect = Effect(size, 0.02)
     tried = []
-    while proposal := proposals.next(counts, NOTHING_SEEN):
+    while proposal := proposals.next(counts, seen):
         tried.append(proposal.counts)
         proposals.refuse(counts, proposal.counts, effect, clear, over_limit=False)
     return tried
