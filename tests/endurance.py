@@ -8,12 +8,15 @@ the changes and at the end; ends with 1 if they grew by more than two percent. L
 """
 
 import argparse
+import contextlib
 import os
 import random
+import re
 import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import psutil
@@ -53,6 +56,15 @@ def measure(server, most: Counts) -> dict[str, float]:
     }
 
 
+def open_files() -> Counter:
+    """What the open files of this process are, without the numbers that tell two of a kind apart."""
+    names = []
+    for file in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):  # the one that lists them
+            names.append(re.sub(r"\d+|pym-\S+", "N", os.readlink(file)))
+    return Counter(names)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--changes", type=int, default=10_000)
@@ -88,9 +100,9 @@ def main() -> int:
                 server.scale(random_counts())
                 time.sleep(rng.uniform(0.0, 0.04))
                 if number == max(1, options.changes // 10):
-                    before = measure(server, Counts(*options.most))
+                    before, files_before = measure(server, Counts(*options.most)), open_files()
                     print(f"after {number:6} changes: {before}", flush=True)
-            after = measure(server, Counts(*options.most))
+            after, files = measure(server, Counts(*options.most)), open_files()
             print(f"after {options.changes:6} changes: {after}", flush=True)
         finally:
             server.request_stop()
@@ -100,7 +112,10 @@ def main() -> int:
     print(f"{totals.steps:,} steps; {totals.made_steps:,} made, {accounted:,} accounted for", flush=True)
     grown = [name for name in before if after[name] > (1 + GROWTH) * before[name]]
     if grown:
-        print(f"Grown by more than {100 * GROWTH:.0f} %: {', '.join(grown)}", flush=True)
+        print(
+            f"Grown by more than {100 * GROWTH:.0f} %: {', '.join(grown)}; new: {dict(files - files_before)}",
+            flush=True,
+        )
     return 1 if grown or totals.made_steps != accounted or totals.lost_steps else 0
 
 
