@@ -240,7 +240,7 @@ class AgentPool:
     def keep_books(self, stats: Stats) -> None:
         """Counts what ended agents made and what of it they never shipped, once all that they shipped is read."""
         with self._lock:
-            for made, training in [pair for pair in self._ended if pair[1].connection.closed]:
+            for made, training in [pair for pair in self._ended if pair[1].gone]:
                 self._ended.remove((made, training))
                 stats.agent_ended(made, made - training.shipped_steps)
 

@@ -4,6 +4,7 @@ Each agent has a connection of its own: the writers share no lock, so an agent t
 of a message, costs nobody else anything. Threads of the server read from all connections together.
 """
 
+import contextlib
 import selectors
 import threading
 from collections import deque
@@ -47,6 +48,29 @@ class Line:
         self._connection.close()
 
 
+class Peer:
+    """The server's end of an agent's connection. Any thread may send; only the inbox receives and closes."""
+
+    def __init__(self):
+        self._connection: Connection | None = None
+        self._sending = threading.Lock()
+
+    @property
+    def gone(self) -> bool:
+        """Nothing comes from it any more; all that it has sent is read."""
+        return self._connection.closed
+
+    def send(self, message: bytes) -> None:
+        """To an agent that has died nothing is sent; the server replaces it."""
+        with self._sending, contextlib.suppress(OSError):
+            self._connection.send_bytes(message)
+
+    def close(self) -> None:
+        """Not while another thread sends: it would write to whatever has the number of the file next."""
+        with self._sending:
+            self._connection.close()
+
+
 class Inbox:
     """A closable queue from agent processes to threads of the server.
 
@@ -62,23 +86,34 @@ class Inbox:
         self._selector.register(self._woken, selectors.EVENT_READ, None)
         self._turn = threading.Lock()  # one thread reads; the others wait for their turn
         self._pending: list[Any] = []
+        self._disconnected: deque[Peer] = deque()  # to be closed by the thread that reads
         self._leave: deque[None] = deque()  # one entry for each thread that shall leave
         self.closed = False
 
-    def connect(self, agent: Any) -> Line:
-        """Returns the agent's end. `agent` comes back with each of its messages; it gets `.connection`."""
-        ours, theirs = Pipe()
-        agent.connection = ours
-        self._selector.register(ours, selectors.EVENT_READ, agent)
+    def connect(self, agent: Peer) -> Line:
+        """Returns the agent's end. `agent` comes back with each of its messages."""
+        agent._connection, theirs = Pipe()
+        self._selector.register(agent._connection, selectors.EVENT_READ, agent)
         return Line(theirs)
 
-    def disconnect(self, agent: Any) -> None:
+    def disconnect(self, agent: Peer) -> None:
         """Forgets the agent; what it sent before and nobody has read is lost."""
-        try:
-            self._selector.unregister(agent.connection)
-        except (KeyError, ValueError, OSError):
-            return  # already gone
-        agent.connection.close()
+        self._disconnected.append(agent)
+        if self._turn.acquire(blocking=False):
+            try:
+                self._close_disconnected()
+            finally:
+                self._turn.release()
+        else:
+            self._wake()
+
+    def _close_disconnected(self) -> None:
+        """In the thread that reads: another might be reading from the connection that it closes."""
+        while self._disconnected:
+            agent = self._disconnected.popleft()
+            with contextlib.suppress(KeyError, ValueError, OSError):  # it is gone already
+                self._selector.unregister(agent._connection)
+            agent.close()
 
     def take(self, choose: Callable[[list[Any]], int]) -> list[Any]:
         """Waits until `choose(waiting messages)` is more than 0 and returns that many, oldest first.
@@ -109,9 +144,10 @@ class Inbox:
                     self._woken.recv_bytes()
                     continue
                 # One message each time: if there are more, the selector says so again.
-                self._pending.append(self._parse(agent, agent.connection.recv_bytes()))
-            except (EOFError, OSError):
-                self.disconnect(agent)  # the agent has ended; the server sees to the rest
+                self._pending.append(self._parse(agent, agent._connection.recv_bytes()))
+            except (EOFError, OSError):  # the agent has ended; the server sees to the rest
+                self._disconnected.append(agent)
+        self._close_disconnected()
         return len(ready)
 
     def waiting(self) -> int:

@@ -1,6 +1,5 @@
 """Agents -> predictors: "row t of my slot is ready", and back: "it is answered"."""
 
-import contextlib
 import struct
 import threading
 import time
@@ -9,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ga3c.inbox import Inbox, Line
+from ga3c.inbox import Inbox, Line, Peer
 from ga3c.rollout import AgentMemory
 
 _REQUEST = struct.Struct("<iidd")  # slot, row, when it was asked, seconds from the prediction before to the wake-up
@@ -24,10 +23,11 @@ class Order(IntEnum):
     PAUSE = 2  # ship the rollout before, and wait; then ask again for the same row
 
 
-class _Agent:
+class _Agent(Peer):
     """The server's view of one agent."""
 
     def __init__(self, memory: AgentMemory):
+        super().__init__()
         self.memory = memory
         self.answered = 0  # requests
         self.answered_at = 0.0  # time.monotonic()
@@ -40,7 +40,7 @@ class _Agent:
         with self._lock:
             order = Order.GO_ON if self._order == Order.PAUSE and row else self._order
             self.pausing = order == Order.PAUSE
-            self._send(order, predicted)
+            self.send(_ANSWER.pack(order, predicted))
         self.answered_at = predicted
         self.answered += 1
 
@@ -51,11 +51,7 @@ class _Agent:
             if self.pausing and order != Order.PAUSE:
                 self.answered_at = time.monotonic()
                 self.pausing = False
-                self._send(order, self.answered_at)
-
-    def _send(self, order: Order, predicted: float) -> None:
-        with contextlib.suppress(OSError):  # the agent has died; the server replaces it
-            self.connection.send_bytes(_ANSWER.pack(order, predicted))
+                self.send(_ANSWER.pack(order, self.answered_at))
 
 
 class Request(NamedTuple):

@@ -1,6 +1,5 @@
 """Agents -> trainers: "the rollout in slot s is complete". Bounded by the agents' slots, closable."""
 
-import contextlib
 import struct
 import time
 from collections import deque
@@ -8,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ga3c.inbox import Inbox, Line
+from ga3c.inbox import Inbox, Line, Peer
 from ga3c.rollout import AgentMemory
 
 _HEADER = struct.Struct("<iiiid")  # slot, length in steps, transitions, finished episodes, when it was shipped
@@ -23,10 +22,11 @@ class Episode(NamedTuple):
     length_steps: int
 
 
-class _Agent:
+class _Agent(Peer):
     """The server's view of one agent."""
 
     def __init__(self, number: int, memory: AgentMemory):
+        super().__init__()
         self.number = number
         self.memory = memory
         self.shipped_steps = 0
@@ -52,8 +52,7 @@ class Rollout(NamedTuple):
 
     def release(self) -> None:
         """Hands the slot back to its agent: whoever took the rollout has copied it."""
-        with contextlib.suppress(OSError):  # the agent has ended
-            self.agent.connection.send_bytes(_SLOT.pack(self.slot))
+        self.agent.send(_SLOT.pack(self.slot))
         self.agent.released_at = time.monotonic()
         self.agent.held.discard(self.slot)
 

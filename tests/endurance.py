@@ -30,11 +30,12 @@ GROWTH = 0.02
 
 
 def measure(server, most: Counts) -> dict[str, float]:
-    """At rest after the largest setting: every process and thread of another gone, memory of agents once all in use."""
+    """At rest after a larger setting than any: every process and thread of another gone, memory of agents once all in use."""
     from ga3c import agent_pool
 
     agent_pool.SPARE_SECONDS = 0.0
-    for counts in (most, REST):
+    largest = Counts(*(2 * count for count in most))  # larger than chance makes it, with those that are still leaving
+    for counts in (largest, REST):
         server.scale(counts)
         deadline = time.monotonic() + 60
         while (
@@ -43,7 +44,9 @@ def measure(server, most: Counts) -> dict[str, float]:
             or sum(thread.is_alive() for thread in server._threads) != counts.predictors + counts.trainers
         ):
             if time.monotonic() > deadline:
-                raise SystemExit("It did not come to rest:\n" + "\n".join(server._report()))
+                lines = server._report()
+                more = f"\n... and {len(lines) - 20} lines more" if len(lines) > 20 else ""
+                raise SystemExit("It did not come to rest:\n" + "\n".join(lines[:20]) + more)
             time.sleep(0.1)
     time.sleep(2.0)
     me = psutil.Process()
@@ -99,6 +102,8 @@ def main() -> int:
                 agent_pool.SPARE_SECONDS = 0.0 if number % 200 < 100 else 60.0
                 server.scale(random_counts())
                 time.sleep(rng.uniform(0.0, 0.04))
+                if not serving.is_alive():
+                    raise SystemExit(f"The run has ended after {number} changes:\n{server._failure}")
                 if number == max(1, options.changes // 10):
                     before, files_before = measure(server, Counts(*options.most)), open_files()
                     print(f"after {number:6} changes: {before}", flush=True)

@@ -4,6 +4,7 @@ import math
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -247,7 +248,7 @@ def test_a_killed_writer_costs_nobody_else_anything(memory):
     agents[0][0].join()
     seen = in_thread(take, 500).result()
     assert set(seen[-100:]) == {1}
-    assert agents[0][1].connection.closed, "the dead agent's connection is still open"
+    assert agents[0][1].gone, "the dead agent's connection is still open"
     agents[1][0].kill()
 
 
@@ -259,6 +260,34 @@ def _ask_and_wait(client):
 def test_a_client_notices_that_the_server_is_gone(memory):
     queue = PredictionQueue()
     agent, client = queue.connect(memory)
+    client.ask(0, 0)
     queue.disconnect(agent)
-    with pytest.raises(ServerGone):
-        _ask_and_wait(client)
+    for request in (client.wait, lambda: client.ask(0, 1)):
+        with pytest.raises(ServerGone):
+            request()
+
+
+def test_agents_that_end_while_their_messages_are_read_and_answered_harm_nobody(memory):
+    """Many of them, and threads that give way to each other at any place."""
+    queue, interval = PredictionQueue(), sys.getswitchinterval()
+
+    def answer_all():
+        while requests := queue.take(10):
+            for request in requests:
+                request.answer(0, 0.0, 0.0, 0, 0.0)
+        return "left as told"
+
+    answering = [in_thread(answer_all) for _ in range(2)]
+    files = len(os.listdir("/dev/fd"))
+    try:
+        sys.setswitchinterval(1e-6)
+        for _ in range(40_000):
+            agent, client = queue.connect(memory)
+            client.ask(0, 0)
+            client.close()
+            queue.disconnect(agent)
+    finally:
+        sys.setswitchinterval(interval)
+        queue.close()
+    assert [thread.result() for thread in answering] == ["left as told"] * 2
+    assert len(os.listdir("/dev/fd")) <= files
