@@ -30,7 +30,7 @@ GROWTH = 0.02
 
 
 def measure(server, most: Counts) -> dict[str, float]:
-    """At rest after a larger setting than any: every process and thread of another gone, memory of agents once all in use."""
+    """At rest, after a larger setting than any: no process or thread of another, all memory of agents once in use."""
     from ga3c import agent_pool
 
     agent_pool.SPARE_SECONDS = 0.0
