@@ -80,7 +80,7 @@ directory = pathlib.Path(sys.argv[1])
 if sys.argv[2] == "False": signal.signal(signal.SIGINT, signal.SIG_IGN)
 try:
     (directory / "config.json").touch()
-    time.sleep(60)
+    while True: time.sleep(0.05)  # a signal just before a long sleep would wait for its end
 except KeyboardInterrupt: (directory / "stopped").touch()
 """
     monkeypatch.setattr(Run, "command", lambda _, directory: [sys.executable, "-c", code, str(directory), str(obeys)])
