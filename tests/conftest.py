@@ -1,8 +1,13 @@
 """One short run on a real game that several files look at."""
 
+import signal
+
 import pytest
 
 from tests import program
+
+# A shell that starts this in the background has it ignored, and what the tests start and interrupt would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
