@@ -193,13 +193,14 @@ class Server:
     def serve(self, every_second: Callable[[], None]) -> None:
         """Watches the run and saves checkpoints until a stop condition is met or `request_stop` is called.
 
-        `every_second()` is called about once a second. Raises TrainingFailed with the reason if a part failed.
+        `every_second()` is called once a second at least. Raises TrainingFailed with the reason if a part failed.
         """
         run = self._settings.run
         started = time.monotonic()
         save_at = started + run.checkpoint_seconds
         stall = StallWatch(run.stall_seconds)
-        while not self._stopping.wait(1.0 if run.steps is None else 0.2):
+        pause = 1.0 if run.steps is None else 0.2
+        while not self._stopping.wait(min(pause, max(0.0, save_at - time.monotonic()))):
             self._agents.watch()
             self._agents.keep_books(self.stats)
             self._recovery.mend_updates(self.model, self.stats)

@@ -10,6 +10,7 @@ first. Ends with 1 if anything is wrong. Linux only: /proc tells it about proces
 
 import argparse
 import contextlib
+import math
 import os
 import random
 import resource
@@ -32,6 +33,7 @@ from ga3c import checkpoint  # noqa: E402
 from ga3c.run_directory import read_csv  # noqa: E402
 
 MARK = "GA3C_CHAOS"  # an environment variable that tells our processes from all others
+CHECKPOINT_SECONDS = 2
 SETTLED_SECONDS = 10.0  # before the first blow, and after the last
 RECOVERED, WINDOW_SECONDS = 0.95, 3  # of the speed before the first blow, as a mean over so many rows of a second
 
@@ -121,7 +123,8 @@ class Chaos:
     def __init__(self, run: Run, seed: int):
         self.run, self.random = run, random.Random(seed)
         self.stopped: list[psutil.Process] = []
-        self.resumes, self.lost_seconds = 0, []
+        self.resumes, self.lost_seconds, self.lost_to_disk_seconds = 0, [], []
+        self.disk_was_full = -math.inf  # time.monotonic()
 
     def kill_agent(self) -> None:
         self._hit(psutil.Process.kill)
@@ -140,6 +143,7 @@ class Chaos:
             self.run.process.rlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
             time.sleep(3.0)
             self.run.process.rlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        self.disk_was_full = time.monotonic()
 
     def kill_server(self) -> None:
         self._kill_server_and_resume()
@@ -153,7 +157,7 @@ class Chaos:
         self._kill_server_and_resume()
 
     def _kill_server_and_resume(self) -> None:
-        seconds = self.run.seconds()
+        seconds, killed = self.run.seconds(), time.monotonic()
         self.run.process.kill()
         self.run.process.wait()
         self.run.check_that_all_ended()
@@ -161,7 +165,9 @@ class Chaos:
         _, _, meta = checkpoint.load_newest(self.run.directory / "checkpoints", complaints.append)
         if complaints:
             raise Wrong(f"an unreadable checkpoint: {complaints}")
-        self.lost_seconds.append(seconds - meta["totals"]["seconds"])
+        lost = seconds - meta["totals"]["seconds"]
+        to_disk = killed - self.disk_was_full < lost + CHECKPOINT_SECONDS
+        (self.lost_to_disk_seconds if to_disk else self.lost_seconds).append(lost)
         self.run.start()
         self.resumes += 1
 
@@ -203,7 +209,8 @@ def shared_memory() -> set[str]:
 def chaos(options: argparse.Namespace, directory: Path) -> None:
     before = shared_memory()
     arguments = ["--game", options.game, "--agents", "4", "--envs-per-agent", "4", "--controller", options.controller]
-    arguments += ["--controller-seconds", "1", "--log-seconds", "1", "--checkpoint-seconds", "2", "--plot-seconds", "0"]
+    arguments += ["--controller-seconds", "1", "--log-seconds", "1", "--plot-seconds", "0"]
+    arguments += ["--checkpoint-seconds", str(CHECKPOINT_SECONDS)]
     arguments += ["--agent-silence-seconds", "2", "--stall-seconds", "20"]
     run = Run(directory / "run", arguments)
     blows = Chaos(run, options.seed)
@@ -241,10 +248,11 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
             process.kill()
     pps = statistics.median(rate for rate in run.rows()["pps"] if rate > 0)
     speed = recovery(run, first, last) if options.controller == "off" else f"median {pps:,.0f} steps/s"
-    lost = max(blows.lost_seconds, default=0.0)
+    lost, to_disk = (max(kind, default=0.0) for kind in (blows.lost_seconds, blows.lost_to_disk_seconds))
     print(
         f"\n{options.kills} agents killed, {options.stops} stopped, disk full {options.disk_full} times, server "
-        f"killed {blows.resumes} times and resumed (at most {lost:.1f} s of training lost each time). "
+        f"killed {blows.resumes} times and resumed (at most {lost:.1f} s of training lost each time, with a checkpoint "
+        f"every {CHECKPOINT_SECONDS} s; {to_disk:.1f} s right after a full disk). "
         f"{totals['steps']:,} steps, {totals['lost_steps']:,} more lost with agents; {speed}. The books balance."
     )
 
