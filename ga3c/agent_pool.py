@@ -10,6 +10,7 @@ import time
 import numpy as np
 
 from ga3c import agent as agent_process
+from ga3c.agent_handle import AgentHandle, cause_of_death
 from ga3c.config import EnvironmentSettings, TrainingFailed
 from ga3c.console import Console
 from ga3c.prediction_queue import Order, PredictionQueue
@@ -40,41 +41,6 @@ def start_forkserver() -> None:
         signal.signal(number, handler)
 
 
-class _Agent:
-    """An agent's process and the queues' handles of it."""
-
-    def __init__(self, process, prediction, training, memory: AgentMemory, slots: int):
-        self.process, self.prediction, self.training, self.memory = process, prediction, training, memory
-        self.leaving = False
-        self.spare_since: float | None = None  # time.monotonic() since when it is not wanted; None: it is
-        self.fault = ""  # why the server killed it
-        self._slots = slots
-        self._started = time.monotonic()
-
-    @property
-    def age_seconds(self) -> float:
-        return time.monotonic() - self._started
-
-    @property
-    def waits_for_server(self) -> bool:
-        """It has asked for something that the server has not given yet."""
-        doing, _ = self.memory.doing
-        if doing == Doing.PAUSING:
-            return self.prediction.pausing
-        if doing == Doing.WAITING_FOR_ANSWER:
-            return self.memory.requests > self.prediction.answered
-        unread = self.memory.shipments - self.training.read
-        # One slot is in its own hands: it holds the rollout that waits for its bootstrap value.
-        return doing == Doing.WAITING_FOR_SLOT and unread + len(self.training.held) >= self._slots - 1
-
-    @property
-    def silent_seconds(self) -> float:
-        """Since it last showed a sign of life, or was given what it waited for."""
-        _, since = self.memory.doing
-        given = max(self.prediction.answered_at, self.training.released_at)
-        return 0.0 if self.waits_for_server else time.monotonic() - max(since, given)
-
-
 class AgentPool:
     """Keeps as many agents playing as `scale` last said. Safe to call from every thread."""
 
@@ -95,7 +61,7 @@ class AgentPool:
         self._silence_seconds = silence_seconds
         # Not forked from this process: TensorFlow's threads would not survive that.
         self._processes = multiprocessing.get_context("forkserver")
-        self._agents: dict[int, _Agent] = {}
+        self._agents: dict[int, AgentHandle] = {}
         self._ended: list[tuple[int, object]] = []  # steps made, and the handle: not all it shipped is read yet
         self._lock = threading.RLock()
         self._wanted, self._closed = 0, False
@@ -121,10 +87,10 @@ class AgentPool:
                 agent.leaving = True
                 agent.prediction.order(Order.FINISH)
 
-    def _playing(self) -> list[_Agent]:
-        return [agent for agent in self._agents.values() if not agent.leaving and agent.spare_since is None]
+    def _playing(self) -> list[AgentHandle]:
+        return [agent for agent in self._agents.values() if agent.is_wanted]
 
-    def _spare(self) -> list[_Agent]:
+    def _spare(self) -> list[AgentHandle]:
         return [agent for agent in self._agents.values() if not agent.leaving and agent.spare_since is not None]
 
     def _fill_up(self) -> None:
@@ -169,7 +135,7 @@ class AgentPool:
                 process.start()
             undo.pop_all()
         self.next_number = number + 1
-        self._agents[number] = _Agent(process, prediction, training, memory, self._slots)
+        self._agents[number] = AgentHandle(process, prediction, training, memory, self._slots)
 
     def watch(self) -> None:
         """Replaces agents that have died or hang. Called every second or so.
@@ -203,13 +169,12 @@ class AgentPool:
         self._see_off(number)
         if agent.leaving and not (words or agent.fault):
             return
-        cause = agent.fault or _cause(code, words)
+        cause = agent.fault or cause_of_death(code, words)
         self._errors = self._errors + 1 if words and agent.age_seconds < GROWN_UP_SECONDS else 0
         self._stillborn = self._stillborn + 1 if not steps else 0
         if self._errors >= ERRORS_LIMIT or self._stillborn >= STILLBORN_LIMIT:
             raise TrainingFailed(f"Agents keep dying. The last, agent {number}, {cause}\n{words}".rstrip())
-        wanted = not agent.leaving and agent.spare_since is None
-        self._console.say(f"Agent {number} {cause}" + ("; a new one takes its place." if wanted else "."))
+        self._console.say(f"Agent {number} {cause}" + ("; a new one takes its place." if agent.is_wanted else "."))
 
     def end(self, seconds: float) -> None:
         """Lets all agents ship what they have and end; kills those that have not after so many seconds."""
@@ -253,17 +218,4 @@ class AgentPool:
     def report(self) -> list[str]:
         """A line for each agent: what it does, since when, and who waits for whom."""
         with self._lock:
-            return [_line(number, agent) for number, agent in self._agents.items()]
-
-
-def _cause(code: int, words: str) -> str:
-    if words:
-        return f"failed: {words.strip().splitlines()[-1]}"
-    return f"died ({signal.Signals(-code).name if code < 0 else f'exit status {code}'})"
-
-
-def _line(number: int, agent: _Agent) -> str:
-    doing, since = agent.memory.doing
-    owed = ", and the server has not served it yet" if agent.waits_for_server else ""
-    leaving = "; told to end" if agent.leaving else ""
-    return f"Agent {number}: {doing} for {time.monotonic() - since:.1f} s{owed}; {agent.memory.steps} steps{leaving}"
+            return [agent.line(number) for number, agent in self._agents.items()]

@@ -18,7 +18,7 @@ START = 10  # left out after the start of the run
 FIRST_LOOK = 2  # a trial is decided after so many at the earliest, unless it is far slower
 TURN = 2  # one setting is measured for so long before the other has its turn
 FIRST_TRIAL = 4  # of a setting that was not tried before
-RECENT = 4
+RECENT = 4  # of the setting in use: what queues, threads and policy lag say
 MINUTE = 12
 PAUSES = (1, 2, 4)  # minutes; the last one again and again
 
