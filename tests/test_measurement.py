@@ -112,7 +112,7 @@ def test_going_down_cannot_give_away_a_little_again_and_again():
 
 
 def test_more_is_ruled_out_only_when_it_is_clear_that_it_gains_nothing():
-    unlucky, hopeless = Effect(-0.022, 0.028), Effect(-0.022, 0.012)
+    unlucky, hopeless = Effect(-0.026, 0.028), Effect(-0.026, 0.012)
     assert judge(unlucky, more=True, given_away=0.0, early=False, last=False) is None
     assert not judge(unlucky, more=True, given_away=0.0, early=False, last=True).clear
     assert judge(hopeless, more=True, given_away=0.0, early=False, last=False).clear
