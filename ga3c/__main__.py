@@ -1,4 +1,4 @@
-"""python -m ga3c [train|play|evaluate|plot|reproduce|benchmark|doctor] ...; train is the default."""
+"""python -m ga3c [train|watch|play|evaluate|plot|report|dashboard|...] ...; train is the default."""
 
 import difflib
 import importlib
@@ -7,9 +7,12 @@ import sys
 
 COMMANDS = {
     "train": "train an agent (the default)",
+    "watch": "look at a run that goes on or has ended",
     "play": "watch a trained agent play",
     "evaluate": "measure a trained agent over many games",
     "plot": "draw the curves of one or more runs",
+    "report": "write a page about a run, to send to somebody",
+    "dashboard": "see all runs in a browser",
     "doctor": "check what this machine has, and what it reaches",
     "benchmark": "measure how fast this machine trains, and how fast it could",
     "reproduce": "make a figure or table of the paper again",

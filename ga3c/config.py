@@ -131,7 +131,9 @@ class RunSettings:
     checkpoints_kept: int = 3
     """Newest checkpoints that stay on disk."""
     log_seconds: float = 5.0
-    """Seconds between two rows of throughput.csv (and two lines of a console that is not a terminal)."""
+    """Seconds between two rows of throughput.csv, and two lines of a plain console."""
+    console: Literal["auto", "screen", "plain"] = "auto"
+    """screen: a live screen that fills the terminal. plain: a line now and then. auto: a screen where it can be."""
     stall_seconds: float = 30.0
     """After so long without an update the console says who waits for whom (also on SIGQUIT, Ctrl-\\); 0: never."""
     plot_seconds: float = 300.0

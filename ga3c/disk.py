@@ -70,7 +70,7 @@ def line(row: Iterable) -> str:
     return text.getvalue()
 
 
-def mend(path: Path, columns: list[str], last_step: int) -> None:
+def mend(path: Path, columns: list[str], last_step: float) -> None:
     """Takes out of a log what a resumed run would contradict: half a row, and rows after `last_step`.
 
     A log of another version gets these columns; what it did not have is empty. Raises OSError.

@@ -3,6 +3,9 @@
 import os
 from pathlib import Path
 
+INK = "#7d848c"
+COLOURS = ("#3b8bd0", "#e07b39", "#43a36a", "#c4527a", "#8a70c9", "#b08d2e", "#3aa6a6", "#8d939b")
+
 
 def pyplot():
     """`matplotlib.pyplot`, drawing without a display, in this project's style."""
@@ -16,9 +19,21 @@ def pyplot():
         "axes.spines.right": False,
         "axes.grid": True,
         "axes.axisbelow": True,
+        "axes.titlesize": 10,
+        "axes.labelsize": 9,
         "grid.alpha": 0.25,
+        "legend.frameon": False,
+        "legend.fontsize": 8,
+        "svg.fonttype": "none",  # text that can be searched
+        # To be read on white paper and on a dark page: no ground of its own, and colours between the two.
+        "figure.facecolor": "none",
+        "axes.facecolor": "none",
+        "savefig.facecolor": "none",
+        "axes.prop_cycle": plt.cycler(color=COLOURS),
     }
-    plt.rcParams |= {"axes.titlesize": 10, "axes.labelsize": 9, "legend.frameon": False, "legend.fontsize": 8}
+    plt.rcParams |= dict.fromkeys(
+        ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color", "grid.color"), INK
+    )
     return plt
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ga3c import environments, saved_settings
-from ga3c.config import ConfigError, Settings, usable_cores
+from ga3c.config import ConfigError, RunSettings, Settings, usable_cores
 from ga3c.disk import parse
 from ga3c.environments import atari
 
@@ -44,32 +44,68 @@ def create(settings: Settings) -> Path:
         )
     try:
         path.mkdir(parents=True, exist_ok=True)
-        lock(path)
+        lock(path, settings.run)
         _write_json(path / "config.json", _description(settings))
     except OSError as error:
         raise ConfigError(f"Cannot write to {path}: {error.strerror}.") from error
     return path
 
 
-def lock(path: Path) -> None:
+def lock(path: Path, limits: RunSettings) -> None:
     """Keeps every other process from training in this directory, for as long as this one lives.
 
-    Raises ConfigError if another one does. A file system without locks does not keep anybody out.
+    What is in the lock tells who looks on when this start was and where it is to end. Raises ConfigError if another
+    process trains there. A file system without locks does not keep anybody out.
     """
     try:
         file = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)  # never closed: the lock goes with it
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _take(file)
     except BlockingIOError:
         raise ConfigError(f"Another process trains in {path}: stop it first, or name another directory.") from None
     except OSError as error:
         if error.errno not in (errno.ENOLCK, errno.ENOTSUP):
             raise ConfigError(f"Cannot write to {path}: {error.strerror}.") from error
+    start = {"time": time.time(), "steps": limits.steps, "minutes": limits.minutes, "episodes": limits.episodes}
+    with contextlib.suppress(OSError):  # a full disk: then nobody is told
+        os.ftruncate(file, 0)
+        os.pwrite(file, json.dumps(start).encode(), 0)
+
+
+def _take(file: int) -> None:
+    """Somebody who looks whether a run goes on holds its lock for a moment."""
+    for _ in range(5):
+        with contextlib.suppress(BlockingIOError):
+            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        time.sleep(0.05)
+    return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process trains in this directory."""
+    try:
+        with (path / LOCK).open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def read_start(path: Path) -> dict:
+    """Of the process that trains there: `time` (seconds since the epoch) and its limits, where there are any."""
+    try:
+        start = json.loads((path / LOCK).read_text())
+        start = {name: float(value) for name, value in start.items() if value is not None}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}
+    return start if "time" in start else {}
 
 
 def discard(path: Path) -> None:
     """Takes back `create`, for a run that never began."""
-    (path / "config.json").unlink(missing_ok=True)
-    (path / LOCK).unlink(missing_ok=True)
+    for name in ("config.json", "messages.csv", LOCK):
+        (path / name).unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # not ours alone: leave what lies there
         path.rmdir()
 

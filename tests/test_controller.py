@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from ga3c.commands.plot import read_csv
 from ga3c.controller import COLUMNS, Controller, Counts, PaperRule, Signals, propose
 from ga3c.disk import CsvLog, Disk
+from ga3c.run_directory import read_csv
 
 
 def test_a_proposal_changes_one_count_by_one():

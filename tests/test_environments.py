@@ -120,13 +120,13 @@ def test_the_screen_shows_the_game_that_is_played(game):
     """What moves in it is what moves in the network's view: at every step, after a restart too."""
     settings = EnvironmentSettings(game=game, sticky_action_probability=0.25)
     games, screen = environments.make(settings, 1, 7), atari.AtariScreen(game, settings, 7)
-    rng, views, pictures, ends = np.random.default_rng(3), [games.reset()[0, ..., -1].copy()], [screen.reset()], []
+    rng, views, pictures, ends = np.random.default_rng(3), [games.reset()[0, ..., -1].copy()], [screen.reset()[0]], []
     assert pictures[0].shape == (210, 160, 3)
     while not ends or len(views) < ends[0] + 100:
         action = rng.integers(games.spec.actions)
         observations, _, terminated, truncated, _ = games.step(np.array([action]))
         views.append(observations[0, ..., -1].copy())
-        pictures.append(screen.step(int(action)))
+        pictures.append(screen.step(np.array([action]))[0])
         if terminated[0] or truncated[0]:
             ends.append(len(views))
     grey = [Image.fromarray(p).convert("L").resize((84, 84), Image.Resampling.BOX) for p in pictures]

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from ga3c import checkpoint, config, progress, run_directory, saved_settings
 from ga3c.commands import train
@@ -22,8 +23,10 @@ from ga3c.controller import Counts
 from ga3c.disk import mend
 from ga3c.model import Model
 from ga3c.rollout import EnvironmentSpec
+from ga3c.run_view import RunView
+from ga3c.screen import screen
 from ga3c.stats import Totals
-from ga3c.stats_writer import THROUGHPUT_COLUMNS
+from ga3c.stats_writer import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
 
 FUZZ = {"derandomize": True, "deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
 FLAGS = ["--" + field.name.replace("_", "-") for group in fields(Settings) for field in fields(group.default_factory)]
@@ -173,6 +176,37 @@ def test_logs_are_drawn(hits):
         (run / f"{name}.csv").write_bytes(damaged((",".join(columns) + "\n" + rows).encode(), hits))
     with contextlib.suppress(ConfigError):
         draw([run], run / "plot.png")
+
+
+LOGS = {
+    "throughput": ",".join(THROUGHPUT_COLUMNS),
+    "episodes": ",".join(EPISODE_COLUMNS),
+    "controller": "seconds,reason,kept,tps",
+    "messages": "time,message",
+}
+
+
+@settings(max_examples=300, **FUZZ)
+@given(st.sampled_from(sorted(LOGS)), damages, damages, st.integers(20, 130), st.integers(5, 50))
+def test_runs_are_watched(name, hits, more_hits, width, height):
+    """Whatever their files hold, and whatever is added to them while somebody looks."""
+    run = Path("watched")
+    run.mkdir(exist_ok=True)
+    (run / "config.json").write_text(json.dumps({"settings": saved_settings.to_dict(Settings())}))
+    for log, header in LOGS.items():
+        rows = "".join(",".join(str(n + 0.5) for _ in header.split(",")) + "\n" for n in range(9))
+        content = (header + "\n" + rows).encode()
+        (run / f"{log}.csv").write_bytes(damaged(content, hits) if log == name else content)
+    (run / ".lock").write_bytes(damaged(b'{"time": 1.5, "steps": 9, "minutes": 2.0, "episodes": null}', hits))
+    view = RunView(run)
+    for running in (False, True):
+        view.running, view._start = running, run_directory.read_start(run)
+        console = Console(width=width, height=height, file=io.StringIO())
+        console.print(screen(view, width, height, "the footer"))
+        with (run / f"{name}.csv").open("ab") as file:
+            file.write(damaged(rows.encode(), more_hits))
+        view.refresh()
+    assert {len(column) for column in view.throughput.columns.values()} == {len(view.throughput)}
 
 
 @settings(max_examples=300, **FUZZ)

@@ -1,15 +1,24 @@
 """play and evaluate, with the agent of a short real run."""
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
+import termios
+import time
 
 import imageio.v2 as imageio
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageGrab
 
+from ga3c.config import EnvironmentSettings
+from ga3c.playing import Stage, moments
 from tests import program
 from tests.program import TINY
+from tests.terminal import Terminal
 
 NO_DISPLAY = {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
 
@@ -55,7 +64,7 @@ def test_a_video_shows_every_step(short_pong, tmp_path):
     shown = pictures(video)
     # The first picture, one for each step, and one for the restart between the games.
     assert len(shown) == 1 + 100 + 1 + 100
-    assert shown[0].shape == (420, 320, 3)
+    assert shown[0].shape == (420, 320 + 260, 3)
     assert np.std(shown[150]) > 10  # not blank
     assert imageio.get_reader(video).get_meta_data()["fps"] == 15
 
@@ -132,3 +141,190 @@ def test_training_on_the_tiny_environment_can_be_evaluated(tmp_path):
     program.run(*TINY, "--run-dir", tmp_path / "run", "--steps", 500)
     ended = program.run("evaluate", "--run", tmp_path / "run", "--episodes", 3)
     assert ended.returncode == 0, ended.stderr
+
+
+# Pictures of the game that the agent plays, without a display between.
+PLAYED = """
+import sys
+import numpy as np
+from ga3c.commands import trained_agent
+from ga3c.playing import Stage, moments
+agent = trained_agent.load(trained_agent.AgentOptions(checkpoint=sys.argv[1], seed=3))
+stage = Stage(agent.settings.environment, 1, 3)
+pictures = []
+for moment in moments(stage, agent.model.policy, False, lambda: None):
+    pictures.append(moment.pictures[0].copy())
+    if moment.ended[0]:
+        break
+np.save(sys.argv[2], pictures)
+"""
+
+
+def test_the_pictures_are_the_emulators(short_pong, tmp_path):
+    """Each picture of the video is that of the game which the agent plays."""
+    film = tmp_path / "film.mp4"
+    ended = program.run("play", "--checkpoint", short_pong, "--record", film, "--no-overlay", "--seed", 3)
+    assert ended.returncode == 0, ended.stderr
+    subprocess.run([sys.executable, "-c", PLAYED, short_pong, tmp_path / "played.npy"], cwd=program.ROOT, check=True)
+    shown, played = pictures(film), np.load(tmp_path / "played.npy")
+    assert len(shown) == len(played) == 101
+    for picture, wanted in zip(shown, played, strict=True):
+        # Videos keep colour in half the resolution, so edges differ a little.
+        assert np.abs(picture[::2, ::2].astype(int) - wanted).mean() < 4
+    assert np.abs(played[0].astype(int) - played[-1]).mean() > 0.1  # something happens
+
+
+def test_a_grid_plays_games_side_by_side(short_pong, tmp_path):
+    film = tmp_path / "film.gif"
+    ended = program.run("play", "--checkpoint", short_pong, "--record", film, "--grid", 3, "--no-overlay")
+    assert ended.returncode == 0, ended.stderr
+    assert len(scores(ended.stdout)) == 3
+    with Image.open(film) as gif:
+        assert gif.size == (2 * 320, 2 * 420)
+        gif.seek(50)
+        picture = np.asarray(gif.convert("RGB")).astype(int)
+    first, second, third, nothing = (
+        picture[y : y + 420, x : x + 320] for y, x in ((0, 0), (0, 320), (420, 0), (420, 320))
+    )
+    assert np.abs(first - second).max() > 50  # other seeds, other games
+    assert np.abs(first - third).max() > 50
+    assert np.ptp(nothing.reshape(-1, 3), axis=0).max() < 8
+
+
+def test_the_joystick_moves_the_first_game():
+    """The agent always pushes the cart to the left, the person to the right."""
+    speeds = []
+
+    def policy(observations):
+        speeds.append(observations[:, 1].copy())
+        return np.zeros(2, int), np.tile([1.0, 0.0], (2, 1)), np.zeros(2)
+
+    own = iter([1, 1, 1, None, None, None])
+    stage = Stage(EnvironmentSettings(game="CartPole-v1"), 2, 1)
+    played = moments(stage, policy, False, lambda: next(own))
+    for _ in range(7):
+        next(played)
+    stage.close()
+    first, second = np.diff(speeds, axis=0).T
+    assert np.sign(first).tolist() == [1, 1, 1, -1, -1, -1]
+    assert (second < 0).all()
+
+
+def number_after(terminal, word) -> int:
+    found = re.search(rf"{word} ([\d,]+)", terminal.text())
+    return int(found.group(1).replace(",", "")) if found else -1
+
+
+def test_in_a_terminal_with_keys(short_pong):
+    terminal = Terminal("play", "--checkpoint", short_pong, "--terminal", "--episodes", 50, shell=True)
+    terminal.wait_for(lambda: number_after(terminal, "step") > 5)
+    assert any(b"\x1b[38;5;" in piece for piece in terminal.output.split(b"\n"))  # 256 colours
+    assert "▀" in terminal.text()
+    for words in ("Pong", "NOOP", "RIGHT", "value", "score", "speed 1", "q quit"):
+        assert words in terminal.text()
+    terminal.press("p")
+    terminal.wait_for(lambda: "paused" in terminal.text())
+    stood = number_after(terminal, "step")
+    for _ in range(10):
+        terminal.look(0.1)
+    assert number_after(terminal, "step") == stood
+    terminal.press("n")
+    terminal.wait_for(lambda: number_after(terminal, "step") == stood + 1)
+    terminal.press("j")
+    terminal.wait_for(lambda: "you play" in terminal.text())
+    terminal.press("j")
+    terminal.press("+")
+    terminal.press("p")
+    terminal.wait_for(lambda: "speed 2" in terminal.text() and "you play" not in terminal.text())
+    assert not termios.tcgetattr(terminal.process.fd)[3] & termios.ECHO
+    terminal.press("q")
+    terminal.wait_for(terminal.is_clean)
+    terminal.wait_for(lambda: termios.tcgetattr(terminal.process.fd)[3] & termios.ECHO)
+    terminal.press("\n")
+    assert terminal.end() == 0
+
+
+@pytest.fixture
+def x_server():
+    """A screen without a monitor; its name."""
+    if not (shutil.which("Xvfb") and shutil.which("xdotool")):
+        pytest.skip("the window is tried on a real X server: install xvfb and xdotool")
+    here, there = os.pipe()
+    with subprocess.Popen(
+        ["Xvfb", "-displayfd", str(there), "-screen", "0", "1280x1024x24"], pass_fds=[there], stderr=subprocess.DEVNULL
+    ) as process:
+        os.close(there)
+        with os.fdopen(here) as name:
+            yield ":" + name.readline().strip()
+        process.terminate()
+
+
+def test_in_a_window_with_keys(short_pong, x_server, tmp_path):
+    """What is on the screen stands still while paused, and moves again."""
+
+    def screen(seconds=0.0):
+        time.sleep(seconds)
+        return ImageGrab.grab(xdisplay=x_server).convert("L").tobytes()
+
+    def press(key):
+        subprocess.run(["xdotool", "key", key], env=os.environ | {"DISPLAY": x_server}, check=True)
+
+    arguments = ["play", "--checkpoint", short_pong, "--episodes", 50]
+    empty = screen()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DISPLAY", x_server)
+        patch.delenv("SDL_VIDEODRIVER", raising=False)
+        playing = program.Started(tmp_path / "log", *arguments)
+    playing.wait_for(lambda: screen() != empty)
+    playing.wait_for(lambda: screen() != screen(0.3))
+    press("p")
+    playing.wait_for(lambda: screen() == screen(1.0))
+    before = screen()
+    press("n")
+    playing.wait_for(lambda: screen() != before)
+    assert screen(0.5) == screen(0.5)
+    press("p")
+    playing.wait_for(lambda: screen() != screen(0.3))
+    press("q")
+    assert playing.process.wait(30) == 0
+
+
+@pytest.mark.parametrize(
+    ("env", "expected"),
+    [
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, b"\x1b[38;2;"),
+        ({"TERM": "xterm-256color", "COLORTERM": ""}, b"\x1b[38;5;"),
+        ({"TERM": "vt100", "COLORTERM": ""}, "▒".encode()),
+    ],
+)
+def test_whatever_colours_the_terminal_has(short_pong, env, expected):
+    terminal = Terminal("play", "--checkpoint", short_pong, "--terminal", "--speed", 0, env=env)
+    assert terminal.end(60) == 0
+    assert expected in terminal.output
+    assert terminal.is_clean()
+    assert b"Game 1: score" in terminal.output.rpartition(b"\x1b[?1049l")[2]
+
+
+def test_a_terminal_is_needed_for_the_terminal(short_pong):
+    ended = program.run("play", "--checkpoint", short_pong, "--terminal")
+    assert ended.returncode == 2
+    assert "no terminal" in ended.stderr
+
+
+def test_live_play_takes_up_new_weights(tmp_path):
+    """And ends when it is left; the training does not notice."""
+    run_dir = tmp_path / "run"
+    training = program.Started(
+        tmp_path / "log", "--game", "Pong", "--agents", 1, "--envs-per-agent", 4, "--run-dir", run_dir,
+        "--checkpoint-seconds", 2,
+    )  # fmt: skip
+    training.wait_for(lambda: (run_dir / "config.json").exists())
+    terminal = Terminal("play", "--run", run_dir, "--live", "--terminal")
+    terminal.wait_for(lambda: number_after(terminal, "after") > 0, 120)
+    first = number_after(terminal, "after")
+    terminal.wait_for(lambda: number_after(terminal, "after") > first)
+    terminal.press("q")
+    assert terminal.end() == 0
+    assert terminal.is_clean()
+    assert training.stop() == 130
+    assert "Traceback" not in training.log.read_text()

@@ -5,12 +5,15 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
 
-from ga3c.commands.plot import draw, moving_mean, read_csv
+from ga3c.commands.plot import draw
+from ga3c.curves import moving_mean
+from ga3c.drawing import COLOURS
+from ga3c.run_directory import read_csv
 from ga3c.stats_writer import EPISODE_COLUMNS, Throughput
 
-FIRST, SECOND = (31, 119, 180), (255, 127, 14)  # matplotlib's colours of the first and second run
+FIRST, SECOND = (ImageColor.getrgb(colour) for colour in COLOURS[:2])  # of the first and second run
 
 
 def test_moving_mean():

@@ -7,10 +7,11 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
 
 from ga3c import config
 from ga3c.commands.train import parse_settings
+from ga3c.drawing import COLOURS
 from ga3c.experiments import Run, directory_of
 from ga3c.figures import Options, fig2, fig3, fig4, table2
 from tests import program
@@ -78,11 +79,11 @@ def test_the_networks_exist():
 
 
 def colours(file) -> set[int]:
-    """Which of matplotlib's first four colours the picture holds, as a bar or line would."""
+    """Which of the first four colours the picture holds, as a bar or line would."""
     with Image.open(file) as image:
         assert image.format == "PNG"
         pixels = np.asarray(image.convert("RGB"))
-    cycle = ((31, 119, 180), (255, 127, 14), (44, 160, 44), (214, 39, 40))
+    cycle = [ImageColor.getrgb(colour) for colour in COLOURS[:4]]
     return {i for i, colour in enumerate(cycle) if (pixels == colour).all(axis=2).sum() > 50}
 
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -154,3 +155,16 @@ def test_without_uv_venv_and_pip_do_the_work():
     write("a copy/requirements.txt", "pip\n")
     assert run(PYTHON=str(PYTHON))[0] == 0
     assert Path("a copy/.venv/bin/pip").exists()
+
+
+@pytest.mark.parametrize("version", ["3.10", "3.11", "3.12", "3.13"])
+def test_what_is_pinned_is_there_for_every_python(version):
+    """As each installed package says of itself; pip would find no candidate for another Python."""
+    from packaging.specifiers import SpecifierSet
+
+    refused = [
+        f"{one.name}=={one.version}"
+        for one in metadata.distributions()
+        if not SpecifierSet(one.metadata["Requires-Python"] or "").contains(f"{version}.99")
+    ]
+    assert not refused

@@ -95,7 +95,7 @@ def memory() -> Finding:
 def display() -> Finding:
     if sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         return Finding(True, "there is one: ./play.sh opens a window")
-    return Finding(True, "none: ./play.sh records a video instead")
+    return Finding(True, "none: ./play.sh plays in the terminal, or records a video")
 
 
 def ffmpeg() -> Finding:

@@ -4,18 +4,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import tyro
 
-from ga3c import run_directory
+from ga3c import curves, run_directory
 from ga3c.commands.command_line import parse
 from ga3c.config import ConfigError
+from ga3c.curves import SCORE_OVER_STEPS, SCORE_OVER_TIME, SMOOTH_GAMES, Curve, over_time
 from ga3c.drawing import pyplot, save
-from ga3c.run_directory import read_csv
 
-DESCRIPTION = (
-    """Draws score, throughput, counts and queues. One run: into its directory. Several: against each other."""
-)
+DESCRIPTION = """Draws score, throughput, counts and queues. One run: into its directory. Several: against each
+other; those that differ in their seed alone as one curve, with a band from lowest to highest."""
 
 
 COUNTS, QUEUES = ("agents", "predictors", "trainers"), ("prediction_queue", "training_queue")
@@ -31,36 +29,40 @@ class PlotOptions:
     """File to draw into (png, pdf or svg). Default: plot.png in the run, comparison.png for several."""
 
 
-def moving_mean(values: np.ndarray, width: int) -> np.ndarray:
-    """Mean of each value and the `width` - 1 before it (fewer at the start)."""
-    sums = np.concatenate([[0.0], np.cumsum(values)])
-    ends = np.arange(1, len(values) + 1)
-    starts = np.maximum(ends - width, 0)
-    return (sums[ends] - sums[starts]) / (ends - starts)
+PANELS = {
+    ("Score over time", "minutes", "score"): [SCORE_OVER_TIME],
+    ("Score over steps", "million steps", "score"): [SCORE_OVER_STEPS],
+    ("Predictions per second (PPS)", "minutes", "steps/s"): [over_time("pps")],
+    ("Trainings per second (TPS)", "minutes", "rollouts/s"): [over_time("tps")],
+    ("Agents, predictors, trainers", "minutes", "number"): [over_time(name) for name in COUNTS],
+    ("Waiting in the queues", "minutes", "messages"): [over_time(name) for name in QUEUES],
+}
 
 
 def draw(runs: list[Path], out: Path) -> None:
-    """Draws the runs into `out`; the file appears when it is complete."""
+    """Draws the runs into `out`; runs that differ in their seed alone as one, with a band from lowest to highest.
+
+    The file appears when it is complete. Raises ConfigError, OSError.
+    """
     plt = pyplot()
     figure, axes = plt.subplots(3, 2, figsize=(11, 9), layout="constrained")
-    colours = plt.rcParams["axes.prop_cycle"].by_key()["color"]
-    for index, run in enumerate(runs):
-        label = f"{run.parent.name} {run.name}" if len(runs) > 1 else ""
-        try:
-            _draw_run(axes, run, colours[index % len(colours)], label, single=len(runs) == 1)
-        except ConfigError:
-            plt.close(figure)
-            raise
-    titles = (
-        ("Score over time", "minutes", "score"),
-        ("Score over steps", "million steps", "score"),
-        ("Predictions per second (PPS)", "minutes", "steps/s"),
-        ("Trainings per second (TPS)", "minutes", "rollouts/s"),
-        ("Agents, predictors, trainers", "minutes", "number"),
-        ("Waiting in the queues", "minutes", "messages"),
-    )
-    for axis, (title, x, y) in zip(axes.flat, titles, strict=True):
+    try:
+        for index, (label, alike) in enumerate(curves.groups(runs).items()):
+            for axis, quantities in zip(axes.flat, PANELS.values(), strict=True):
+                several = len(quantities) > 1
+                for quantity, style in zip(quantities, ("-", "--", ":"), strict=False):
+                    name = quantity.y.replace("_", " ") if several else label
+                    shown = None if several == (len(runs) > 1) else name  # else it is plain, or explained beside
+                    _draw_curve(axis, curves.of_runs(alike, quantity), f"C{index}", style, shown)
+        if len(runs) == 1:
+            _draw_games(axes[0], runs[0])
+    except ConfigError:
+        plt.close(figure)
+        raise
+    for axis, (title, x, y) in zip(axes.flat, PANELS, strict=True):
         axis.set(title=title, xlabel=x, ylabel=y)
+        if y.endswith("/s"):
+            axis.set_ylim(bottom=0)
         if axis.get_legend_handles_labels()[0]:
             axis.legend()
     games = dict.fromkeys(run.resolve().parent.name for run in runs)
@@ -68,35 +70,22 @@ def draw(runs: list[Path], out: Path) -> None:
     save(figure, out)
 
 
-def _columns(path: Path, *names: str) -> dict[str, np.ndarray]:
-    """What `read_csv` reads. Raises ConfigError where a file has other columns."""
-    columns = read_csv(path)
-    if columns and (missing := set(names) - set(columns)):
-        raise ConfigError(f"{path} is damaged, or of another version: it has no column {min(missing)}.")
-    return columns
-
-
-def _draw_run(axes, run: Path, colour: str, label: str, single: bool) -> None:
-    episodes = _columns(run / "episodes.csv", "seconds", "steps", "score")
-    rows = _columns(run / "throughput.csv", "seconds", "pps", "tps", *COUNTS, *QUEUES)
-    if episodes and len(episodes["score"]):
-        for axis, x in ((axes[0, 0], episodes["seconds"] / 60), (axes[0, 1], episodes["steps"] / 1e6)):
-            if single:
-                axis.plot(x, episodes["score"], ".", color="0.75", markersize=2, label="each game", rasterized=True)
-            name = label or "mean of 100 games"
-            axis.plot(x, moving_mean(episodes["score"], 100), color=colour, linewidth=1.8, label=name)
-    if not rows or not len(rows["seconds"]):
+def _draw_curve(axis, curve: Curve, colour: str, style: str, label: str | None) -> None:
+    if not len(curve.x):
         return
-    minutes = rows["seconds"] / 60
-    axes[1, 0].plot(minutes, rows["pps"], color=colour, linewidth=1, label=label)
-    axes[1, 1].plot(minutes, rows["tps"], color=colour, linewidth=1, label=label)
-    for name, style in zip(COUNTS, ("-", "--", ":"), strict=True):
-        axes[2, 0].step(minutes, rows[name], style, where="post", color=colour, label=name if single else None)
-    for name, style in zip(QUEUES, ("-", ":"), strict=True):
-        text = name.replace("_", " ") if single else None
-        axes[2, 1].plot(minutes, rows[name], style, color=colour, linewidth=1, label=text)
-    for axis in (axes[1, 0], axes[1, 1]):
-        axis.set_ylim(bottom=0)
+    axis.plot(curve.x, curve.y, style, color=colour, linewidth=1.5, label=label)
+    if curve.low is not curve.high:
+        axis.fill_between(curve.x, curve.low, curve.high, color=colour, alpha=0.2, linewidth=0)
+
+
+def _draw_games(axes, run: Path) -> None:
+    """A dot for each game, behind the mean."""
+    games = curves.read(run, "episodes", "seconds", "steps", "score")
+    if games and len(games["score"]):
+        for axis, x in zip(axes, (games["seconds"] / 60, games["steps"] / 1e6), strict=True):
+            dots = {"markersize": 2, "alpha": 0.5, "zorder": 1, "rasterized": True}
+            axis.plot(x, games["score"], ".", color="C7", label="each game", **dots)
+            axis.lines[0].set_label(f"mean of {SMOOTH_GAMES} games")
 
 
 def run(arguments: list[str]) -> int:

@@ -10,15 +10,16 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from ga3c import config, environments, networks, run_directory
+from ga3c import config, environments, live_screen, networks, run_directory
 from ga3c.agent_pool import start_forkserver
 from ga3c.commands.command_line import parse, value_of
 from ga3c.commands.plot import draw
 from ga3c.config import ConfigError, Settings, TrainingFailed
-from ga3c.console import Console
+from ga3c.console import MESSAGE_COLUMNS, Console
+from ga3c.disk import CsvLog, Disk, mend
 
-DESCRIPTION = """Trains an agent with GA3C. Other commands, as the first word: play, evaluate, plot, benchmark,
-reproduce, doctor."""
+DESCRIPTION = """Trains an agent with GA3C. Other commands, as the first word: watch, play, evaluate, plot,
+report, dashboard, benchmark, reproduce, doctor."""
 
 
 SAME_WISH_SECONDS = 1.0  # between two signals that mean one stop
@@ -66,9 +67,13 @@ def run(arguments: list[str]) -> int:
     console = Console()
     resumed = run_dir is not None
     if resumed:
-        run_directory.lock(run_dir)
+        run_directory.lock(run_dir, settings.run)
     else:
         run_dir = run_directory.create(settings)
+    messages = run_dir / "messages.csv"
+    with contextlib.suppress(OSError):
+        mend(messages, MESSAGE_COLUMNS, math.inf)
+    console.keep(CsvLog(messages, MESSAGE_COLUMNS, Disk(lambda _: None)).append)
     console.say(f"Training {spec.name} in {_short(run_dir)}  (Ctrl-C stops and saves)")
     console.say(
         f"Curves in a browser: {_short(Path(sys.executable).with_name('tensorboard'))} --logdir {_short(run_dir)}"
@@ -95,6 +100,8 @@ def run(arguments: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, on_signal)
     signal.signal(signal.SIGQUIT, lambda *_: server.request_report())
+    if live_screen.can_show() and settings.run.console != "plain":
+        console.cover(live_screen.LiveScreen(run_dir))
     try:
         server.start()
         console.say(

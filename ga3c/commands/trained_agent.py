@@ -46,7 +46,7 @@ def load(options: AgentOptions) -> TrainedAgent:
 
     Raises ConfigError.
     """
-    if options.episodes < 1:
+    if options.episodes is not None and options.episodes < 1:
         raise ConfigError(f"--episodes {options.episodes} is out of range: give a number of at least 1.")
     game = options.game
     if options.checkpoint is not None:

@@ -113,23 +113,25 @@ class AtariEnvironments:
 
 
 class AtariScreen:
-    """The colour picture of one game that AtariEnvironments plays with the same seed and actions.
+    """The colour pictures of games that AtariEnvironments plays with the same seed and actions.
 
     The emulator is deterministic, sticky actions included, so a second one in lockstep shows what the agent's
     own, grey and shrunken view cannot.
     """
 
-    def __init__(self, rom: str, settings: EnvironmentSettings, seed: int):
-        self._env = _vector_env(rom, settings, 1, 1, img_height=210, img_width=160, grayscale=False, stack_num=1)
-        self._seed = np.array([seed])
+    def __init__(self, rom: str, settings: EnvironmentSettings, seed: int, count: int = 1):
+        view = {"img_height": 210, "img_width": 160, "grayscale": False, "stack_num": 1}
+        self._env = _vector_env(rom, settings, count, 1, **view)
+        self._seeds = np.arange(seed, seed + count)
+        self.action_names = [action.name for action in self._env.ale.get_action_set()]  # FIRE, UPRIGHT, ...
 
     def reset(self) -> np.ndarray:
-        """Returns the picture, uint8 [height, width, 3]."""
-        return self._env.reset(seed=self._seed)[0][0, 0]
+        """Returns the pictures, uint8 [count, height, width, 3]."""
+        return self._env.reset(seed=self._seeds)[0][:, 0]
 
-    def step(self, action: int) -> np.ndarray:
-        """Returns the picture, uint8 [height, width, 3]."""
-        return self._env.step(np.array([action]))[0][0, 0]
+    def step(self, actions: np.ndarray) -> np.ndarray:
+        """Returns the pictures, uint8 [count, height, width, 3]."""
+        return self._env.step(actions)[0][:, 0]
 
     def close(self) -> None:
         self._env.close()

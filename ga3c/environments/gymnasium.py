@@ -110,9 +110,14 @@ class GymnasiumEnvironments:
         observations, rewards, terminated, truncated, _ = self.env.step(actions + self._first_action)
         return self._convert(observations), rewards, terminated, truncated, np.zeros_like(terminated)
 
-    def picture(self) -> np.ndarray:
-        """The first copy as it looks now, uint8 [height, width, 3]; made with render_mode="rgb_array"."""
-        return self.env.render()[0]
+    def pictures(self) -> np.ndarray:
+        """As the copies look now, uint8 [count, height, width, 3]; made with render_mode="rgb_array"."""
+        return np.stack(self.env.render())
+
+    @property
+    def pictures_per_second(self) -> float:
+        """At which the game is meant to be seen."""
+        return float(self.env.metadata.get("render_fps") or 30)
 
     def close(self) -> None:
         self.env.close()

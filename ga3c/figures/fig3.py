@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-from ga3c.drawing import pyplot, save
+from ga3c.drawing import INK, pyplot, save
 from ga3c.experiments import Run, perform
 from ga3c.figures import Options, only
 from ga3c.measurements import Spread, csv_row, measure, write_rows
@@ -103,7 +103,13 @@ def bars(axis, groups: dict[str, list[Run]], values: dict[Run, Spread], height: 
         for run in runs:
             level = getattr(values[run], height)
             whiskers = [[level - values[run].lowest], [values[run].highest - level]]
-            axis.bar(position, level, color=f"C{number}", yerr=whiskers, error_kw={"linewidth": 0.8, "capsize": 2})
+            axis.bar(
+                position,
+                level,
+                color=f"C{number}",
+                yerr=whiskers,
+                error_kw={"linewidth": 0.8, "capsize": 2, "ecolor": INK},
+            )
             ticks.append(position)
             label = f"{run.predictors}, {run.trainers}"
             labels.append(run.network.removeprefix("large-") if run.network.startswith("large-") else label)

@@ -1,0 +1,70 @@
+"""Shows a run that goes on, or one that has ended, from its files: python -m ga3c watch [RUN]."""
+
+import time
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Annotated
+
+import tyro
+
+from ga3c import live_screen, run_directory
+from ga3c.commands.command_line import parse
+from ga3c.console import Console
+from ga3c.run_view import RunView
+
+DESCRIPTION = """Shows the screen of a run: live while it trains, once if it has ended. Changes nothing."""
+FOOTER = "q leaves; the training goes on."
+
+
+@dataclass(frozen=True)
+class WatchOptions:
+    run: Annotated[str | None, tyro.conf.Positional] = None
+    """Directory of the run. Default: the newest."""
+    game: str | None = None
+    """The game whose newest run is shown if no directory is named."""
+
+
+def run(arguments: list[str]) -> int:
+    options = parse(WatchOptions, arguments, WatchOptions(), DESCRIPTION, "watch")
+    directory = (
+        run_directory.existing(options.run)
+        if options.run
+        else run_directory.newest(options.game, with_checkpoint=False)
+    )
+    view = RunView(directory)
+    if not live_screen.can_show():
+        _follow(view)
+        return 0
+    if view.running:
+        with live_screen.keys():
+            live_screen.show(view, FOOTER)
+        view.refresh()
+    _print(view)
+    return 0
+
+
+def _print(view: RunView) -> None:
+    """Once, to stay in the terminal."""
+    from rich.console import Console as Terminal
+
+    from ga3c.screen import screen
+
+    terminal = Terminal()
+    width, height = terminal.size
+    terminal.print(screen(view, width, min(height, 24) - 1, ""))
+
+
+def _follow(view: RunView) -> None:
+    """A line for each new row, as the training itself writes to a pipe; for a run that has ended, its last."""
+    console, shown = Console(), max(len(view.throughput) - 1, 0)
+    while True:
+        rows = view.throughput.columns
+        for index in range(min(shown, len(view.throughput)), len(view.throughput)):
+            row = SimpleNamespace(**{name: values[index] for name, values in rows.items()})
+            row.episodes = int(row.episodes)
+            console.status(row, view.episodes.last("score"))
+        shown = len(view.throughput)
+        if not view.running:
+            return
+        time.sleep(live_screen.SECONDS)
+        view.refresh()

@@ -1,0 +1,230 @@
+"""The screen of a run: drawn from files that this test writes, and at a real terminal with a real run."""
+
+import csv
+import io
+import json
+import math
+import os
+import signal
+import time
+from dataclasses import replace
+
+import psutil
+import pytest
+from rich.console import Console
+
+from ga3c import run_directory, saved_settings
+from ga3c.config import RunSettings, Settings
+from ga3c.run_view import RunView
+from ga3c.screen import chart, clock, screen
+from ga3c.stats_writer import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
+from tests import program
+from tests.program import TINY
+from tests.terminal import Terminal
+
+
+@pytest.mark.parametrize(
+    ("values", "width", "height", "lines"),
+    [
+        ([1, 2, 3, 4, 5, 6, 7, 8], 8, 1, ["▁▂▃▄▅▆▇█"]),
+        ([0, 15], 2, 2, [" █", "▁█"]),
+        ([5, 5, 5], 3, 1, ["▄▄▄"]),
+        ([1, 1, 8, 8], 2, 1, ["▁█"]),
+        ([1, math.nan, 8], 10, 1, ["▁█"]),
+        ([], 5, 2, ["", ""]),
+    ],
+)
+def test_chart(values, width, height, lines):
+    assert chart(values, width, height) == lines
+
+
+def append(path, columns, rows):
+    new = not path.exists()
+    with path.open("a", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([columns] * new + rows)
+
+
+def throughput(seconds, **cells):
+    row = dict.fromkeys(THROUGHPUT_COLUMNS, 1) | {"seconds": seconds, "steps": 100 * seconds, "pps": 2743} | cells
+    return [row[name] for name in THROUGHPUT_COLUMNS]
+
+
+@pytest.fixture
+def run_dir(tmp_path):
+    path = tmp_path / "Pong" / "run"
+    path.mkdir(parents=True)
+    (path / "config.json").write_text(json.dumps({"settings": saved_settings.to_dict(Settings())}))
+    append(path / "throughput.csv", THROUGHPUT_COLUMNS, [throughput(5 * i, mean_score=i - 21) for i in range(1, 21)])
+    append(path / "episodes.csv", EPISODE_COLUMNS, [[i, i, -21 + i // 100, 100, 0] for i in range(300)])
+    append(path / "controller.csv", ["seconds", "reason"], [[70, "NA 2 -> 4, because: kept."]])
+    append(path / "messages.csv", ["time", "message"], [[0, "Agent 3 died"], [0, "  Thread x"], [0, "Controller: no"]])
+    return path
+
+
+def lines(view, width=80, height=24):
+    console = Console(width=width, height=height, color_system=None, record=True, file=io.StringIO())
+    console.print(screen(view, width, height, "the footer"))
+    return console.export_text().splitlines()
+
+
+def test_what_stands_on_the_screen(run_dir):
+    found = lines(RunView(run_dir))
+    text = "\n".join(found)
+    for words in ("Pong", "ended", "0:01:40", "10,000 steps", "2,743", "0:01:10 controller: NA 2 -> 4", "Agent 3 died"):
+        assert words in text
+    assert "Thread x" not in text
+    assert "Controller: no" not in text
+    for label, value in (("last game", "-19.0"), ("mean of 100", "-19.00"), ("best", "-19.0"), ("trend", "+1.00")):
+        assert any(label in line and value in line for line in found), label
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (64, 24), (50, 24), (40, 10), (200, 12)])
+def test_it_fits(run_dir, size):
+    width, height = size
+    found = lines(RunView(run_dir), width, height)
+    assert len(found) <= height
+    assert max(map(len, found)) <= width
+    assert found[-1].startswith("the footer"[: width - 1])
+
+
+def test_a_run_that_has_written_nothing_yet(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"settings": saved_settings.to_dict(Settings())}))
+    assert "none yet" in "\n".join(lines(RunView(tmp_path)))
+
+
+def test_new_rows_are_read_and_half_a_row_waits(run_dir):
+    view = RunView(run_dir)
+    text = ",".join(map(str, throughput(105, pps=17)))
+    with (run_dir / "throughput.csv").open("a") as file:
+        file.write(text[:40])
+        file.flush()
+        view.refresh()
+        assert view.throughput.last("seconds") == 100
+        file.write(text[40:] + "\n")
+    view.refresh()
+    assert (len(view.throughput), view.throughput.last("seconds"), view.throughput.last("pps")) == (21, 105, 17)
+
+
+def test_a_log_that_was_mended_is_read_anew(run_dir):
+    view = RunView(run_dir)
+    (run_dir / "throughput.csv").unlink()
+    append(run_dir / "throughput.csv", THROUGHPUT_COLUMNS, [throughput(5)])
+    view.refresh()
+    assert len(view.throughput) == 1
+
+
+def test_what_remains(run_dir, monkeypatch):
+    """The nearest of the limits."""
+    monkeypatch.setattr(run_directory, "is_locked", lambda _: True)
+    view = RunView(run_dir)
+    assert view.remaining_seconds is None
+    now = time.time()
+    for limits, seconds in (
+        ({"steps": 20_000}, 100),
+        ({"steps": 20_000, "minutes": 1}, 60),
+        ({"minutes": 1, "episodes": 50}, 60),  # no game has ended in these rows
+    ):
+        view._start = {"time": now} | limits
+        os.utime(run_dir / "throughput.csv", (now, now))
+        assert view.remaining_seconds == pytest.approx(seconds, abs=3)
+
+
+def test_clock():
+    assert [clock(s) for s in (0, 59.9, 3725)] == ["0:00:00", "0:00:59", "1:02:05"]
+
+
+def test_who_trains_there_is_seen_and_not_disturbed(tmp_path):
+    """A lock can be taken while somebody looks at it again and again."""
+    assert not run_directory.is_locked(tmp_path)
+    limits = replace(RunSettings(), minutes=3.0)
+    run_directory.lock(tmp_path, limits)
+    assert run_directory.is_locked(tmp_path)
+    start = run_directory.read_start(tmp_path)
+    assert start["minutes"] == 3.0
+    assert "steps" not in start
+    assert abs(start["time"] - time.time()) < 10
+
+
+LIMITS = ["--log-seconds", 0.5, "--controller-seconds", 1]
+
+
+@pytest.fixture
+def live(tmp_path, request):
+    """A training run in a terminal of 80 x 24, once its screen stands."""
+    shell = getattr(request, "param", False)
+    terminal = Terminal(*TINY, "--run-dir", tmp_path / "run", *LIMITS, shell=shell)
+    terminal.wait_for(lambda: "running" in terminal.text() and "controller: " in terminal.text(), 120)
+    yield terminal
+    terminal.kill()
+
+
+def test_training_shows_its_screen_and_leaves_a_clean_terminal(live, tmp_path):
+    assert live.screen.cursor.hidden
+    for title in ("Speed", "Score", "Scheduling", "Learning", "What happened", "Ctrl-C stops and saves"):
+        assert title in live.text()
+    live.resize(30, 100)
+    live.wait_for(lambda: any(line.rstrip().endswith("╮") and len(line.rstrip()) > 90 for line in live.screen.display))
+    live.press("\x03")  # Ctrl-C
+    assert live.end() == 130
+    assert live.is_clean()
+    assert f"Saved in {tmp_path / 'run'}" in live.output.rpartition(b"\x1b[?1049l")[2].decode()
+    said = program.rows(tmp_path / "run" / "messages.csv")
+    assert [row["message"].split()[0] for row in (said[0], said[-1])] == ["Training", "Saved"]
+    assert all(abs(float(row["time"]) - time.time()) < 200 for row in said)
+
+
+@pytest.mark.parametrize("live", [True], indirect=True, ids=["in a shell"])
+def test_the_terminal_is_given_back_when_the_training_is_killed(live):
+    (training,) = psutil.Process(live.process.pid).children()
+    training.kill()
+    live.wait_for(live.is_clean, 10)
+
+
+def test_training_goes_on_in_lines_when_its_screen_is_killed(live):
+    (screen_process,) = [p for p in psutil.Process(live.process.pid).children() if "ga3c.live_screen" in p.cmdline()]
+    screen_process.kill()
+    live.wait_for(lambda: "[PPS: " in live.text())
+    assert live.is_clean()
+    live.press("\x03")
+    assert live.end() == 130
+
+
+def test_stopped_and_gone_on_with(live):
+    """Ctrl-Z gives the terminal back; fg takes it again."""
+    live.press("\x1a")
+    live.wait_for(live.is_clean, 10)
+    os.killpg(live.process.pid, signal.SIGCONT)
+    live.wait_for(lambda: not live.is_clean(), 10)
+
+
+def test_plain_on_a_terminal(tmp_path):
+    terminal = Terminal(*TINY, "--run-dir", tmp_path / "run", *LIMITS, "--console", "plain", "--minutes", 0.05)
+    assert terminal.end(120) == 0
+    assert b"?1049h" not in terminal.output
+    assert b"[PPS: " in terminal.output
+
+
+def test_watch_another_run_and_leave(tmp_path):
+    run_dir = tmp_path / "run"
+    training = program.Started(tmp_path / "log", *TINY, "--run-dir", run_dir, *LIMITS)
+    training.wait_for(lambda: program.rows(run_dir / "throughput.csv"))
+    watching = Terminal("watch", run_dir)
+    watching.wait_for(lambda: "running" in watching.text())
+    before = watching.text()
+    watching.wait_for(lambda: watching.text() != before)
+    assert not watching.is_clean()  # its own screen
+    watching.press("q")
+    assert watching.end() == 0
+    assert watching.is_clean()
+    assert training.process.poll() is None
+    training.stop()
+    again = Terminal("watch", run_dir)
+    assert again.end() == 0
+    assert "ended" in again.text()
+    assert b"?1049h" not in again.output  # it stays in the terminal
+
+
+def test_watch_into_a_pipe(run_dir):
+    ended = program.run("watch", run_dir)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.count("[PPS: 2743 TPS: 1] [NT: 1 NP: 1 NA: 1]") == 1
