@@ -48,7 +48,9 @@ class _Graph:
     """
 
     def __init__(self, function: Callable, signature: tuple, xla: bool):
-        self._function = tf.function(function, input_signature=signature, jit_compile=xla).get_concrete_function()
+        self._function = tf.function(
+            function, input_signature=signature, jit_compile=xla, autograph=False
+        ).get_concrete_function()
         self._dtypes = [output.dtype for output in tf.nest.flatten(self._function.structured_outputs)]
         self._on_gpu = bool(tf.config.list_logical_devices("GPU"))
 
