@@ -11,6 +11,7 @@ import subprocess
 import sys
 import termios
 import tty
+from collections.abc import Callable
 from pathlib import Path
 
 SECONDS = 1.0  # between two drawings
@@ -71,14 +72,17 @@ def keys():
         termios.tcsetattr(0, termios.TCSADRAIN, before)
 
 
-def show(view, footer: str) -> None:
-    """Draws a `RunView` until the run ends, somebody presses q, or the standard input ends."""
+def show(view, footer: str, stop: Callable[[], None]) -> None:
+    """Draws a `RunView` until the run ends, somebody presses q, or the standard input ends.
+
+    `stop` is called on Ctrl-Z, when the terminal is given back; it is taken again on SIGCONT.
+    """
     from rich.console import Console
     from rich.live import Live
 
     from ga3c.screen import screen
 
-    console, live = Console(), None
+    console, live, stopped = Console(), None, False
     news, tell = os.pipe()  # the numbers of signals
     for end in (news, tell):
         os.set_blocking(end, False)
@@ -87,7 +91,7 @@ def show(view, footer: str) -> None:
         signal.signal(number, lambda *_: None)
     try:
         while view.running:
-            if _in_foreground():
+            if _in_foreground() and not stopped:
                 if live is None:
                     live = Live(console=console, screen=True, auto_refresh=False, redirect_stdout=False)
                     live.start()
@@ -97,9 +101,12 @@ def show(view, footer: str) -> None:
             ready = select.select([0, news], [], [], SECONDS)[0]
             if 0 in ready and (os.read(0, 100) or b"q") in (b"q", b"Q", b"\x1b"):
                 return
-            if news in ready and signal.SIGTSTP in os.read(news, 100):
-                live = live.stop() if live is not None else None
-                os.kill(os.getpid(), signal.SIGSTOP)
+            for number in os.read(news, 100) if news in ready else b"":
+                if number == signal.SIGTSTP:
+                    live, stopped = live.stop() if live is not None else None, True
+                    stop()
+                elif number == signal.SIGCONT:
+                    stopped = False
             view.refresh()
     finally:
         if live is not None:
@@ -113,7 +120,8 @@ def main(run_dir: str) -> None:
     os.nice(10)
     from ga3c.run_view import RunView
 
-    show(RunView(Path(run_dir)), FOOTER)
+    # It waits without stopping: it could do so after the SIGCONT that was to wake it.
+    show(RunView(Path(run_dir)), FOOTER, stop=lambda: None)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Shows a run that goes on, or one that has ended, from its files: python -m ga3c watch [RUN]."""
 
+import os
+import signal
 import time
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -37,7 +39,7 @@ def run(arguments: list[str]) -> int:
         return 0
     if view.running:
         with live_screen.keys():
-            live_screen.show(view, FOOTER)
+            live_screen.show(view, FOOTER, stop=lambda: os.kill(os.getpid(), signal.SIGSTOP))
         view.refresh()
     _print(view)
     return 0
