@@ -90,6 +90,10 @@ class LearningSettings:
     """Steps in one model update at the least (paper, section 5.3: minimum training batch size)."""
     discount: float = 0.99
     """Discount of future rewards for each step (paper: gamma)."""
+    return_lambda: float = 1.0
+    """Weight of longer returns against shorter ones in the targets (lambda of GAE). 1: the n-step return (paper)."""
+    normalize_advantages: bool = False
+    """Advantages of a batch get mean 0 and deviation 1 before they enter the policy's loss."""
     entropy_weight: float = 0.01
     """Weight of the policy's entropy in the loss (paper: beta)."""
     value_weight: float = 0.5
@@ -199,6 +203,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "t_max": (1, 1000),
     "minimum_batch_steps": (1, 65_536),
     "discount": (0, 1),
+    "return_lambda": (0, 1),
     "entropy_weight": (0, float("inf")),
     "value_weight": (0, float("inf")),
     "learning_rate": (0, 1),

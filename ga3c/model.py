@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from ga3c import networks
 from ga3c.algorithms import a3c, rmsprop
-from ga3c.algorithms.returns import n_step_returns
+from ga3c.algorithms.returns import lambda_returns
 from ga3c.config import ConfigError, LearningSettings
 from ga3c.device import quiet
 from ga3c.rollout import Batch, EnvironmentSpec, rollout_dtype
@@ -36,7 +36,11 @@ class Update(NamedTuple):
     value_loss: float
     entropy: float
     value: float
+    value_error: float
+    explained_variance: float
     gradient_norm: float
+    clipped: float  # 1 if the gradient was scaled down, else 0
+    update_norm: float  # of what was added to the weights
 
 
 class _Graph:
@@ -118,7 +122,7 @@ class Model:
 
     def _train_graph(self, weights, mean_squares, learning_rate, batch):
         settings = self._settings
-        returns = n_step_returns(
+        returns = lambda_returns(
             batch["reward"],
             batch["value"],
             batch["terminated"],
@@ -126,6 +130,7 @@ class Model:
             batch["valid"],
             batch["bootstrap_value"],
             settings.discount,
+            settings.return_lambda,
         )
         with tf.GradientTape() as tape:
             tape.watch(weights)
@@ -139,20 +144,16 @@ class Model:
                 entropy_weight=settings.entropy_weight,
                 value_weight=settings.value_weight,
                 log_epsilon=settings.log_epsilon,
+                normalize_advantages=settings.normalize_advantages,
             )
         gradients = tape.gradient(loss.total, weights)
-        norm = tf.linalg.global_norm(gradients)
+        norm, clipped = tf.linalg.global_norm(gradients), tf.constant(0.0)
         if settings.gradient_clip_norm:
             gradients, _ = tf.clip_by_global_norm(gradients, settings.gradient_clip_norm, use_norm=norm)
-        weights, mean_squares = rmsprop.update(
-            weights,
-            mean_squares,
-            gradients,
-            learning_rate,
-            decay=settings.rmsprop_decay,
-            epsilon=settings.rmsprop_epsilon,
-        )
-        numbers = tf.stack([loss.total, loss.policy, loss.value, loss.entropy, loss.mean_value, norm])
+            clipped = tf.cast(norm > settings.gradient_clip_norm, tf.float32)
+        constants = {"decay": settings.rmsprop_decay, "epsilon": settings.rmsprop_epsilon}
+        weights, mean_squares, steps = rmsprop.update(weights, mean_squares, gradients, learning_rate, **constants)
+        numbers = tf.stack([*loss, norm, clipped, tf.linalg.global_norm(steps)])
         return weights, mean_squares, numbers
 
     def predict(self, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:

@@ -3,15 +3,16 @@
 Rates are of the time since the row before, not averages since the start.
 """
 
-import contextlib
 import threading
 import time
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from ga3c import collapse
 from ga3c.console import Console
 from ga3c.disk import CsvLog, Disk
 from ga3c.stats import Stats, Timings, Totals, Window
+from ga3c.tensorboard_writer import TensorBoardWriter
 
 EPISODE_COLUMNS = ["seconds", "steps", "score", "length_steps", "agent"]
 
@@ -42,7 +43,11 @@ class Throughput:
     loss: float
     policy_loss: float
     value_loss: float
+    value_error: float
+    explained_variance: float
     gradient_norm: float
+    clipped_share: float
+    update_norm: float
     episodes: int
     mean_score: float
     trained_steps: int
@@ -65,6 +70,9 @@ class Throughput:
 
 
 THROUGHPUT_COLUMNS = [f.name for f in fields(Throughput)]
+# Means over the updates since the row before, under the names that they have in model.Update.
+OF_UPDATES = ("entropy", "value", "loss", "policy_loss", "value_loss", "value_error", "explained_variance")
+OF_UPDATES += ("gradient_norm", "update_norm")
 
 
 def _rate(now: int, before: int, seconds: float) -> float:
@@ -102,8 +110,9 @@ class StatsWriter(threading.Thread):
         self._stats, self._interval, self._frames_per_step = stats, interval, frames_per_step
         self._counts, self._queues, self._console = counts, queues, console
         self._throughput = CsvLog(run_dir / "throughput.csv", THROUGHPUT_COLUMNS, disk)
+        self._collapses = collapse.resumed(run_dir / "episodes.csv")
         self._episodes = CsvLog(run_dir / "episodes.csv", EPISODE_COLUMNS, disk)
-        self._tensorboard = _TensorBoard(run_dir / "tensorboard", disk)
+        self._tensorboard = TensorBoardWriter(run_dir / "tensorboard", disk)
         self._ended, self._episodes_lock = threading.Event(), threading.Lock()
         self._agents_core_seconds = agents_core_seconds
         self._before, self._work_before = stats.totals(), self._work()
@@ -134,7 +143,10 @@ class StatsWriter(threading.Thread):
     def write_episodes(self) -> None:
         """Safe to call from every thread."""
         with self._episodes_lock:  # or a second caller's rows could overtake
-            self._episodes.append(self._stats.take_episodes())
+            rows = self._stats.take_episodes()
+            self._episodes.append(rows)
+            for found in filter(None, (self._collapses.add(float(row[2])) for row in rows)):
+                self._console.say(f"Collapse: {found}. A lower --learning-rate makes that less likely.")
 
     def _work(self) -> "tuple[Timings, float, float]":
         """Timings, and the core-seconds of agents and server, since the start."""
@@ -166,12 +178,8 @@ class StatsWriter(threading.Thread):
             mean_training_batch=window.trained_steps / updates if updates else float("nan"),
             mean_policy_lag_updates=window.lag_sum / window.lag_rows if window.lag_rows else float("nan"),
             max_policy_lag_updates=window.lag_max,
-            entropy=window.mean("entropy"),
-            value=window.mean("value"),
-            loss=window.mean("loss"),
-            policy_loss=window.mean("policy_loss"),
-            value_loss=window.mean("value_loss"),
-            gradient_norm=window.mean("gradient_norm"),
+            **{name: window.mean(name) for name in OF_UPDATES},
+            clipped_share=window.mean("clipped"),
             episodes=now.episodes,
             mean_score=self._stats.mean_score(),
             trained_steps=now.trained_steps,
@@ -206,39 +214,3 @@ class StatsWriter(threading.Thread):
             "update_model_ms": _mean_ms(t.update_model, t.updates),
             "trainer_waiting_share": t.trainer_waiting / (seconds * trainers) if seconds else float("nan"),
         }
-
-
-class _TensorBoard:
-    """Scalars under the names of throughput.csv, over steps."""
-
-    def __init__(self, directory: Path, disk: Disk):
-        import tensorflow as tf  # the one place in this file that needs it
-
-        self._tf, self._directory, self._disk = tf, directory, disk
-        self._writer = None
-        self._waiting: list[Throughput] = []
-
-    def write(self, row: Throughput) -> None:
-        """Rows that the disk does not take wait in memory."""
-        self._waiting.append(row)
-        if self._disk.attempt(self._directory, self._write):
-            self._waiting = []
-
-    def _write(self) -> None:
-        try:
-            if self._writer is None:
-                self._writer = self._tf.summary.create_file_writer(str(self._directory))
-            for row in self._waiting:
-                with self._writer.as_default(step=row.steps):
-                    for name, value in vars(row).items():
-                        if name != "steps" and value == value:  # NaN: nothing was measured
-                            self._tf.summary.scalar(f"ga3c/{name}", value)
-            self._writer.flush()
-        except self._tf.errors.OpError as error:
-            self._writer = None  # it does not recover; the next one writes a file of its own
-            raise OSError(error.message) from error
-
-    def close(self) -> None:
-        if self._writer is not None:
-            with contextlib.suppress(self._tf.errors.OpError):  # what it could not write it has said already
-                self._writer.close()

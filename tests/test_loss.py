@@ -37,14 +37,14 @@ def differences(function, x, h=1e-5):
     return gradient
 
 
-def of_package(logits, values, actions, returns, valid, epsilon):
+def of_package(logits, values, actions, returns, valid, epsilon, normalize=False):
     """The package's Loss, and the gradients of its total."""
     logits, values = tf.constant(logits, tf.float32), tf.constant(values, tf.float32)
     with tf.GradientTape() as tape:
         tape.watch((logits, values))
         loss = a3c.loss(
             logits, values, tf.constant(actions, tf.int32), tf.constant(returns, tf.float32), valid,
-            entropy_weight=BETA, value_weight=VALUE_WEIGHT, log_epsilon=epsilon,
+            entropy_weight=BETA, value_weight=VALUE_WEIGHT, log_epsilon=epsilon, normalize_advantages=normalize,
         )  # fmt: skip
     return loss, *(gradient.numpy() for gradient in tape.gradient(loss.total, (logits, values)))
 
@@ -66,6 +66,30 @@ def test_value_and_gradients(batch, epsilon):
     np.testing.assert_allclose(by_logits, expected, rtol=1e-3, atol=1e-4)
     expected = differences(lambda x: loop(logits, x, *rest), values)
     np.testing.assert_allclose(by_values, expected, rtol=1e-3, atol=1e-4)
+
+
+def test_normalized_advantages(batch):
+    """In the policy's term alone, and of the valid steps alone."""
+    logits, values, actions, returns, valid = batch
+    advantages = (returns - values - (returns - values)[valid].mean()) / (returns - values)[valid].std()
+    rest = (actions, returns, valid, 1e-6, advantages)
+    loss, by_logits, by_values = of_package(*batch, 1e-6, normalize=True)
+    assert float(loss.total) == pytest.approx(loop(logits, values, *rest), rel=1e-5)
+    np.testing.assert_allclose(by_logits, differences(lambda x: loop(x, values, *rest), logits), rtol=1e-3, atol=1e-4)
+    expected = differences(lambda x: loop(logits, x, *rest), values)
+    np.testing.assert_allclose(by_values, expected, rtol=1e-3, atol=1e-4)
+
+
+def test_how_well_the_values_fit(batch):
+    values, returns, valid = batch[1], batch[3], batch[4]
+    loss = of_package(*batch, 1e-6)[0]
+    error = (returns - values)[valid]
+    assert float(loss.value_error) == pytest.approx(np.sqrt((error**2).mean()), rel=1e-5)
+    assert float(loss.explained_variance) == pytest.approx(max(1 - error.var() / returns[valid].var(), -1), rel=1e-4)
+    close = returns + 0.1 * np.random.default_rng(1).normal(size=returns.shape) + 5  # a constant error counts nothing
+    loss = of_package(batch[0], close, *batch[2:], 1e-6)[0]
+    assert float(loss.explained_variance) == pytest.approx(1 - (returns - close)[valid].var() / returns[valid].var())
+    assert float(loss.explained_variance) > 0.99
 
 
 def test_total_is_a_sum_and_the_others_are_means(batch):
@@ -97,4 +121,4 @@ def test_steps_that_are_not_valid_count_nothing(batch):
     assert not by_logits[~valid].any()
     assert not by_values[~valid].any()
     nothing = of_package(*batch[:4], np.zeros(6, bool), 1e-6)[0]
-    np.testing.assert_array_equal(np.array(nothing), np.zeros(5))
+    np.testing.assert_array_equal(np.array(nothing), [0, 0, 0, 0, 0, 0, 1])  # no variance is all explained

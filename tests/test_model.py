@@ -83,7 +83,9 @@ def test_the_gradient_is_clipped_to_the_norm_that_is_set():
         update = clipped.train(batch())
         assert update.gradient_norm > 0.1  # as it was before clipping
         after = clipped.state()
+        assert update.clipped == (norm > 0)
         moved.append(np.sqrt(sum(((after[n] - before[n]) ** 2).sum() for n in after if n[0] == "n")))
+        assert update.update_norm == pytest.approx(moved[-1], rel=1e-3)
     assert moved[1] == pytest.approx(0.02 * 1e-3 / np.sqrt(0.99 + LearningSettings().rmsprop_epsilon), rel=1e-2)
     assert moved[0] > 100 * moved[1]
 

@@ -1,16 +1,16 @@
-"""n-step targets: closed forms, and a loop that looks forward from each row on its own."""
+"""Targets: closed forms, and a loop that looks forward from each row on its own."""
 
 import numpy as np
 import pytest
 
-from ga3c.algorithms.returns import n_step_returns
+from ga3c.algorithms.returns import lambda_returns
 
 
-def returns(reward, value, terminated, truncated, valid, bootstrap, discount):
-    """`n_step_returns` of one column, given as lists."""
+def returns(reward, value, terminated, truncated, valid, bootstrap, discount, weight=1.0):
+    """`lambda_returns` of one column, given as lists."""
     columns = [np.array(x, np.float32)[:, None] for x in (reward, value)]
     flags = [np.array(x, bool)[:, None] for x in (terminated, truncated, valid)]
-    return n_step_returns(*columns, *flags, np.array([bootstrap], np.float32), discount).numpy()[:, 0]
+    return lambda_returns(*columns, *flags, np.array([bootstrap], np.float32), discount, weight).numpy()[:, 0]
 
 
 @pytest.mark.parametrize("discount", [0.0, 0.9, 1.0])
@@ -32,27 +32,36 @@ def test_an_end_is_worth_nothing_and_a_cut_its_last_value():
     np.testing.assert_allclose(in_last_row, [1 + 0.5 * 51, 1 + 0.5 * 100])
 
 
-def naive(reward, value, terminated, truncated, valid, bootstrap, discount):
-    """The return of each valid row of one column, NaN elsewhere."""
+def test_lambda_goes_from_one_step_to_all():
+    reward, value, no, yes = [1, 2, 3], [10, 20, 30], [0] * 3, [1] * 3
+    rollout = (reward, value, no, no, yes, 40)
+    np.testing.assert_allclose(returns(*rollout, 0.5, weight=0.0), [1 + 10, 2 + 15, 3 + 20])
+    np.testing.assert_allclose(returns(*rollout, 0.5, weight=1.0), [1 + 0.5 * 13.5, 2 + 0.5 * 23, 3 + 20])
+
+
+def naive(reward, value, terminated, truncated, valid, bootstrap, discount, return_lambda):
+    """The return of each valid row of one column, NaN elsewhere: the mean of its n-step returns."""
     result = np.full(len(reward), np.nan)
     for start in np.flatnonzero(valid):
-        total, weight, t = 0.0, 1.0, start
+        total, weight, share, t = 0.0, 1.0, 1.0, start  # share: of the returns that are longer
+        result[start] = 0.0
         while True:
             total += weight * reward[t]
             weight *= discount
             following = value[t + 1] if t + 1 < len(reward) else bootstrap
-            if terminated[t]:
+            last = terminated[t] or truncated[t] or t + 1 == len(reward) or not valid[t + 1]
+            worth = 0.0 if terminated[t] else following if truncated[t] or not last else bootstrap
+            result[start] += share * (1.0 if last else 1 - return_lambda) * (total + weight * worth)
+            if last:
                 break
-            if truncated[t] or t + 1 == len(reward) or not valid[t + 1]:
-                total += weight * (following if truncated[t] else bootstrap)
-                break
+            share *= return_lambda
             t += 1
-        result[start] = total
     return result
 
 
+@pytest.mark.parametrize("return_lambda", [1.0, 0.9])
 @pytest.mark.parametrize("seed", range(20))
-def test_random_rollouts(seed):
+def test_random_rollouts(seed, return_lambda):
     rng = np.random.default_rng(seed)
     steps, columns = int(rng.integers(1, 12)), 40
     reward, value = rng.normal(size=(2, steps, columns)).astype(np.float32)
@@ -64,7 +73,7 @@ def test_random_rollouts(seed):
             valid[t, column] = not (valid[t - 1, column] and (terminated | truncated)[t - 1, column])
         length = int(rng.integers(1, steps + 1))  # a rollout may be short: Batch.fill pads it so
         valid[length:, column], value[length:, column] = False, bootstrap[column]
-    result = n_step_returns(reward, value, terminated, truncated, valid, bootstrap, 0.9).numpy()
+    result = lambda_returns(reward, value, terminated, truncated, valid, bootstrap, 0.9, return_lambda).numpy()
     arrays = (reward, value, terminated, truncated, valid)
-    expected = [naive(*(a[:, c] for a in arrays), bootstrap[c], 0.9) for c in range(columns)]
+    expected = [naive(*(a[:, c] for a in arrays), bootstrap[c], 0.9, return_lambda) for c in range(columns)]
     np.testing.assert_allclose(result[valid], np.stack(expected, axis=1)[valid], rtol=1e-4, atol=1e-5)

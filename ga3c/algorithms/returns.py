@@ -1,9 +1,9 @@
-"""n-step targets, as pure functions of tensors [time, columns]."""
+"""Targets, as pure functions of tensors [time, columns]."""
 
 import tensorflow as tf
 
 
-def n_step_returns(
+def lambda_returns(
     rewards: tf.Tensor,
     values: tf.Tensor,
     terminated: tf.Tensor,
@@ -11,8 +11,12 @@ def n_step_returns(
     valid: tf.Tensor,
     bootstrap_value: tf.Tensor,
     discount: float,
+    return_lambda: float,
 ) -> tf.Tensor:
-    """R_t = r_t + discount * R_{t+1}, from the end of the rollout backwards (paper, section 3.2).
+    """R_t = r_t + discount ((1 - lambda) V(s_{t+1}) + lambda R_{t+1}), from the end of the rollout backwards.
+
+    lambda = 1: the n-step return (paper, section 3.2). Below, a mean of those of 1, 2, ... n steps, with weights that
+    fall by lambda (Sutton and Barto 2018, Eq. 12.18): R_t - V(s_t) is then what is called GAE (Schulman et al. 2016).
 
     Args:
         rewards, values: float32 [time, columns]; `values` is V(s_t) as predicted when the agent acted.
@@ -27,7 +31,8 @@ def n_step_returns(
     target = next_value = bootstrap_value
     targets = []
     for t in reversed(range(rewards.shape[0])):
-        future = tf.where(terminated[t], 0.0, tf.where(truncated[t], next_value, target))
+        ahead = next_value + return_lambda * (target - next_value)
+        future = tf.where(terminated[t], 0.0, tf.where(truncated[t], next_value, ahead))
         target = tf.where(valid[t], rewards[t] + discount * future, target)
         next_value = values[t]
         targets.append(target)

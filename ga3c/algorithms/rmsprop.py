@@ -20,11 +20,11 @@ def update(
     *,
     decay: float,
     epsilon: float,
-) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...]]:
+) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...], tuple[tf.Tensor, ...]]:
     """g <- decay g + (1 - decay) dw^2;  w <- w - learning_rate dw / sqrt(g + epsilon).
 
-    Returns: the new weights and the new mean squares.
+    Returns: the new weights, the new mean squares, and what was subtracted from the weights.
     """
     squares = tuple(decay * g + (1 - decay) * tf.square(d) for g, d in zip(mean_squares, gradients, strict=True))
-    steps = (learning_rate * d * tf.math.rsqrt(g + epsilon) for g, d in zip(squares, gradients, strict=True))
-    return tuple(w - step for w, step in zip(weights, steps, strict=True)), squares
+    steps = tuple(learning_rate * d * tf.math.rsqrt(g + epsilon) for g, d in zip(squares, gradients, strict=True))
+    return tuple(w - step for w, step in zip(weights, steps, strict=True)), squares, steps

@@ -1,0 +1,54 @@
+"""Collapse: found where a score falls for good, and nowhere else."""
+
+import numpy as np
+import pytest
+
+from ga3c.collapse import GAMES, CollapseWatch, collapses, resumed
+
+RNG = np.random.default_rng(0)
+
+
+def games(*levels: float, deviation=3.0, count=400) -> np.ndarray:
+    """So many games at each level."""
+    return np.concatenate([RNG.normal(level, deviation, count) for level in levels])
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        games(-20, -10, 0, 10, 18),
+        games(-20, 18, 10, 18),  # it loses less than half
+        games(-20, -20, -20, -20),
+        games(5, -5),  # nothing was gained
+        np.full(1000, 7.0),
+        games(-20, 18)[:50],
+    ],
+)
+def test_no_collapse(scores):
+    assert collapses(scores) == []
+
+
+def test_a_collapse_is_found_where_half_is_lost():
+    scores = games(-20, 18, -20)
+    (found,) = collapses(scores)
+    assert 800 < found.game < 800 + GAMES
+    assert found.first == pytest.approx(-20, abs=1.5)
+    assert found.best == pytest.approx(18, abs=1.5)
+    assert found.mean == pytest.approx(np.mean(scores[found.game - GAMES : found.game]))
+    assert "from 18" in str(found).replace("from 19", "from 18")
+
+
+def test_after_it_has_come_back_there_may_be_another():
+    assert len(collapses(games(-20, 18, -20, 18, -20))) == 2
+    assert len(collapses(games(-20, 18, -3, -20, -3, -20))) == 1  # it did not come back
+
+
+def test_a_resumed_run_knows_what_came_before(tmp_path):
+    file = tmp_path / "episodes.csv"
+    rows = [f"{i},{i},{score},10,0" for i, score in enumerate(games(-20, 18))]
+    file.write_text("\n".join(["seconds,steps,score,length_steps,agent", *rows, "1,2,broken,4,5", ""]))
+    watch = resumed(file)
+    assert any(watch.add(score) for score in games(-20))
+    new = resumed(tmp_path / "none.csv")
+    assert isinstance(new, CollapseWatch)
+    assert not any(new.add(score) for score in games(-20))
