@@ -10,6 +10,7 @@ COMMANDS = {
     "watch": "look at a run that goes on or has ended",
     "play": "watch a trained agent play",
     "evaluate": "measure a trained agent over many games",
+    "compare": "train several settings over several seeds and compare them",
     "plot": "draw the curves of one or more runs",
     "report": "write a page about a run, to send to somebody",
     "dashboard": "see all runs in a browser",

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ga3c import run_directory, saved_settings
+from ga3c import protocols, run_directory, saved_settings
+from ga3c.collapse import collapses
 from ga3c.config import ConfigError
 from ga3c.run_directory import read_csv
 
@@ -82,6 +83,13 @@ def of_runs(runs: list[Path], quantity: Quantity) -> Curve:
     return Curve(x, ys.mean(axis=0), ys.min(axis=0), ys.max(axis=0))
 
 
+def collapsed(run: Path) -> dict[str, np.ndarray]:
+    """Rows of episodes.csv at which the score collapsed. Raises ConfigError."""
+    games = read(run, "episodes", "seconds", "steps", "score")
+    rows = [found.game - 1 for found in collapses(games["score"])] if games else []
+    return {name: values[rows] for name, values in games.items()}
+
+
 def thinned(x: np.ndarray, y: np.ndarray, points: int = POINTS) -> tuple[np.ndarray, np.ndarray]:
     """At most about so many points; the last one stays."""
     step = max(1, len(x) // points)
@@ -89,15 +97,35 @@ def thinned(x: np.ndarray, y: np.ndarray, points: int = POINTS) -> tuple[np.ndar
 
 
 def groups(runs: list[Path]) -> dict[str, list[Path]]:
-    """Runs that differ in their seed alone belong together: label -> runs, in their order."""
+    """Runs that differ in their seed alone belong together: label -> runs, in their order.
+
+    Where runs were made under different protocols the labels say under which.
+    """
     by_settings: dict[str, list[Path]] = {}
     for run in runs:
         by_settings.setdefault(_settings_but_seed(run), []).append(run)
-    return {
-        f"{alike[0].parent.name} {alike[0].name}" if len(alike) == 1 else f"{alike[0].parent.name}, {len(alike)} seeds"
-        + (f" ({alike[0].name} ...)" if len(by_settings) > 1 else ""): alike
-        for alike in by_settings.values()
-    }  # fmt: skip
+    mixed = mixed_protocols(runs) is not None
+    return {_label(alike, len(by_settings) > 1, mixed): alike for alike in by_settings.values()}
+
+
+def _label(alike: list[Path], others: bool, mixed: bool) -> str:
+    first = alike[0]
+    label = f"{first.parent.name} {first.name}"
+    if len(alike) > 1:
+        label = f"{first.parent.name}, {len(alike)} seeds" + (f" ({first.name} ...)" if others else "")
+    return f"{label} [{_protocol(first)}]" if mixed else label
+
+
+def _protocol(run: Path) -> str:
+    try:
+        return protocols.fingerprint(run_directory.read_settings(run).environment)
+    except ConfigError:
+        return "unknown"
+
+
+def mixed_protocols(runs: list[Path]) -> str | None:
+    """What to say of runs under different protocols; None where there is one alone."""
+    return protocols.mix(map(_protocol, runs))
 
 
 def _settings_but_seed(run: Path) -> str:

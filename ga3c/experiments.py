@@ -11,8 +11,9 @@ import subprocess
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import ClassVar
 
-from ga3c import run_directory
+from ga3c import checkpoint, run_directory
 from ga3c.config import ConfigError
 from ga3c.disk import write_whole
 from ga3c.run_directory import read_csv
@@ -40,6 +41,8 @@ class Run:
     preset: str = "default"
     controller: str = "off"
     controller_seconds: float = 60.0
+
+    goes_on: ClassVar[bool] = False  # an interrupted one is made again, and a finished one keeps no weights
 
     @property
     def name(self) -> str:
@@ -70,15 +73,17 @@ def is_finished(run: Run, out: Path) -> bool:
         saved = json.loads((directory_of(run, out) / FINISHED).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return False
-    if asdict(run) | saved != asdict(run):
+    asked = json.loads(json.dumps(asdict(run)))  # a tuple is a list there
+    if asked | saved != asked:
         raise ConfigError(f"{directory_of(run, out)} was made with other settings: name another directory with --out.")
     return True
 
 
 def perform(runs: list[Run], out: Path) -> None:
-    """Makes those of the runs that are not finished; one that was interrupted is made again.
+    """Makes those of the runs that are not finished; one that was interrupted goes on, or is made again.
 
-    The order is shuffled, and always the same: a slow phase of the machine shall not hit neighbouring settings.
+    A run has what `Run` has: `name`, `seconds`, `log_seconds`, `goes_on` and `command(directory)`. The order is
+    shuffled, and always the same: a slow phase of the machine shall not hit neighbouring settings.
     Raises ConfigError, or RunFailed.
     """
     with _alone(out):
@@ -107,7 +112,7 @@ def _perform(runs: list[Run], out: Path) -> None:
     todo = [run for run in order if not is_finished(run, out)]
     begun = [run for run in todo if directory_of(run, out).exists()]
     found = f"{len(runs) - len(todo)} of {len(runs)} runs are finished in {out}"
-    print(found + (f", {len(begun)} unfinished: made again." if begun else "."), flush=True)
+    print(found + (f", {len(begun)} unfinished." if begun else "."), flush=True)
     for number, run in enumerate(todo, start=1):
         left = sum(later.seconds + START_SECONDS for later in todo[number - 1 :])
         print(f"[{number}/{len(todo)}, about {left / 60:.0f} minutes left] {run.name}", flush=True)
@@ -115,7 +120,7 @@ def _perform(runs: list[Run], out: Path) -> None:
 
 
 def _make(run: Run, directory: Path) -> None:
-    if (directory / "config.json").exists():
+    if (directory / "config.json").exists() and not (run.goes_on and checkpoint.saved(directory / "checkpoints")):
         shutil.rmtree(directory)
     directory.mkdir(parents=True, exist_ok=True)
     output = directory / "output.txt"
@@ -142,7 +147,7 @@ def _make(run: Run, directory: Path) -> None:
         raise ConfigError(refusal)
     if process.returncode:
         raise RunFailed(f"{run.name} failed with status {process.returncode}; its output is in {output}")
-    for name in ("checkpoints", "tensorboard"):
+    for name in ("tensorboard", *(() if run.goes_on else ("checkpoints",))):
         shutil.rmtree(directory / name, ignore_errors=True)
     for name in ("plot.png", "output.txt"):
         (directory / name).unlink(missing_ok=True)

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, fields
 
-from ga3c import saved_settings
+from ga3c import protocols, saved_settings
 from ga3c.config import ConfigError, Settings
 from ga3c.controller import Counts
 from ga3c.stats import Totals
@@ -22,7 +22,11 @@ class Progress:
     def to_meta(self) -> dict:
         """As plain values, for JSON."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}
-        return own | {"settings": saved_settings.to_dict(self.settings), "totals": vars(self.totals)}
+        return own | {
+            "settings": saved_settings.to_dict(self.settings),
+            "protocol": protocols.fingerprint(self.settings.environment),
+            "totals": vars(self.totals),
+        }
 
 
 def from_meta(meta: dict, path) -> Progress:

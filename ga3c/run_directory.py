@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ga3c import environments, saved_settings
+from ga3c import environments, protocols, saved_settings
 from ga3c.config import ConfigError, RunSettings, Settings, usable_cores
 from ga3c.disk import parse
 from ga3c.environments import atari
@@ -179,6 +179,7 @@ def _description(settings: Settings) -> dict:
     packages = ("tensorflow", "keras", "numpy", "ale-py", "gymnasium")
     return {
         "settings": saved_settings.to_dict(settings),
+        "protocol": protocols.fingerprint(settings.environment),
         "command": sys.argv,
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "versions": {"python": platform.python_version()} | {name: metadata.version(name) for name in packages},

@@ -28,10 +28,13 @@ ALLOWED = {
     "proposals": {"controller", "measurement"},
     "tuner": {"controller", "measurement", "proposals"},
     "stats": set(),
-    "stats_writer": {"console", "disk", "stats"},
-    "progress": {"config", "controller", "saved_settings", "stats"},
+    "collapse": {"disk"},
+    "tensorboard_writer": {"disk"},
+    "stats_writer": {"collapse", "console", "disk", "stats", "tensorboard_writer"},
+    "protocols": {"config", "environments"},
+    "progress": {"config", "controller", "protocols", "saved_settings", "stats"},
     "recovery": {"checkpoint", "config", "controller", "disk", "model", "progress", "stats", "stats_writer"},
-    "run_directory": {"config", "disk", "environments", "saved_settings"},
+    "run_directory": {"config", "disk", "environments", "protocols", "saved_settings"},
     "networks": {"config", "rollout"},
     "algorithms": set(),
     "agent": {"config", "environments", "inbox", "rollout", "prediction_queue", "training_queue"},
@@ -51,13 +54,28 @@ ALLOWED = {
         "training_queue",
     },
     "drawing": set(),
-    "experiments": {"config", "disk", "run_directory"},
+    "experiments": {"checkpoint", "config", "disk", "run_directory"},
     "measurements": {"disk", "experiments", "run_directory"},
-    "figures": {"config", "disk", "drawing", "experiments", "measurements", "run_directory"},
+    "aggregates": set(),
+    "evaluation": {"aggregates", "config", "environments", "protocols"},
+    "comparison": {
+        "aggregates",
+        "checkpoint",
+        "collapse",
+        "config",
+        "curves",
+        "disk",
+        "drawing",
+        "experiments",
+        "measurements",
+        "protocols",
+        "run_directory",
+    },
+    "figures": {"comparison", "config", "disk", "drawing", "experiments", "measurements", "run_directory"},
     "run_view": {"disk", "run_directory", "stats_writer"},
     "screen": {"run_view"},
     "live_screen": {"run_view", "screen"},
-    "curves": {"config", "run_directory", "saved_settings"},
+    "curves": {"collapse", "config", "protocols", "run_directory", "saved_settings"},
     "dashboard": {"config", "curves", "drawing", "run_view", "screen"},
     "playing": {"config", "environments"},
     "controls": set(),
@@ -104,7 +122,7 @@ def test_tensorflow_is_loaded_only_where_it_may_be(file):
     roots = {name.split(".")[0] for name in imports_of(file)}
     if station(file) in ("config", "rollout"):
         assert roots <= set(sys.stdlib_module_names) | {"numpy"}
-    if station(file) == "stats_writer":  # TensorBoard: imported where it is used
+    if station(file) == "tensorboard_writer":  # imported where it is used
         top = {n.split(".")[0] for n in imports_at_top(file)}
         assert not top & TENSORFLOW
     elif station(file) not in MAY_LOAD_TENSORFLOW:

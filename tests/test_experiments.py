@@ -65,7 +65,7 @@ def test_an_interrupted_run_is_made_again(quick_runs, tmp_path, capsys):
     capsys.readouterr()
     perform(quick_runs, tmp_path)
     out = capsys.readouterr().out
-    assert out.startswith(f"2 of 4 runs are finished in {tmp_path}, 1 unfinished: made again.\n")
+    assert out.startswith(f"2 of 4 runs are finished in {tmp_path}, 1 unfinished.\n")
     assert "[2/2" in out
     assert "[3/" not in out
     assert (broken / "throughput.csv").read_text() == "new"

@@ -109,6 +109,27 @@ def test_evaluation(short_pong, tmp_path):
     assert outcome["steps_trained"] >= 24_000
     assert f"{outcome['mean']:.2f}" in ended.stdout
     assert len(set(outcome["scores"])) > 1  # each game has its own seed
+    assert set(outcome["ways"]) == {"sampled", "greedy"}
+    for way in outcome["ways"].values():
+        assert way["low"] <= way["mean"] == pytest.approx(np.mean(way["scores"])) <= way["high"]
+        assert f"{way['mean']:.2f}" in ended.stdout
+    assert outcome["scores"] == outcome["ways"]["sampled"]["scores"] != outcome["ways"]["greedy"]["scores"]
+    assert outcome["fingerprint"].startswith("own-")  # games of 400 frames
+    assert outcome["fingerprint"] in ended.stdout
+
+
+def test_evaluation_under_another_protocol(short_pong, tmp_path):
+    """Sticky actions and 18 actions: not for an agent that knows six. The paper's games are not cut at 400 frames."""
+    arguments = ["evaluate", "--checkpoint", short_pong, "--episodes", 1]
+    refused = program.run(*arguments, "--protocol", "machado")
+    assert refused.returncode == 2
+    assert "has 18 actions, and this agent was trained with 6" in refused.stderr
+    ended = program.run(*arguments, "--protocol", "paper", "--json", tmp_path / "paper.json")
+    assert ended.returncode == 0, ended.stderr
+    outcome = json.loads((tmp_path / "paper.json").read_text())
+    assert outcome["fingerprint"].startswith("paper-")
+    assert outcome["protocol"]["episode_cap_frames"] == 108_000
+    assert re.search(r"Trained and measured under different protocols: own-\w+, paper-\w+", ended.stdout)
 
 
 def test_greedy_takes_the_most_probable_action(short_pong, tmp_path):
@@ -118,6 +139,7 @@ def test_greedy_takes_the_most_probable_action(short_pong, tmp_path):
     results = [json.loads((tmp_path / name).read_text()) for name in ("a", "b")]
     assert results[0] == results[1]
     assert results[0]["greedy"] is True
+    assert results[0]["scores"] == results[0]["ways"]["greedy"]["scores"]
 
 
 def test_a_gymnasium_environment_is_shown_too(cart_pole_run, tmp_path):

@@ -1,13 +1,17 @@
 """The plot: its numbers, and pictures of runs that this test writes."""
 
 import csv
+import json
 from dataclasses import fields
 
 import numpy as np
 import pytest
 from PIL import Image, ImageColor
 
+from ga3c import curves, protocols, saved_settings
+from ga3c.commands import plot
 from ga3c.commands.plot import draw
+from ga3c.config import EnvironmentSettings, LearningSettings, Settings
 from ga3c.curves import moving_mean
 from ga3c.drawing import COLOURS
 from ga3c.run_directory import read_csv
@@ -85,3 +89,35 @@ def test_a_run_that_has_not_finished_a_game_yet(tmp_path):
 def test_a_run_that_has_written_nothing_yet(tmp_path):
     (tmp_path / "Pong" / "a").mkdir(parents=True)
     assert not panels([tmp_path / "Pong" / "a"], tmp_path).any()
+
+
+def test_a_collapse_is_marked(tmp_path):
+    def marks(run) -> int:
+        draw([run], tmp_path / "out.png")
+        with Image.open(tmp_path / "out.png") as image:
+            pixels = np.asarray(image.convert("RGB"))
+        return int((pixels == ImageColor.getrgb(COLOURS[3])).all(axis=2).sum())
+
+    run = make_run(tmp_path / "Pong" / "a", 1, episodes=600)
+    assert marks(run) == 0
+    with (run / "episodes.csv").open("a") as file:
+        file.writelines(f"{4 * i},{1000 * i},0,50,0\n" for i in range(600, 900))
+    assert marks(run) > 100
+
+
+def test_runs_under_different_protocols_are_marked(tmp_path, capsys):
+    runs = []
+    for name, sticky in (("a", 0.0), ("b", 0.25), ("c", 0.25)):
+        runs.append(make_run(tmp_path / "Pong" / name, 1))
+        settings = Settings(
+            EnvironmentSettings(sticky_action_probability=sticky), learning=LearningSettings(seed=len(runs))
+        )
+        (runs[-1] / "config.json").write_text(json.dumps({"settings": saved_settings.to_dict(settings)}))
+    own, paper = (protocols.fingerprint(EnvironmentSettings(sticky_action_probability=x)) for x in (0.25, 0.0))
+    assert list(curves.groups(runs)) == [f"Pong a [{paper}]", f"Pong, 2 seeds (b ...) [{own}]"]
+    assert list(curves.groups(runs[1:])) == ["Pong, 2 seeds"]
+    for mixed in (runs, runs[1:]):
+        assert plot.run([*map(str, mixed), "--out", str(tmp_path / "out.svg")]) == 0
+        said = f"different protocols: {own}, {paper}"
+        assert (said in capsys.readouterr().out) == (mixed is runs)
+        assert (said in (tmp_path / "out.svg").read_text()) == (mixed is runs)

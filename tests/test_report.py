@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from ga3c.commands.report import confidence_interval
 from tests import program
 
 
@@ -68,15 +67,6 @@ def test_the_video_in_it_plays(report, tmp_path):
     pictures = [picture for picture in imageio.get_reader(tmp_path / "film.mp4")]  # noqa: C416
     assert len(pictures) > 5
     assert np.std(pictures[0]) > 5
-
-
-def test_the_confidence_interval():
-    """Of a mean of 400 scores of deviation 10: plus or minus 1.96 x 10 / 20."""
-    scores = np.random.default_rng(1).normal(50, 10, 400).tolist()
-    low, high = confidence_interval(scores)
-    assert low == pytest.approx(np.mean(scores) - 0.98, abs=0.15)
-    assert high == pytest.approx(np.mean(scores) + 0.98, abs=0.15)
-    assert confidence_interval([3.0, 3.0]) == (3.0, 3.0)
 
 
 def test_where_it_cannot_be_written(report, tmp_path):

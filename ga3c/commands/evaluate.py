@@ -4,97 +4,90 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-import numpy as np
-
-from ga3c import environments
+from ga3c import environments, evaluation, protocols
 from ga3c.commands import trained_agent
 from ga3c.commands.command_line import parse
 from ga3c.commands.trained_agent import AgentOptions, TrainedAgent
-from ga3c.config import ConfigError, EnvironmentSettings, usable_cores
-from ga3c.environments import atari
+from ga3c.config import ConfigError, EnvironmentSettings
 
-DESCRIPTION = """Plays whole games, each with its own seed, many at once, and prints their true scores."""
-AT_ONCE = 32
+DESCRIPTION = """Plays whole games, each with its own seed, many at once, and prints their true scores: so many games
+with actions sampled from the policy, as the paper does, and so many with the most probable ones."""
 
 
 @dataclass(frozen=True)
 class EvaluateOptions(AgentOptions):
     episodes: int = 30
-    """Games to play (paper, table 3: 30)."""
+    """Games to play in each way (paper, table 3: 30)."""
+    protocol: Literal["paper", "machado"] | None = None
+    """The rules to play under: the paper's (no-op starts), or those of Machado et al. 2018 (sticky actions, all 18
+    actions). Default: those of the training."""
     json: str | None = None
-    """File to write the result into."""
+    """File to write the result into. Its main scores are those of sampled actions; of greedy ones with --greedy."""
 
 
-def play_games(agent: TrainedAgent, episodes: int, seed: int, greedy: bool) -> list[float]:
-    """True scores of `episodes` whole games, in the order of their seeds."""
-    scores: list[float] = []
-    while len(scores) < episodes:
-        count = min(AT_ONCE, episodes - len(scores))
-        scores += _play_at_once(agent, count, seed + len(scores), greedy)
-    return scores
+def environment(agent: TrainedAgent, protocol: str | None) -> EnvironmentSettings:
+    """The settings to play with. Raises ConfigError where the agent cannot play under the protocol."""
+    trained = agent.settings.environment
+    if protocol is None:
+        return trained
+    asked = protocols.under(trained, protocol)
+    sizes = []
+    for settings in (trained, asked):
+        games = environments.make(settings, 1, 0)
+        sizes.append(games.spec.actions)
+        games.close()
+    if sizes[0] != sizes[1]:
+        raise ConfigError(
+            f"--protocol {protocol} has {sizes[1]} actions, and this agent was trained with {sizes[0]}: "
+            f"train one with --protocol {protocol}."
+        )
+    return asked
 
 
-def _play_at_once(agent: TrainedAgent, count: int, seed: int, greedy: bool) -> list[float]:
-    games = environments.make(agent.settings.environment, count, seed, threads=usable_cores())
-    scores, playing = np.zeros(count), np.ones(count, np.bool_)
-    observations = games.reset()
-    while playing.any():
-        observations, rewards, terminated, truncated, _ = games.step(agent.act(observations, greedy))
-        scores += rewards * playing
-        playing &= ~(terminated | truncated)  # the games that go on for company do not count
-    games.close()
-    return scores.tolist()
-
-
-def result(agent: TrainedAgent, scores: list[float], greedy: bool, seed: int) -> dict:
-    """What --json writes."""
-    kind, name = environments.resolve(agent.settings.environment.game)
-    mean = float(np.mean(scores))
+def result(agent: TrainedAgent, settings: EnvironmentSettings, episodes: int, seed: int, greedy: bool) -> dict:
+    """What --json writes: the way asked for at the top, and both under `ways`."""
+    found = evaluation.evaluate(agent.model.policy, settings, episodes, seed)
     return {
         "game": agent.game,
-        "episodes": len(scores),
-        "scores": scores,
-        "mean": mean,
-        "std": float(np.std(scores)),
-        "min": min(scores),
-        "max": max(scores),
-        "human_normalized": atari.human_normalized(name, mean) if kind == "atari" else None,
-        "protocol": _protocol(agent.settings.environment),
+        **found["ways"]["greedy" if greedy else "sampled"],
         "greedy": greedy,
-        "seed": seed,
         "steps_trained": agent.steps,
         "checkpoint": str(agent.path),
+        **found,
     }
-
-
-def _protocol(settings: EnvironmentSettings) -> dict:
-    """The settings that a score depends on."""
-    return {name: value for name, value in vars(settings).items() if name not in ("game", "reward_clip")}
 
 
 def run(arguments: list[str]) -> int:
     options = parse(EvaluateOptions, arguments, EvaluateOptions(), DESCRIPTION, "evaluate")
     agent = trained_agent.load(options)
-    scores = play_games(agent, options.episodes, options.seed, options.greedy)
-    outcome = result(agent, scores, options.greedy, options.seed)
-    human = outcome["human_normalized"]
-    rows = {
-        "games": str(len(scores)),
-        "actions": "most probable" if options.greedy else "sampled",
-        "protocol": agent.settings.environment.protocol,
-        "mean": f"{outcome['mean']:.2f}",
-        "standard deviation": f"{outcome['std']:.2f}",
-        "standard error": f"{outcome['std'] / math.sqrt(len(scores)):.2f}",
-        "minimum": f"{outcome['min']:g}",
-        "maximum": f"{outcome['max']:g}",
-        "human-normalised": "no human score known" if human is None else f"{100 * human:.1f} %",
-    }
-    for name, text in rows.items():
-        print(f"  {name:20} {text:>14}")
+    settings = environment(agent, options.protocol)
+    outcome = result(agent, settings, options.episodes, options.seed, options.greedy)
+    print(f"  {options.episodes} games in each way, protocol {outcome['fingerprint']}")
+    trained_under = protocols.fingerprint(agent.settings.environment)
+    if mix := protocols.mix([outcome["fingerprint"], trained_under]):
+        print(f"  Trained and measured under {mix}")
+    ways = [_column(way) for way in outcome["ways"].values()]
+    print(f"  {'actions':20}" + "".join(f"{text:>22}" for text in ("sampled", "most probable")))
+    for name in ways[0]:
+        print(f"  {name:20}" + "".join(f"{way[name]:>22}" for way in ways))
     if options.json:
         try:
             Path(options.json).write_text(json.dumps(outcome, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
             raise ConfigError(f"Cannot write {options.json}: {error.strerror}.") from error
     return 0
+
+
+def _column(way: dict) -> dict[str, str]:
+    human = way["human_normalized"]
+    return {
+        "mean": f"{way['mean']:.2f}",
+        "95 % interval": f"{way['low']:.2f} to {way['high']:.2f}",
+        "standard deviation": f"{way['std']:.2f}",
+        "standard error": f"{way['std'] / math.sqrt(len(way['scores'])):.2f}",
+        "minimum": f"{way['min']:g}",
+        "maximum": f"{way['max']:g}",
+        "human-normalised": "no human score known" if human is None else f"{100 * human:.1f} %",
+    }

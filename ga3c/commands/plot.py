@@ -56,6 +56,7 @@ def draw(runs: list[Path], out: Path) -> None:
                     _draw_curve(axis, curves.of_runs(alike, quantity), f"C{index}", style, shown)
         if len(runs) == 1:
             _draw_games(axes[0], runs[0])
+        _draw_collapses(axes[0], runs)
     except ConfigError:
         plt.close(figure)
         raise
@@ -65,8 +66,9 @@ def draw(runs: list[Path], out: Path) -> None:
             axis.set_ylim(bottom=0)
         if axis.get_legend_handles_labels()[0]:
             axis.legend()
-    games = dict.fromkeys(run.resolve().parent.name for run in runs)
-    figure.suptitle(" / ".join(games), fontsize=13)
+    games = " / ".join(dict.fromkeys(run.resolve().parent.name for run in runs))
+    mix = curves.mixed_protocols(runs)
+    figure.suptitle(f"{games}\n{mix}: scores do not compare" if mix else games, fontsize=13)
     save(figure, out)
 
 
@@ -88,6 +90,16 @@ def _draw_games(axes, run: Path) -> None:
             axis.lines[0].set_label(f"mean of {SMOOTH_GAMES} games")
 
 
+def _draw_collapses(axes, runs: list[Path]) -> None:
+    """A line where a score fell by half of what had been gained."""
+    label = "score collapsed"
+    for found in map(curves.collapsed, runs):
+        for row in range(len(found.get("score", ()))):
+            for axis, x in zip(axes, (found["seconds"][row] / 60, found["steps"][row] / 1e6), strict=True):
+                axis.axvline(x, color="C3", linestyle=":", label=label)
+            label = None
+
+
 def run(arguments: list[str]) -> int:
     options = parse(PlotOptions, arguments, PlotOptions(), DESCRIPTION, "plot")
     if options.runs:
@@ -101,5 +113,7 @@ def run(arguments: list[str]) -> int:
         draw(runs, out)
     except OSError as error:
         raise ConfigError(f"Cannot write {out}: {error.strerror}.") from error
+    if mix := curves.mixed_protocols(runs):
+        print(f"Their scores do not compare, {mix}")
     print(f"Drawn into {out}")
     return 0

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import tyro
 
-from ga3c import run_directory, saved_settings
+from ga3c import evaluation, run_directory, saved_settings
 from ga3c.commands import trained_agent
 from ga3c.commands.command_line import parse
-from ga3c.commands.evaluate import play_games, result
 from ga3c.commands.plot import draw
 from ga3c.commands.trained_agent import AgentOptions, TrainedAgent
 from ga3c.config import ConfigError, Settings
@@ -27,7 +25,6 @@ DESCRIPTION = """Writes one HTML file that says what a run was, how well its age
 with confidence intervals, curves, the controller's decisions, a recorded game. It needs no network to be read."""
 TEMPLATE = Path(__file__).parent.parent / "report.html"
 FILM_SECONDS = 120  # of play in the page at the most
-RESAMPLES = 10_000
 
 
 @dataclass(frozen=True)
@@ -44,22 +41,11 @@ class ReportOptions:
     """The games are seeded seed, seed + 1, ..."""
 
 
-def confidence_interval(scores: list[float]) -> tuple[float, float]:
-    """Of the mean, 95 %, by the bootstrap."""
-    values, rng = np.array(scores), np.random.default_rng(1)
-    means = rng.choice(values, (RESAMPLES, len(values))).mean(axis=1)
-    low, high = np.percentile(means, [2.5, 97.5])
-    return float(low), float(high)
-
-
 def scores(agent: TrainedAgent, episodes: int, seed: int) -> list[dict]:
     """A row for each way to play."""
-    rows = []
-    for way, greedy in (("sampling from the policy", False), ("greedy", True)):
-        played = play_games(agent, episodes, seed, greedy)
-        low, high = confidence_interval(played)
-        rows.append(result(agent, played, greedy, seed) | {"way": way, "low": low, "high": high})
-    return rows
+    found = evaluation.evaluate(agent.model.policy, agent.settings.environment, episodes, seed)
+    names = {"sampled": "sampling from the policy", "greedy": "greedy"}
+    return [found | value | {"way": names[way]} for way, value in found["ways"].items()]
 
 
 def film(agent: TrainedAgent, seed: int, path: Path) -> str:

@@ -4,6 +4,7 @@ import importlib
 import math
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -19,12 +20,16 @@ from ga3c.figures import Options
 DESCRIPTION = """Makes a figure or table of the paper again, from training runs of its own. A second start goes on.
 
 fig2: what the controller does. fig3: TPS over agents, predictors, trainers. fig4: queues and batches in the runs of
-fig3. table2: PPS and utilisation over networks."""
+fig3. table2: PPS and utilisation over networks. fig5: TPS and learning. fig6: learning curves. fig7: minimum batches
+and learning. table3: scores."""
+
+
+Figure = Literal["fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "table2", "table3"]
 
 
 @dataclass(frozen=True)
 class ReproduceOptions(Options):
-    figure: Annotated[Literal["fig2", "fig3", "fig4", "table2"], tyro.conf.Positional] = tyro.MISSING
+    figure: Annotated[Figure, tyro.conf.Positional] = tyro.MISSING
     """What to make."""
 
 
@@ -34,6 +39,9 @@ def check(options: Options) -> None:
         environments.resolve(game)
     if options.seconds is not None and not 1 <= options.seconds < math.inf:
         raise ConfigError(f"--seconds {options.seconds:g} is out of range: give a number of at least 1.")
+    for name in ("seeds", "episodes"):
+        if (value := getattr(options, name)) is not None and value < 1:
+            raise ConfigError(f"--{name} {value} is out of range: give a number of at least 1.")
     for name in ("agents", "predictors", "trainers"):
         if any(value < 1 for value in getattr(options, name)):
             raise ConfigError(f"--{name} {min(getattr(options, name))} is out of range: give numbers of at least 1.")
@@ -45,10 +53,15 @@ def run(arguments: list[str]) -> int:
     figure = importlib.import_module(f"ga3c.figures.{options.figure}")
     default = run_directory.RESULTS / "reproduce" / f"{figure.RUNS}-{options.scale}"
     out = Path(options.out) if options.out else default
+    return made(lambda: figure.reproduce(options, out), out)
+
+
+def made(make: Callable[[], str], out: Path) -> int:
+    """Prints what `make()` says of the runs it makes in `out`; exit status."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     try:
-        print(figure.reproduce(options, out))
+        print(make())
     except RunFailed as failure:
         print(f"ga3c: {failure}", file=sys.stderr)
         return 1

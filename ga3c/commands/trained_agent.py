@@ -35,11 +35,6 @@ class TrainedAgent:
     steps: int
     path: Path
 
-    def act(self, observations, greedy: bool):
-        """Actions int64 [batch]: sampled from the policy, or the most probable ones."""
-        sampled, logits, _ = self.model.policy(observations)
-        return (logits.argmax(axis=1) if greedy else sampled).astype("int64")
-
 
 def load(options: AgentOptions) -> TrainedAgent:
     """The agent in the checkpoint named, else the newest of the run named, else of the newest run of the game.

@@ -19,9 +19,13 @@ class Options:
     out: str | None = None
     """Directory for runs, CSV and picture. Default: results/reproduce/FIGURE-SCALE."""
     game: tuple[str, ...] = ()
-    """The game; for fig2 one or more."""
+    """The game; for fig2, fig5, fig6, fig7 and table3 one or more."""
     seconds: float | None = None
-    """Training time of each run. Its first fifth is for settling and is not measured."""
+    """Training time of each run. Where speed is measured its first fifth is for settling and does not count."""
+    seeds: int | None = None
+    """Runs of each setting, with the seeds 1, 2, ...; fig5, fig6, fig7 and table3."""
+    episodes: int = 30
+    """Games that each trained agent plays; fig5, fig6, fig7 and table3."""
     agents: tuple[int, ...] = ()
     """Numbers of agents (paper: N_A)."""
     predictors: tuple[int, ...] = ()
@@ -37,3 +41,15 @@ def only(values: tuple, default, flag: str):
     if len(values) > 1:
         raise ConfigError(f"{flag} takes one value for this figure.")
     return values[0] if values else default
+
+
+def games(options: Options, default: tuple[str, ...]) -> tuple[str, ...]:
+    return options.game or default
+
+
+def seconds(options: Options, scale: dict) -> float:
+    return options.seconds or scale["seconds"]
+
+
+def seeds(options: Options, scale: dict) -> range:
+    return range(1, (options.seeds or scale["seeds"]) + 1)

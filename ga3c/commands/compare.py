@@ -1,0 +1,74 @@
+"""Trains several settings over several games and seeds and compares them: python -m ga3c compare."""
+
+import shlex
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from ga3c import comparison, environments, run_directory
+from ga3c.commands import train
+from ga3c.commands.command_line import parse
+from ga3c.commands.reproduce import made
+from ga3c.comparison import LearningRun
+from ga3c.config import ConfigError
+
+DESCRIPTION = """Trains each setting on each game with each seed, for the same time or the same steps, one run after the
+other; lets the agents play; and writes a table with confidence intervals, and the curves. A second start goes on.
+
+Example: ./run.sh compare --game Pong --setting default --setting "slow: --learning-rate 1e-4" --seeds 3"""
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    setting: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """NAME or "NAME: OPTIONS OF TRAIN", once for each setting. The first is what the others are held against."""
+    game: tuple[str, ...] = ("Pong",)
+    """Games to train on."""
+    seeds: int = 3
+    """Runs of each setting on each game, with the seeds 1, 2, ..."""
+    minutes: float = 60.0
+    """Training time of each run."""
+    steps: int = 0
+    """Stop each run after so many steps, if that comes first. 0: at the time."""
+    episodes: int = 30
+    """Games that each trained agent plays, once sampling its actions and once greedy."""
+    out: str | None = None
+    """Directory for the runs and what is made of them. Default: results/compare/GAMES."""
+
+
+def plan(options: CompareOptions) -> list[LearningRun]:
+    """Raises ConfigError for what cannot be meant."""
+    settings = [tuple(map(str.strip, text.partition(":")[::2])) for text in options.setting or ("default",)]
+    if len(dict(settings)) < len(settings):
+        raise ConfigError("--setting: two settings have the same name.")
+    for name, value in (("seeds", options.seeds), ("episodes", options.episodes)):
+        if value < 1:
+            raise ConfigError(f"--{name} {value} is out of range: give a number of at least 1.")
+    if not 0.01 <= options.minutes < 1e6:
+        raise ConfigError(f"--minutes {options.minutes:g} is out of range: give a number of at least 0.01.")
+    if options.steps < 0:
+        raise ConfigError(f"--steps {options.steps} is out of range: give a number of at least 0.")
+    for game in options.game:
+        environments.resolve(game)
+    runs = []
+    for (name, text), game, seed in product(settings, options.game, range(1, options.seeds + 1)):
+        if not name or not all(letter.isalnum() or letter in "-_.=+" for letter in name):
+            raise ConfigError(f"--setting {name!r}: give it a name of letters, digits and -_.=+.")
+        try:
+            flags = tuple(shlex.split(text))
+        except ValueError as error:
+            raise ConfigError(f"--setting {name!r}: {error}.") from error
+        train.parse_settings(["--game", game, *flags])  # refuses what train would refuse
+        runs.append(LearningRun(game, name, flags, seed, 60 * options.minutes, options.steps))
+    return runs
+
+
+def run(arguments: list[str]) -> int:
+    options = parse(CompareOptions, arguments, CompareOptions(), DESCRIPTION, "compare")
+    runs = plan(options)
+    games = "-".join(run_directory.game_directory(game).name for game in options.game)
+    out = Path(options.out) if options.out else run_directory.RESULTS / "compare" / games
+    return made(lambda: comparison.report(comparison.make(runs, out, options.episodes), out, "comparison"), out)

@@ -1,0 +1,194 @@
+"""Comparisons: their plans, what made-up runs come to, and a real one, stopped and gone on with."""
+
+import csv
+import json
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ga3c import comparison, protocols
+from ga3c.commands import compare
+from ga3c.commands.command_line import parse
+from ga3c.commands.compare import CompareOptions, plan
+from ga3c.comparison import LearningRun, Outcome
+from ga3c.config import ConfigError, EnvironmentSettings
+from ga3c.experiments import directory_of
+from ga3c.figures import Options, fig5, fig6, fig7, table3
+from ga3c.stats_writer import EPISODE_COLUMNS
+from tests import program
+from tests.finished_runs import make_run
+from tests.program import Started
+
+PAPER = protocols.fingerprint(EnvironmentSettings())
+
+
+def learnt(run: LearningRun, out: Path, mean: float, normalized=0.5, fingerprint=PAPER, scores=None) -> Outcome:
+    """A finished run whose agent was evaluated to `mean`."""
+    make_run(run, out)
+    directory = directory_of(run, out)
+    scores = np.linspace(-20, mean, 200) if scores is None else scores
+    seconds = np.linspace(0, run.seconds, len(scores))
+    with (directory / "episodes.csv").open("w", newline="") as file:
+        rows = [(s, 100 * s, score, 50, 0) for s, score in zip(seconds, scores, strict=True)]
+        csv.writer(file, lineterminator="\n").writerows([EPISODE_COLUMNS, *rows])
+    way = {"mean": mean, "std": 1.0, "min": mean, "max": mean, "human_normalized": normalized, "scores": [mean]}
+    evaluation = {
+        "episodes": 3,
+        "fingerprint": fingerprint,
+        "ways": {"sampled": way, "greedy": way | {"mean": mean + 1}},
+    }
+    (directory / comparison.EVALUATION).write_text(json.dumps(evaluation))
+    return comparison.make([run], out, evaluation_games=3)[0]
+
+
+RUN = LearningRun("Pong", "default", (), 1, 60.0)
+
+
+def options(*arguments) -> CompareOptions:
+    return parse(CompareOptions, list(map(str, arguments)), CompareOptions(), "", "compare")
+
+
+def test_a_plan_is_settings_times_games_times_seeds():
+    runs = plan(options("--setting", "a", "--setting", "b: --t-max 20 --learning-rate 1e-4",
+                        "--game", "Pong", "Boxing", "--seeds", 2, "--minutes", 3))  # fmt: skip
+    assert len(runs) == len({run.name for run in runs}) == 8
+    assert {run.seconds for run in runs} == {180}
+    assert {run.flags for run in runs} == {(), ("--t-max", "20", "--learning-rate", "1e-4")}
+    assert {run.seed for run in runs} == {1, 2}
+    assert runs[0].name == "Pong-a-seed1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--setting", "a", "--setting", "a: --t-max 20"], "the same name"),
+        (["--setting", "a: --t-max nothing"], "--t-max"),
+        (["--setting", "a: --t-max 0"], "--t-max 0 is out of range"),
+        (["--setting", "../a"], "letters, digits"),
+        (["--game", "Pongg"], "Unknown game"),
+        (["--seeds", "0"], "--seeds 0"),
+        (["--minutes", "0"], "--minutes 0"),
+        (["--minutes", "nan"], "--minutes nan"),
+        (["--steps", "-1"], "--steps -1"),
+        (["--episodes", "0"], "--episodes 0"),
+        (["--setting", "a: --t-max '20"], "'a': No closing quotation"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(arguments, said):
+    with pytest.raises(ConfigError, match=said):
+        plan(options(*arguments))
+
+
+def test_an_outcome_says_how_far_and_how_early_a_run_came(tmp_path):
+    steady = learnt(RUN, tmp_path, mean=20.0)
+    late = learnt(replace(RUN, seed=2), tmp_path, 20.0, scores=np.repeat([-20.0, 20.0], [190, 10]))
+    assert steady.mean_over_time == pytest.approx(-7.5, abs=0.1)  # of the mean of 100 games: -20 to -10, then -10 to 10
+    assert late.mean_over_time < -19
+    assert late.mean_of_last_games == pytest.approx(-16)
+    assert (steady.games, steady.collapses) == (200, 0)
+    row = steady.row()
+    assert (row["setting"], row["seed"], row["sampled_mean"], row["greedy_mean"]) == ("default", 1, "20", "21")
+    assert row["protocol"] == PAPER
+    fell = np.concatenate([np.full(100, -20.0), np.linspace(-20, 20, 300), np.full(200, -20.0)])
+    assert learnt(replace(RUN, seed=3), tmp_path, -20.0, scores=fell).collapses == 1
+
+
+def test_aggregates(tmp_path):
+    outcomes = [
+        learnt(LearningRun(game, setting, (), seed, 60.0), tmp_path, mean + seed, normalized)
+        for game, setting, mean, normalized in (
+            ("Pong", "a", 0, 0.0), ("Pong", "b", 10, 1.0), ("Boxing", "a", 50, 0.5), ("Boxing", "b", 50, 0.5),
+        )
+        for seed in (1, 2, 3)
+    ]  # fmt: skip
+    found = {(a.game, a.setting): a for a in comparison.aggregate(outcomes)}
+    assert set(found) == {(game, setting) for game in ("Pong", "Boxing", "") for setting in "ab"}
+    pong = found["Pong", "b"]
+    assert (pong.runs, pong.score, pong.median, pong.better_than_first) == (3, 12, 12, 1)
+    assert 11 <= pong.low < 12 < pong.high <= 13
+    assert found["Boxing", "b"].better_than_first == 0.5
+    assert found["", "b"].score == pytest.approx(0.75)
+    assert found["", "b"].better_than_first == 0.75
+    table = comparison.markdown(comparison.aggregate(outcomes)).splitlines()
+    assert "| Pong | b | 3 | 12.00 |" in table[3]
+    assert "| all, human-normalised | b | 6 | 0.75 |" in table[7]
+
+
+def test_a_report(tmp_path):
+    outcomes = [learnt(replace(RUN, seed=seed), tmp_path, 5.0) for seed in (1, 2)]
+    assert "| Pong | default | 2 | 5.00 |" in comparison.report(outcomes, tmp_path, "x")
+    assert [row["seed"] for row in program.rows(tmp_path / "x-runs.csv")] == ["1", "2"]
+    assert (tmp_path / "x.png").stat().st_size > 5000
+    assert (tmp_path / "x-steps.png").stat().st_size > 5000
+
+
+def test_runs_under_different_protocols_are_not_compared(tmp_path):
+    outcomes = [learnt(RUN, tmp_path, 5.0), learnt(replace(RUN, seed=2), tmp_path, 5.0, fingerprint="own-1")]
+    with pytest.raises(ConfigError, match=f"do not compare, different protocols: own-1, {PAPER}"):
+        comparison.report(outcomes, tmp_path, "x")
+    assert not (tmp_path / "x.md").exists()
+
+
+def test_the_figures_are_those_of_the_paper():
+    settings = {run.setting: run.flags for run in fig5.plan(Options("full", game=("Pong",)))}
+    assert " ".join(settings["controller"]) == "--preset paper --agents 1 --predictors 1 --trainers 1"
+    assert " ".join(settings["NT2-NP2-NA128"][2:]) == "--agents 128 --predictors 2 --trainers 2 --controller off"
+    assert {run.game for run in fig5.plan(Options())} == {"Boxing", "Pong"}
+    full = fig6.plan(Options("full"))
+    assert {run.setting for run in full} == {"rate-0.0003", "rate-0.0001"}
+    assert {run.seed for run in full} == {1, 2, 3}
+    sizes = [run.flags[-1] for run in fig7.plan(Options(seeds=1, seconds=5.0))]
+    assert sizes == ["1", "20", "40", "80"]
+    assert len(table3.plan(Options())) == len(table3.PAPER) == 9
+    for figure in (fig5, fig6, fig7, table3):
+        for scale in ("cpu", "full"):
+            for run in figure.plan(Options(scale)):
+                command = run.command(Path("nowhere"))
+                compare.train.parse_settings(command[4:])  # train takes it
+
+
+def test_table_3_has_the_best_seed_beside_the_papers_scores(tmp_path):
+    options = Options(game=("Boxing", "Breakout"), seeds=2, episodes=3)
+    for run in table3.plan(options):
+        learnt(run, tmp_path, 10.0 * run.seed)
+    words = table3.reproduce(options, tmp_path)
+    assert "| Boxing | 10 | -2 | 60 | 92 | 20.0 | 21.0 | 10.0, 20.0 | 1.1 | 2.0 |" in words
+    assert "| Breakout | - | - | - | - | 20.0 |" in words
+    assert (tmp_path / "table3.md").read_text() in words
+
+
+def test_figures_5_and_7_say_what_the_settings_did(tmp_path):
+    for figure, said in ((fig5, "TPS 100"), (fig7, "policy lag 1.0 updates")):
+        options = Options(game=("Pong",), seeds=1, episodes=3)
+        out = tmp_path / figure.RUNS
+        for run in figure.plan(options):
+            learnt(run, out, 3.0)
+        assert said in figure.reproduce(options, out)
+        assert (out / f"{figure.RUNS}.png").exists()
+
+
+# The real thing
+
+
+def test_a_comparison_stopped_and_gone_on_with(tmp_path):
+    out = tmp_path / "compared"
+    arguments = ["compare", "--game", "tests.tiny_environment:Match-v0", "--seeds", 1, "--minutes", 0.1]
+    arguments += ["--episodes", 4, "--out", out]
+    common = "--agents 1 --envs-per-agent 4 --checkpoint-seconds 1 --log-seconds 1 --controller off"
+    arguments += ["--setting", f"quick: {common} --learning-rate 0.002 --rmsprop-epsilon 1e-5"]
+    arguments += ["--setting", f"still: {common} --learning-rate 0"]
+    started = Started(tmp_path / "log", *arguments)
+    started.wait_for(lambda: list(out.glob("runs/*/checkpoints/*.npz")))
+    assert started.stop(signal.SIGINT, timeout=30) == 130, started.log.read_text()
+    assert started.left_over() == []
+    ended = program.run(*arguments)
+    assert ended.returncode == 0, ended.stderr
+    rows = program.rows(out / "comparison-runs.csv")
+    assert [row["setting"] for row in rows] == ["quick", "still"]
+    assert all(0.09 < float(row["minutes"]) < 0.2 for row in rows)  # the first went on, and was not made again
+    assert all(float(row["games"]) > 50 for row in rows)
+    assert "| tests.tiny_environment:Match-v0 | quick | 1 |" in ended.stdout
+    assert program.run(*arguments).stdout.startswith(f"2 of 2 runs are finished in {out}")
