@@ -11,6 +11,7 @@ COMMANDS = {
     "play": "watch a trained agent play",
     "evaluate": "measure a trained agent over many games",
     "compare": "train several settings over several seeds and compare them",
+    "export": "put a trained agent into a small directory, to ship or to keep",
     "plot": "draw the curves of one or more runs",
     "report": "write a page about a run, to send to somebody",
     "dashboard": "see all runs in a browser",

@@ -241,5 +241,7 @@ class Model:
             raise ConfigError("The checkpoint does not say how many updates made it.")
         with self._training:
             _, weights = self._current
-            weights, mean_squares = read("network", weights), read("optimizer", self._mean_squares)
+            weights, mean_squares = read("network", weights), rmsprop.initial_state(weights)
+            if any(name.startswith("optimizer/") for name in arrays):  # an agent that is shipped comes without
+                mean_squares = read("optimizer", mean_squares)
             self._current, self._mean_squares = (int(version), weights), mean_squares

@@ -21,6 +21,7 @@ from ga3c.environments import atari
 
 LOCK = ".lock"
 RESULTS = Path(__file__).resolve().parent.parent / "results"
+PRETRAINED = RESULTS / "pretrained"  # agents that come with the program: GAME/, laid out as a run
 
 
 def game_directory(game: str) -> Path:
@@ -129,12 +130,27 @@ def newest(game: str | None, with_checkpoint: bool = True) -> Path:
     runs = [
         path.parent
         for path in RESULTS.glob(f"{name}/*/config.json")
+        if path.parent.parent.name != PRETRAINED.name
         if not with_checkpoint or any((path.parent / "checkpoints").glob("checkpoint-*.npz"))
     ]
     if not runs:
         which, example = (f" for {name}", name) if game else ("", "Boxing")
         raise ConfigError(f"No trained agent{which} yet. Train one: ./run.sh --game {example}")
     return max(runs, key=_last_written)
+
+
+def trained(game: str | None) -> Path:
+    """The newest run of `game` (None: of any) with a checkpoint, else an agent that comes with the program.
+
+    Raises ConfigError if there is neither.
+    """
+    try:
+        return newest(game)
+    except ConfigError:
+        name = game_directory(game).name if game else "*"
+        if shipped := sorted(PRETRAINED.glob(f"{name}/config.json")):
+            return shipped[-1].parent
+        raise
 
 
 def _last_written(run: Path) -> float:

@@ -19,7 +19,7 @@ from ga3c.console import MESSAGE_COLUMNS, Console
 from ga3c.disk import CsvLog, Disk, mend
 
 DESCRIPTION = """Trains an agent with GA3C. Other commands, as the first word: watch, play, evaluate,
-compare, plot, report, dashboard, benchmark, reproduce, doctor."""
+compare, plot, report, export, dashboard, benchmark, reproduce, doctor."""
 
 
 SAME_WISH_SECONDS = 1.0  # between two signals that mean one stop

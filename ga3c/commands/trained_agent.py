@@ -12,7 +12,7 @@ class AgentOptions:
     """What all commands that use a trained agent have in common."""
 
     game: str | None = None
-    """The game whose newest run is taken. Default: that of the newest run."""
+    """The game whose newest run is taken, or the agent shipped for it. Default: that of the newest run."""
     run: str | None = None
     """Directory of the run to take."""
     checkpoint: str | None = None
@@ -48,7 +48,7 @@ def load(options: AgentOptions) -> TrainedAgent:
         file = Path(options.checkpoint)
         arrays, meta = checkpoint.load(file)
     else:
-        directory = run_directory.existing(options.run) if options.run else run_directory.newest(game)
+        directory = run_directory.existing(options.run) if options.run else run_directory.trained(game)
         file, arrays, meta = checkpoint.load_newest(directory / "checkpoints")
     saved = progress.from_meta(meta, file)
     settings, steps = saved.settings, saved.totals.steps

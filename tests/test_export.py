@@ -1,0 +1,102 @@
+"""Agents to ship: small, whole, without traces of where they were made, and found where there is no other."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from ga3c import run_directory
+from ga3c.commands.export import command
+from ga3c.commands.train import parse_settings
+from ga3c.config import ConfigError
+from tests import program
+
+
+@pytest.fixture(scope="module")
+def exported(atari_run, tmp_path_factory):
+    out = tmp_path_factory.mktemp("pretrained") / "Pong"
+    ended = program.run("export", atari_run[0], "--out", out, "--episodes", 2, timeout=300)
+    assert ended.returncode == 0, ended.stderr
+    return out
+
+
+def test_it_is_small_and_complete(exported):
+    files = {str(path.relative_to(exported)) for path in exported.rglob("*") if path.is_file()}
+    (weights,) = exported.glob("checkpoints/*.npz")
+    rest = {"config.json", "evaluation.json", "learning-curve.csv", "learning-curve.png", "README.md"}
+    assert files == rest | {f"checkpoints/{weights.name}"}
+    assert sum(path.stat().st_size for path in exported.rglob("*")) < 3e6
+    with np.load(weights) as arrays:
+        assert {name.partition("/")[0] for name in arrays.files} == {"network", "version", "meta"}
+    outcome = json.loads((exported / "evaluation.json").read_text())
+    readme = (exported / "README.md").read_text()
+    assert f"| sampled | {outcome['ways']['sampled']['mean']:.1f} |" in readme
+    assert outcome["fingerprint"] in readme
+    assert f"{outcome['steps_trained']:,} steps" in readme
+    assert outcome["minutes"] > 0
+    curve = program.rows(exported / "learning-curve.csv")
+    assert [float(row["minutes"]) for row in curve] == sorted(float(row["minutes"]) for row in curve)
+
+
+def test_it_says_nothing_of_where_it_was_made(exported, atari_run):
+    for file in exported.rglob("*.*"):
+        if file.is_file():
+            assert str(atari_run[0]).encode() not in file.read_bytes(), file
+
+
+def test_it_plays_as_the_run_did(exported, tmp_path):
+    file = tmp_path / "scores.json"
+    ended = program.run("evaluate", "--run", exported, "--episodes", 2, "--json", file)
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(file.read_text())["ways"] == json.loads((exported / "evaluation.json").read_text())["ways"]
+
+
+def test_training_goes_on_from_it(exported, tmp_path):
+    """It has no mean squares: they begin anew."""
+    import shutil
+
+    copy = tmp_path / "copy"
+    shutil.copytree(exported, copy)
+    before = int(re.search(r"\d{12}", str(next(copy.glob("checkpoints/*.npz")))).group())
+    ended = program.run("train", "--resume", copy, "--agents", 1, "--steps", before + 2000)
+    assert ended.returncode == 0, ended.stderr
+    assert f"{before:,} steps" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["--seed", "3", "--t-max", "20", "--normalize-advantages"],
+        ["--preset", "paper"],
+        ["--preset", "paper", "--protocol", "machado", "--learning-rate", "1e-4"],
+    ],
+)
+def test_the_command_makes_the_same_settings_again(arguments):
+    settings, _ = parse_settings(["--game", "Boxing", *arguments])
+    words = command(settings).split()
+    assert words[0] == "./run.sh"
+    assert parse_settings(words[1:])[0] == settings
+
+
+def test_a_run_of_ones_own_comes_first(tmp_path, monkeypatch):
+    def make(*names):
+        directory = tmp_path.joinpath(*names)
+        (directory / "checkpoints").mkdir(parents=True)
+        (directory / "config.json").touch()
+        (directory / "checkpoints" / "checkpoint-000000000001.npz").touch()
+        return directory
+
+    monkeypatch.setattr(run_directory, "RESULTS", tmp_path)
+    monkeypatch.setattr(run_directory, "PRETRAINED", tmp_path / "pretrained")
+    with pytest.raises(ConfigError, match="No trained agent for Pong yet"):
+        run_directory.trained("Pong")
+    shipped = make("pretrained", "Pong")
+    assert run_directory.trained("pong") == run_directory.trained(None) == shipped
+    with pytest.raises(ConfigError):
+        run_directory.newest(None)  # it is not a run to go on with, or to watch
+    own = make("Pong", "first")
+    assert run_directory.trained("Pong") == run_directory.trained(None) == own
+    with pytest.raises(ConfigError, match="No trained agent for Boxing yet"):
+        run_directory.trained("Boxing")
