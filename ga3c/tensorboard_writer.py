@@ -3,6 +3,8 @@
 import contextlib
 from pathlib import Path
 
+import numpy as np
+
 from ga3c.disk import Disk
 
 
@@ -27,10 +29,11 @@ class TensorBoardWriter:
             if self._writer is None:
                 self._writer = self._tf.summary.create_file_writer(str(self._directory))
             for row in self._waiting:
-                with self._writer.as_default(step=row.steps):
+                # NumPy's numbers: of each Python number TensorFlow keeps a tensor for as long as the program runs.
+                with self._writer.as_default(step=np.int64(row.steps)):
                     for name, value in vars(row).items():
                         if name != "steps" and value == value:  # NaN: nothing was measured
-                            self._tf.summary.scalar(f"ga3c/{name}", value)
+                            self._tf.summary.scalar(f"ga3c/{name}", np.float32(value))
             self._writer.flush()
         except self._tf.errors.OpError as error:
             self._writer = None  # it does not recover; the next one writes a file of its own
