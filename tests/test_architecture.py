@@ -76,7 +76,7 @@ ALLOWED = {
     "screen": {"run_view"},
     "live_screen": {"run_view", "screen"},
     "curves": {"collapse", "config", "protocols", "run_directory", "saved_settings"},
-    "dashboard": {"config", "curves", "drawing", "run_view", "screen"},
+    "dashboard": {"config", "curves", "drawing", "run_directory", "run_view", "screen"},
     "playing": {"config", "environments"},
     "controls": set(),
     "displays": {"controls", "live_screen", "playing", "screen"},

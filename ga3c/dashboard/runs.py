@@ -4,6 +4,7 @@ import threading
 from pathlib import Path
 
 from ga3c.config import ConfigError
+from ga3c.run_directory import PRETRAINED
 from ga3c.run_view import RunView
 
 FILMS = (".mp4", ".gif")
@@ -20,6 +21,7 @@ class Runs:
     def names(self) -> list[str]:
         """GAME/RUN of all, the newest first."""
         found = [path.parent for path in self.results.glob("*/*/config.json")]
+        found = [run for run in found if run.parent.name != PRETRAINED.name]  # they have no logs
         when = {run: max(written(run / name) for name in ("config.json", "throughput.csv")) for run in found}
         return [str(run.relative_to(self.results)) for run in sorted(found, key=when.get, reverse=True)]
 
