@@ -21,7 +21,7 @@ def results(tmp_path_factory):
     path = tmp_path_factory.mktemp("results")
     for name in ("first", "second"):
         directory = path / "CartPole-v1" / name
-        arguments = ["--game", "CartPole-v1", "--run-dir", directory, "--minutes", 0.15]
+        arguments = ["--game", "CartPole-v1", "--run-dir", directory, "--minutes", 0.08]
         ended = program.run(*arguments, "--log-seconds", 0.5, "--controller-seconds", 1)
         assert ended.returncode == 0, ended.stderr
     ended = program.run("play", "--run", directory, "--record", directory / "game.mp4")
