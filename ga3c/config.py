@@ -100,6 +100,8 @@ class LearningSettings:
     """Weight of the squared value error in the loss."""
     learning_rate: float = 7e-4
     """Step size of RMSProp (paper: eta)."""
+    learning_rate_decay_updates: int = 0
+    """The step size falls as 1 / sqrt(1 + updates / this): to a half after three times as many. 0: it stays (paper)."""
     rmsprop_decay: float = 0.99
     """Decay of RMSProp's mean square (paper: alpha)."""
     rmsprop_epsilon: float = 0.05
@@ -160,8 +162,12 @@ def with_presets(settings: Settings, preset: str | None, protocol: str | None) -
         learning = replace(
             settings.learning,
             preset="paper",
+            t_max=5,
             minimum_batch_steps=40,
+            return_lambda=1.0,
+            normalize_advantages=False,
             learning_rate=3e-4,
+            learning_rate_decay_updates=0,
             rmsprop_epsilon=0.1,
             value_weight=1.0,
             gradient_clip_norm=0.0,
@@ -207,6 +213,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "entropy_weight": (0, float("inf")),
     "value_weight": (0, float("inf")),
     "learning_rate": (0, 1),
+    "learning_rate_decay_updates": (0, float("inf")),
     "rmsprop_decay": (0, 1),
     "rmsprop_epsilon": (1e-12, float("inf")),
     "gradient_clip_norm": (0, float("inf")),

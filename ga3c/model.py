@@ -179,10 +179,13 @@ class Model:
 
     def train(self, batch: Batch) -> Update:
         """One update from a batch of rollouts; left out where its loss or gradient is not finite."""
-        arrays = {name: batch.arrays[name] for name in LEARNT_FROM}
-        rate = tf.constant(self._settings.learning_rate)  # a tensor: a schedule will not trace the graph anew
+        arrays, settings = {name: batch.arrays[name] for name in LEARNT_FROM}, self._settings
         with self._training:
             version, weights = self._current
+            # A tensor to the graph, which is not traced anew for each.
+            rate = np.float32(
+                rmsprop.learning_rate(version, settings.learning_rate, settings.learning_rate_decay_updates)
+            )
             weights, mean_squares, numbers = self._train(weights, self._mean_squares, rate, arrays)
             numbers = numbers.numpy()
             applied = bool(np.isfinite(numbers).all())  # the gradient's norm is not, if any part of it is not

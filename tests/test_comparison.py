@@ -16,7 +16,7 @@ from ga3c.commands.compare import CompareOptions, plan
 from ga3c.comparison import LearningRun, Outcome
 from ga3c.config import ConfigError, EnvironmentSettings
 from ga3c.experiments import directory_of
-from ga3c.figures import Options, fig5, fig6, fig7, table3
+from ga3c.figures import Options, ablation, fig5, fig6, fig7, table3
 from ga3c.stats_writer import EPISODE_COLUMNS
 from tests import program
 from tests.finished_runs import make_run
@@ -143,11 +143,21 @@ def test_the_figures_are_those_of_the_paper():
     sizes = [run.flags[-1] for run in fig7.plan(Options(seeds=1, seconds=5.0))]
     assert sizes == ["1", "20", "40", "80"]
     assert len(table3.plan(Options())) == len(table3.PAPER) == 9
-    for figure in (fig5, fig6, fig7, table3):
+    for figure in (fig5, fig6, fig7, table3, ablation):
         for scale in ("cpu", "full"):
             for run in figure.plan(Options(scale)):
                 command = run.command(Path("nowhere"))
                 compare.train.parse_settings(command[4:])  # train takes it
+
+
+def test_the_ablation_puts_everything_back_that_the_preset_changes():
+    """But for the number of threads, which the controller finds."""
+    flags = " ".join(ablation.SETTINGS.values())
+    default, paper = (compare.train.parse_settings(["--preset", name])[0] for name in ("default", "paper"))
+    for group in ("learning", "schedule"):
+        for name, value in vars(getattr(paper, group)).items():
+            if value != getattr(getattr(default, group), name) and name not in ("preset", "predictors", "trainers"):
+                assert name.replace("_", "-") in flags, name
 
 
 def test_table_3_has_the_best_seed_beside_the_papers_scores(tmp_path):

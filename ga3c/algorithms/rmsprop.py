@@ -4,12 +4,19 @@ Keras's own differs in two ways that matter here: its mean square starts at zero
 started at one, and it works in place, while our weights are tensors that nobody changes.
 """
 
+import math
+
 import tensorflow as tf
 
 
 def initial_state(weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
     """The mean squares before the first update: ones."""
     return tuple(tf.ones_like(weight) for weight in weights)
+
+
+def learning_rate(updates: int, start: float, decay_updates: int) -> float:
+    """The step size after so many updates: start / sqrt(1 + updates / decay_updates); constant where that is 0."""
+    return start / math.sqrt(1 + updates / decay_updates) if decay_updates else start
 
 
 def update(

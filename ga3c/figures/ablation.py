@@ -1,0 +1,38 @@
+"""What each deviation from the paper is worth: the defaults, and the defaults with one thing put back."""
+
+from itertools import product
+from pathlib import Path
+
+from ga3c import comparison
+from ga3c.comparison import LearningRun
+from ga3c.figures import Options, games, seconds, seeds
+
+RUNS = "ablation"
+SETTINGS = {
+    "default": "",
+    "rate-3e-4": "--learning-rate 3e-4",
+    "epsilon-0.1": "--rmsprop-epsilon 0.1",
+    "value-weight-1": "--value-weight 1",
+    "no-clipping": "--gradient-clip-norm 0",
+    "one-game-per-agent": "--envs-per-agent 1 --agents 32",
+    "one-game-batch-40": "--envs-per-agent 1 --agents 32 --minimum-batch-steps 40",
+    "paper": "--preset paper",
+}
+SCALES = {
+    "cpu": {"games": ("CartPole-v1",), "seconds": 40.0, "seeds": 5},
+    "full": {"games": ("Pong",), "seconds": 3600.0, "seeds": 3},
+}
+
+
+def plan(options: Options) -> list[LearningRun]:
+    scale = SCALES[options.scale]
+    return [
+        LearningRun(game, name, tuple(flags.split()), seed, seconds(options, scale))
+        for (name, flags), game, seed in product(
+            SETTINGS.items(), games(options, scale["games"]), seeds(options, scale)
+        )
+    ]
+
+
+def reproduce(options: Options, out: Path) -> str:
+    return "\n" + comparison.report(comparison.make(plan(options), out, options.episodes), out, RUNS)
