@@ -31,7 +31,7 @@ BAD = [
     (["play", "--game", "Skiing"], "./run.sh --game Skiing"),
     (["evaluate", "--episodes", "0"], "--episodes 0"),
     (["plot", "/nowhere"], "There is no run in /nowhere"),
-    (["reproduce"], "{fig2,fig3,fig4,table2}"),
+    (["reproduce"], "{fig2,fig3,fig4,fig5,fig6,fig7,table2,table3,ablation}"),
     (["reproduce", "fig1"], "'fig1'"),
     (["reproduce", "fig3", "--game", "Pung"], "Nearest: Pong"),
     (["reproduce", "fig3", "--game", "Pong", "Boxing"], "--game takes one value"),

@@ -153,7 +153,8 @@ def live(tmp_path, request):
     """A training run in a terminal of 80 x 24, once its screen stands."""
     shell = getattr(request, "param", False)
     terminal = Terminal(*TINY, "--run-dir", tmp_path / "run", *LIMITS, shell=shell)
-    terminal.wait_for(lambda: "running" in terminal.text() and "controller: " in terminal.text(), 120)
+    whole = ("running", "controller: ", "Ctrl-C stops and saves")  # its first, a middle and its last line
+    terminal.wait_for(lambda: all(part in terminal.text() for part in whole), 120)
     yield terminal
     terminal.kill()
 
