@@ -69,7 +69,7 @@ class ScheduleSettings:
     paper: by the paper's rule, one count at random by one, kept if TPS is higher. on: by measurements against noise."""
     controller_seconds: float = 60.0
     """The longest that a trial of the controller measures a new setting; paper: seconds between two decisions."""
-    policy_lag_limit_updates: float = 12.0
+    policy_lag_limit_updates: float = 6.0
     """The controller keeps to settings with a mean policy lag up to this, whatever their TPS; 0: no limit."""
     agent_silence_seconds: float = 5.0
     """An agent without a sign of life for so long hangs and is replaced; 0: never. More for games with slow steps."""
@@ -84,13 +84,16 @@ class LearningSettings:
     network: Network = "auto"
     """The paper's small or large networks (section 5.1), or a small fully connected one (mlp).
     auto: small for images, mlp for vectors."""
-    t_max: int = 5
+    input_scaling: Literal["standardized", "bytes"] = "standardized"
+    """What images are to the network. standardized: less the mean state of the run, over its standard deviation.
+    bytes: 0 to 255 becomes 0 to 1."""
+    t_max: int = 20
     """Steps of one rollout (paper: t_max)."""
     minimum_batch_steps: int = 80
     """Steps in one model update at the least (paper, section 5.3: minimum training batch size)."""
     discount: float = 0.99
     """Discount of future rewards for each step (paper: gamma)."""
-    return_lambda: float = 1.0
+    return_lambda: float = 0.95
     """Weight of longer returns against shorter ones in the targets (lambda of GAE). 1: the n-step return (paper)."""
     normalize_advantages: bool = False
     """Advantages of a batch get mean 0 and deviation 1 before they enter the policy's loss."""
@@ -106,7 +109,7 @@ class LearningSettings:
     """Decay of RMSProp's mean square (paper: alpha)."""
     rmsprop_epsilon: float = 0.05
     """Added to the mean square inside the square root (paper: epsilon of Eq. 3)."""
-    gradient_clip_norm: float = 40.0
+    gradient_clip_norm: float = 160.0
     """The summed gradient is scaled down to this norm; 0: never (the paper needs none)."""
     log_epsilon: float = 1e-6
     """Added to probabilities inside logarithms (paper: epsilon of Eq. 5)."""
@@ -162,6 +165,7 @@ def with_presets(settings: Settings, preset: str | None, protocol: str | None) -
         learning = replace(
             settings.learning,
             preset="paper",
+            input_scaling="bytes",
             t_max=5,
             minimum_batch_steps=40,
             return_lambda=1.0,

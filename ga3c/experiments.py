@@ -38,6 +38,7 @@ class Run:
     seconds: float
     network: str = "auto"
     envs_per_agent: int = 16
+    t_max: int = 5  # the paper's: TPS counts rollouts
     preset: str = "default"
     controller: str = "off"
     controller_seconds: float = 60.0

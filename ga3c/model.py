@@ -1,22 +1,25 @@
 """Model: the one network, its optimizer, and the two compiled functions that use them.
 
-The weights are a tuple of tensors that nobody changes: `train` makes a new tuple and puts it in the place of the
-old one, in one assignment. So every prediction sees the weights of exactly one update, and never waits for one.
+The weights are tuples of tensors that nobody changes: `train` makes new ones and puts them in the place of the old
+ones, in one assignment. So every prediction sees the weights of exactly one update, and never waits for one.
 """
 
 import functools
+import math
 import threading
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from ga3c import networks
-from ga3c.algorithms import a3c, rmsprop
+from ga3c.algorithms import a3c, rmsprop, standardization
 from ga3c.algorithms.returns import lambda_returns
+from ga3c.algorithms.standardization import Statistics
 from ga3c.config import ConfigError, LearningSettings
 from ga3c.device import quiet
+from ga3c.graph import Graph
 from ga3c.rollout import Batch, EnvironmentSpec, rollout_dtype
 
 # The fields of a rollout that the loss needs.
@@ -43,31 +46,11 @@ class Update(NamedTuple):
     update_norm: float  # of what was added to the weights
 
 
-class _Graph:
-    """A function of nested tensors, traced once and called without tf.function's search for the trace that fits.
+class Weights(NamedTuple):
+    """The network's numbers: those that gradients change, and what it knows of its observations, if it does."""
 
-    That search takes 0.5 ms for the twenty tensors of a call, as long as a small prediction itself. The operations
-    run one after the other: side by side they would only take cores from the agents. On a GPU it is an ordinary
-    call, so that TensorFlow places the operations.
-    """
-
-    def __init__(self, function: Callable, signature: tuple, xla: bool):
-        self._function = tf.function(
-            function, input_signature=signature, jit_compile=xla, autograph=False
-        ).get_concrete_function()
-        self._dtypes = [output.dtype for output in tf.nest.flatten(self._function.structured_outputs)]
-        self._on_gpu = bool(tf.config.list_logical_devices("GPU"))
-
-    def __call__(self, *arguments):
-        if self._on_gpu:
-            return self._function(*arguments)
-        outputs = tf.raw_ops.PartitionedCall(
-            args=tf.nest.flatten(arguments),
-            Tout=self._dtypes,
-            f=self._function,
-            executor_type="SINGLE_THREADED_EXECUTOR",
-        )
-        return tf.nest.pack_sequence_as(self._function.structured_outputs, outputs)
+    trained: tuple[tf.Tensor, ...]
+    statistics: Statistics | tuple[()]
 
 
 class Model:
@@ -76,29 +59,34 @@ class Model:
     def __init__(self, spec: EnvironmentSpec, settings: LearningSettings, seed: int, xla: bool):
         self._spec, self._settings, self._xla = spec, settings, xla
         self.network_name = networks.resolve(settings.network, spec)
-        self._network = networks.build(self.network_name, spec, seed)
+        standardize = settings.input_scaling == "standardized"
+        self._network = networks.build(self.network_name, spec, seed, standardize)
+        trained, others = (
+            tuple(tf.convert_to_tensor(v) for v in variables)
+            for variables in (self._network.trainable_variables, self._network.non_trainable_variables)
+        )
         # (version, weights): one reference, so that a reader never sees the one without the other.
-        self._current = 0, tuple(tf.convert_to_tensor(v) for v in self._network.trainable_variables)
-        self._mean_squares = rmsprop.initial_state(self._current[1])
+        self._current = 0, Weights(trained, Statistics(*others) if others else ())
+        self._mean_squares = rmsprop.initial_state(trained)
         self._training = threading.Lock()
         self._seed = np.random.SeedSequence(seed).generate_state(1).astype(np.int32)[0]
         self._predictions = 0
-        self._weights = tuple(tf.TensorSpec(w.shape, w.dtype) for w in self._current[1])
+        self._weights = tf.nest.map_structure(lambda w: tf.TensorSpec(w.shape, w.dtype), self._current[1])
 
     @functools.cached_property
-    def _predict(self) -> _Graph:
+    def _predict(self) -> Graph:
         states = tf.TensorSpec((None, *self._spec.observation_shape), self._spec.observation_dtype)
-        return _Graph(self._predict_graph, (self._weights, states, tf.TensorSpec((2,), tf.int32)), self._xla)
+        return Graph(self._predict_graph, (self._weights, states, tf.TensorSpec((2,), tf.int32)), self._xla)
 
     @functools.cached_property
-    def _train(self) -> _Graph:
+    def _train(self) -> Graph:
         record, batch = rollout_dtype(self._spec, self._settings.t_max, envs=1), {}
         for name in LEARNT_FROM:
             time_steps = () if name == "bootstrap_value" else (self._settings.t_max,)
             shape = (*time_steps, None, *record[name].shape[len(time_steps) + 1 :])
             batch[name] = tf.TensorSpec(shape, record[name].base)
         rate = tf.TensorSpec((), tf.float32)
-        return _Graph(self._train_graph, (self._weights, self._weights, rate, batch), self._xla)
+        return Graph(self._train_graph, (self._weights, self._weights.trained, rate, batch), self._xla)
 
     @property
     def version(self) -> int:
@@ -108,10 +96,10 @@ class Model:
     @property
     def parameters(self) -> int:
         """Trainable numbers of the network."""
-        return self._network.count_params()
+        return sum(math.prod(weight.shape) for weight in self._weights.trained)
 
     def _apply(self, weights, observations):
-        return self._network.stateless_call(weights, [], observations)[0]
+        return self._network.stateless_call(weights.trained, list(weights.statistics), observations)[0]
 
     def _predict_graph(self, weights, observations, seed):
         logits, values = self._apply(weights, observations)
@@ -133,7 +121,7 @@ class Model:
             settings.return_lambda,
         )
         with tf.GradientTape() as tape:
-            tape.watch(weights)
+            tape.watch(weights.trained)
             logits, values = self._apply(weights, tf.reshape(batch["observation"], (-1, *self._spec.observation_shape)))
             loss = a3c.loss(
                 logits,
@@ -146,15 +134,21 @@ class Model:
                 log_epsilon=settings.log_epsilon,
                 normalize_advantages=settings.normalize_advantages,
             )
-        gradients = tape.gradient(loss.total, weights)
+        gradients = tape.gradient(loss.total, weights.trained)
         norm, clipped = tf.linalg.global_norm(gradients), tf.constant(0.0)
         if settings.gradient_clip_norm:
             gradients, _ = tf.clip_by_global_norm(gradients, settings.gradient_clip_norm, use_norm=norm)
             clipped = tf.cast(norm > settings.gradient_clip_norm, tf.float32)
+        statistics = weights.statistics
+        if statistics:
+            learning_rate = standardization.learning_rate(statistics, learning_rate)
+            statistics = standardization.update(statistics, batch["observation"][0], batch["valid"][0])
         constants = {"decay": settings.rmsprop_decay, "epsilon": settings.rmsprop_epsilon}
-        weights, mean_squares, steps = rmsprop.update(weights, mean_squares, gradients, learning_rate, **constants)
+        trained, mean_squares, steps = rmsprop.update(
+            weights.trained, mean_squares, gradients, learning_rate, **constants
+        )
         numbers = tf.stack([*loss, norm, clipped, tf.linalg.global_norm(steps)])
-        return weights, mean_squares, numbers
+        return Weights(trained, statistics), mean_squares, numbers
 
     def predict(self, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
         """Samples actions for observations [batch, ...].
@@ -217,14 +211,14 @@ class Model:
         """Everything that training changes, as plain arrays by name; consistent while trainers run."""
         with self._training:
             (version, weights), mean_squares = self._current, self._mean_squares
-        arrays = {f"network/{i}": w.numpy() for i, w in enumerate(weights)}
+        arrays = {f"network/{i}": w.numpy() for i, w in enumerate(tf.nest.flatten(weights))}
         arrays |= {f"optimizer/{i}": v.numpy() for i, v in enumerate(mean_squares)}
         return arrays | {"version": np.int64(version)}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """The inverse of `state`. Raises ConfigError where the arrays are of another network."""
 
-        def read(prefix: str, like: tuple) -> tuple:
+        def read(prefix: str, like: Sequence) -> tuple:
             saved = [arrays.get(f"{prefix}/{i}") for i in range(len(like))]
             if any(s is None or s.shape != tuple(t.shape) for s, t in zip(saved, like, strict=True)):
                 raise ConfigError(f"The checkpoint does not fit the network '{self.network_name}' of this game.")
@@ -243,8 +237,9 @@ class Model:
         ):
             raise ConfigError("The checkpoint does not say how many updates made it.")
         with self._training:
-            _, weights = self._current
-            weights, mean_squares = read("network", weights), rmsprop.initial_state(weights)
+            like = self._current[1]
+            weights = tf.nest.pack_sequence_as(like, read("network", tf.nest.flatten(like)))
+            mean_squares = rmsprop.initial_state(weights.trained)
             if any(name.startswith("optimizer/") for name in arrays):  # an agent that is shipped comes without
                 mean_squares = read("optimizer", mean_squares)
             self._current, self._mean_squares = (int(version), weights), mean_squares

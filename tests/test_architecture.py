@@ -39,7 +39,8 @@ ALLOWED = {
     "algorithms": set(),
     "agent": {"config", "environments", "inbox", "rollout", "prediction_queue", "training_queue"},
     "device": {"config"},
-    "model": {"config", "device", "rollout", "networks", "algorithms"},
+    "graph": set(),
+    "model": {"algorithms", "config", "device", "graph", "networks", "rollout"},
     "predictor": {"model", "prediction_queue", "stats"},
     "trainer": {"model", "training_queue", "rollout", "stats"},
     "agent_handle": {"rollout"},
@@ -83,7 +84,7 @@ ALLOWED = {
     "stations": {"config", "environments", "rollout", "prediction_queue", "training_queue"},
     "server": None,
 }
-MAY_LOAD_TENSORFLOW = {"networks", "algorithms", "device", "model"}
+MAY_LOAD_TENSORFLOW = {"networks", "algorithms", "device", "graph", "model"}
 
 
 def imports_of(file: Path) -> set[str]:

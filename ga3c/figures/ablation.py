@@ -10,8 +10,11 @@ from ga3c.figures import Options, games, seconds, seeds
 RUNS = "ablation"
 SETTINGS = {
     "default": "",
+    "t-max-5": "--t-max 5",
+    "lambda-1": "--return-lambda 1",
     "rate-3e-4": "--learning-rate 3e-4",
     "epsilon-0.1": "--rmsprop-epsilon 0.1",
+    "bytes": "--input-scaling bytes",
     "value-weight-1": "--value-weight 1",
     "no-clipping": "--gradient-clip-norm 0",
     "one-game-per-agent": "--envs-per-agent 1 --agents 32",

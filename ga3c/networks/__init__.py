@@ -23,8 +23,10 @@ def threads(name: str) -> int:
     return cores if name in ("large-stride-1", "large-stride-2") else max(1, cores // 4)
 
 
-def build(name: str, spec: EnvironmentSpec, seed: int):
+def build(name: str, spec: EnvironmentSpec, seed: int, standardize: bool = False):
     """The network `name` (not "auto") with fresh weights, a keras.Model.
+
+    With `standardize` one for images takes the mean state off, which it keeps in weights that are not trained.
 
     Raises ConfigError where the images are too small for it.
     """
@@ -37,8 +39,8 @@ def build(name: str, spec: EnvironmentSpec, seed: int):
         return mlp.mlp(spec.observation_shape, spec.actions)
     try:
         if name == "small":
-            return a3c.small(spec.observation_shape, spec.actions)
-        return a3c.large(spec.observation_shape, spec.actions, first_stride=int(name.rpartition("-")[2]))
+            return a3c.small(spec.observation_shape, spec.actions, standardize)
+        return a3c.large(spec.observation_shape, spec.actions, standardize, first_stride=int(name.rpartition("-")[2]))
     except ValueError as error:
         size = "x".join(map(str, spec.observation_shape[:2]))
         raise ConfigError(f"Images of {size} pixels are too small for --network {name}: use --network mlp.") from error

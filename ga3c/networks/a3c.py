@@ -11,13 +11,38 @@ class PixelConvolution(layers.Conv2D):
         return super().convolution_op(ops.cast(inputs, self.compute_dtype), kernel / 255)
 
 
-def _network(observation_shape: tuple[int, int, int], actions: int, convolutions: list[tuple[int, int, int]]):
+class StandardizingConvolution(layers.Conv2D):
+    """A convolution over bytes less their mean, over their deviation: k * (x - mean) = k * x - k * mean.
+
+    Its three weights that are not trained are `algorithms.standardization.Statistics`, in that order.
+    """
+
+    def build(self, input_shape):
+        super().build(input_shape)
+        for name, shape, value in (("mean", input_shape[1:], 0.0), ("variance", (), 128.0**2), ("count", (), 0.0)):
+            initializer = keras.initializers.Constant(value)
+            setattr(self, name, self.add_weight(name=name, shape=shape, initializer=initializer, trainable=False))
+
+    def convolution_op(self, inputs, kernel):
+        # A screen that never changed has no deviation: one grey level is the least.
+        kernel = kernel * ops.rsqrt(ops.maximum(ops.convert_to_tensor(self.variance), 1.0))
+        mean = ops.convert_to_tensor(self.mean)[None]
+        pixels = super().convolution_op(ops.cast(inputs, self.compute_dtype), kernel)
+        return pixels - super().convolution_op(mean, kernel)
+
+
+def _network(
+    observation_shape: tuple[int, int, int],
+    actions: int,
+    convolutions: list[tuple[int, int, int]],
+    standardize: bool,
+):
     """Convolutions (filters, kernel, stride), 256 units, two heads.
 
     Input: uint8 [batch, height, width, channels]. Output: (logits [batch, actions], value [batch]), float32.
     """
     observations = keras.Input(observation_shape, dtype="uint8")
-    hidden, convolution = observations, PixelConvolution
+    hidden, convolution = observations, StandardizingConvolution if standardize else PixelConvolution
     for filters, kernel, stride in convolutions:
         hidden = convolution(filters, kernel, stride, activation="relu", kernel_initializer="he_uniform")(hidden)
         convolution = layers.Conv2D
@@ -28,11 +53,11 @@ def _network(observation_shape: tuple[int, int, int], actions: int, convolutions
     return keras.Model(observations, (logits, layers.Reshape(())(value)))
 
 
-def small(observation_shape: tuple[int, int, int], actions: int) -> keras.Model:
+def small(observation_shape: tuple[int, int, int], actions: int, standardize: bool) -> keras.Model:
     """16 filters 8x8 stride 4, 32 filters 4x4 stride 2, 256 units."""
-    return _network(observation_shape, actions, [(16, 8, 4), (32, 4, 2)])
+    return _network(observation_shape, actions, [(16, 8, 4), (32, 4, 2)], standardize)
 
 
-def large(observation_shape: tuple[int, int, int], actions: int, first_stride: int) -> keras.Model:
+def large(observation_shape: tuple[int, int, int], actions: int, standardize: bool, first_stride: int) -> keras.Model:
     """32 filters 8x8 with stride 1 to 4, 32 filters 4x4 stride 2, 64 filters 4x4 stride 2, 256 units."""
-    return _network(observation_shape, actions, [(32, 8, first_stride), (32, 4, 2), (64, 4, 2)])
+    return _network(observation_shape, actions, [(32, 8, first_stride), (32, 4, 2), (64, 4, 2)], standardize)

@@ -25,6 +25,7 @@ from ga3c.config import ConfigError, Network
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 OURS = "ga3c"
+SAME_WORK = ["--t-max", "5", "--minimum-batch-steps", "80"]
 # What --against names: script, number of games, and what else it is given.
 OTHERS = {
     "plain-sync-a2c": [("sync_a2c.py", 32, ["--plain"])],
@@ -58,7 +59,8 @@ def measure_ours(options: argparse.Namespace) -> Measurement:
     with tempfile.TemporaryDirectory(prefix="ga3c-benchmark-") as directory:
         run_dir = Path(directory) / "run"
         command = [sys.executable, "-m", "ga3c", "train", "--controller", "off", "--game", options.game]
-        command += ["--network", options.network, *options.forwarded, "--log-seconds", str(options.window_seconds)]
+        command += ["--network", options.network, *SAME_WORK, *options.forwarded]
+        command += ["--log-seconds", str(options.window_seconds)]
         command += ["--minutes", f"{minutes:.4f}", "--run-dir", str(run_dir)]
         output = _output(OURS, command, os.environ | {"PYTHONPATH": str(ROOT)})
         with (run_dir / "throughput.csv").open(newline="") as file:

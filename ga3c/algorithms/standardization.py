@@ -1,0 +1,44 @@
+"""Running mean and deviation of what the agents see, as pure functions of tensors.
+
+Little moves on an Atari screen: in Pong the squares of the pixels are 800 times their variance. Without the
+background the first layers see what moves, and learn from it several times as fast (README).
+"""
+
+import math
+from typing import NamedTuple
+
+import tensorflow as tf
+
+# No weight changes before so many states are counted: what they are scaled by would move under it.
+_FIRST_STATES = 2_000.0
+# More are not told apart in float32; from here on old states fade slowly.
+_MOST_STATES = 1e7
+
+
+class Statistics(NamedTuple):
+    """Tensors, float32: the mean state [...], its elements' mean squared distance from it [], and states counted []."""
+
+    mean: tf.Tensor
+    variance: tf.Tensor
+    count: tf.Tensor
+
+
+def update(statistics: Statistics, states: tf.Tensor, valid: tf.Tensor) -> Statistics:
+    """Adds states [columns, ...], where valid (bool [columns]), by the rule of Chan, Golub and LeVeque (1983).
+
+    One variance for all elements: an element that hardly ever changes is not blown up when it does.
+    """
+    mean, variance, count = statistics
+    weights = tf.reshape(tf.cast(valid, tf.float32), (-1, *[1] * len(mean.shape)))
+    more = tf.reduce_sum(weights)
+    all_states = tf.maximum(count + more, 1.0)
+    distance = (tf.cast(states, tf.float32) - mean) * weights
+    new_mean = mean + tf.reduce_sum(distance, 0) / all_states
+    squares = tf.reduce_sum(distance * (tf.cast(states, tf.float32) - new_mean)) / math.prod(mean.shape)
+    new_variance = variance + (squares - more * variance) / all_states
+    return Statistics(new_mean, new_variance, tf.minimum(all_states, _MOST_STATES))
+
+
+def learning_rate(statistics: Statistics, rate: tf.Tensor) -> tf.Tensor:
+    """`rate`, or 0 as long as the statistics are of too few states."""
+    return tf.where(statistics.count < _FIRST_STATES, 0.0, rate)

@@ -1,0 +1,32 @@
+"""A compiled function of nested tensors."""
+
+from collections.abc import Callable
+
+import tensorflow as tf
+
+
+class Graph:
+    """A function of nested tensors, traced once and called without tf.function's search for the trace that fits.
+
+    That search takes 0.5 ms for the twenty tensors of a call, as long as a small prediction itself. The operations
+    run one after the other: side by side they would only take cores from the agents. On a GPU it is an ordinary
+    call, so that TensorFlow places the operations.
+    """
+
+    def __init__(self, function: Callable, signature: tuple, xla: bool):
+        self._function = tf.function(
+            function, input_signature=signature, jit_compile=xla, autograph=False
+        ).get_concrete_function()
+        self._dtypes = [output.dtype for output in tf.nest.flatten(self._function.structured_outputs)]
+        self._on_gpu = bool(tf.config.list_logical_devices("GPU"))
+
+    def __call__(self, *arguments):
+        if self._on_gpu:
+            return self._function(*arguments)
+        outputs = tf.raw_ops.PartitionedCall(
+            args=tf.nest.flatten(arguments),
+            Tout=self._dtypes,
+            f=self._function,
+            executor_type="SINGLE_THREADED_EXECUTOR",
+        )
+        return tf.nest.pack_sequence_as(self._function.structured_outputs, outputs)
