@@ -88,7 +88,7 @@ def test_the_share_of_the_model_is_said_beside_the_papers():
 
 def test_the_command(tmp_path):
     out = tmp_path / "figures.json"
-    ended = program.run("benchmark", *program.TINY, "--seconds", 2, "--rounds", 1, "--json", out)
+    ended = program.run("benchmark", *program.TINY, "--t-max", 5, "--seconds", 2, "--rounds", 1, "--json", out)
     assert ended.returncode == 0, ended.stderr
     figures = json.loads(out.read_text())
     for name in ("pps", "tps", "bound_pps", "efficiency", "emulate_core_ms", "predict_core_ms", "train_core_ms"):

@@ -28,7 +28,7 @@ def test_it_solves_the_tiny_environment(tmp_path):
     assert np.mean(scores[-200:]) > 15  # 20 is perfect, 5 is chance; 17 to 20 is usual
 
 
-def test_a_real_game_trains_for_a_few_hundred_updates(atari_run):
+def test_a_real_game_trains(atari_run):
     run_dir, status, output = atari_run
     assert status == 130, output  # Ctrl-C
     assert "Traceback" not in output
@@ -43,7 +43,7 @@ def test_a_real_game_trains_for_a_few_hundred_updates(atari_run):
     assert steps == sorted(steps)
     assert all(math.isfinite(float(row["loss"])) for row in rows if row["loss"] != "nan")
     updates = json.loads(_meta(run_dir))["totals"]["updates"]
-    assert updates >= 250
+    assert updates >= 70  # of 320 steps
 
 
 def _meta(run_dir) -> str:
@@ -195,7 +195,7 @@ def test_a_killed_agent_is_replaced_and_its_loss_is_counted(tmp_path):
     assert started.stop() == 130
     totals = json.loads(_meta(run_dir))["totals"]
     assert totals["made_steps"] == totals["trained_steps"] + totals["lost_steps"]
-    assert 0 <= totals["lost_steps"] <= 2 * 4 * 5  # what one agent had in its hands
+    assert 0 <= totals["lost_steps"] <= 2 * 4 * 20  # what one agent had in its hands
 
 
 def test_agents_that_cannot_play_end_the_run(tmp_path):
