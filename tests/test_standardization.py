@@ -90,6 +90,9 @@ def test_the_model_gathers_statistics_before_it_learns_and_goes_on_with_both():
     after = model.state()
     assert moved == [False] * 125 + [True] * 15  # 125 batches of 16 are 2,000 states
     assert after[count] == 140 * 16
+    (mean,) = (name for name, array in after.items() if array.shape == SHAPE)
+    seen = np.concatenate([states(seed) for seed in range(140)])
+    np.testing.assert_allclose(after[mean], seen.mean(axis=0), rtol=1e-3)
     assert any((after[name] != before[name]).any() for name in names)
     other.restore(after)
     for ours, theirs in zip(model.policy(states(500))[1:], other.policy(states(500))[1:], strict=True):
