@@ -21,9 +21,14 @@ def results(tmp_path_factory):
     path = tmp_path_factory.mktemp("results")
     for name in ("first", "second"):
         directory = path / "CartPole-v1" / name
-        arguments = ["--game", "CartPole-v1", "--run-dir", directory, "--minutes", 0.08]
-        ended = program.run(*arguments, "--log-seconds", 0.5, "--controller-seconds", 1)
-        assert ended.returncode == 0, ended.stderr
+        arguments = ["--game", "CartPole-v1", "--run-dir", directory, "--log-seconds", 0.5, "--controller-seconds", 1]
+        started = program.Started(path / f"{name}.txt", *arguments)
+
+        def enough(directory=directory) -> bool:
+            return all(program.rows(directory / f"{log}.csv") for log in ("throughput", "controller", "episodes"))
+
+        started.wait_for(enough, seconds=240)
+        assert started.stop() == 130
     ended = program.run("play", "--run", directory, "--record", directory / "game.mp4")
     assert ended.returncode == 0, ended.stderr
     return path
