@@ -85,7 +85,7 @@ class LearningSettings:
     """The paper's small or large networks (section 5.1), or a small fully connected one (mlp).
     auto: small for images, mlp for vectors."""
     input_scaling: Literal["standardized", "bytes"] = "standardized"
-    """What images are to the network. standardized: less the mean state of the run, over its standard deviation.
+    """What images are to the network. standardized: less the mean state of the run, over four standard deviations.
     bytes: 0 to 255 becomes 0 to 1."""
     t_max: int = 20
     """Steps of one rollout (paper: t_max)."""
@@ -101,13 +101,13 @@ class LearningSettings:
     """Weight of the policy's entropy in the loss (paper: beta)."""
     value_weight: float = 0.5
     """Weight of the squared value error in the loss."""
-    learning_rate: float = 7e-4
+    learning_rate: float = 3e-4
     """Step size of RMSProp (paper: eta)."""
     learning_rate_decay_updates: int = 0
     """The step size falls as 1 / sqrt(1 + updates / this): to a half after three times as many. 0: it stays (paper)."""
     rmsprop_decay: float = 0.99
     """Decay of RMSProp's mean square (paper: alpha)."""
-    rmsprop_epsilon: float = 0.05
+    rmsprop_epsilon: float = 1e-5
     """Added to the mean square inside the square root (paper: epsilon of Eq. 3)."""
     gradient_clip_norm: float = 160.0
     """The summed gradient is scaled down to this norm; 0: never (the paper needs none)."""

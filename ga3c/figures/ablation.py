@@ -12,7 +12,6 @@ SETTINGS = {
     "default": "",
     "t-max-5": "--t-max 5",
     "lambda-1": "--return-lambda 1",
-    "rate-3e-4": "--learning-rate 3e-4",
     "epsilon-0.1": "--rmsprop-epsilon 0.1",
     "bytes": "--input-scaling bytes",
     "value-weight-1": "--value-weight 1",

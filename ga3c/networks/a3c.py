@@ -12,8 +12,9 @@ class PixelConvolution(layers.Conv2D):
 
 
 class StandardizingConvolution(layers.Conv2D):
-    """A convolution over bytes less their mean, over their deviation: k * (x - mean) = k * x - k * mean.
+    """A convolution over bytes less their mean, over four deviations: k * (x - mean) = k * x - k * mean.
 
+    What moves is many deviations away: over one, the first outputs are several times what the layers after it expect.
     Its three weights that are not trained are `algorithms.standardization.Statistics`, in that order.
     """
 
@@ -25,7 +26,7 @@ class StandardizingConvolution(layers.Conv2D):
 
     def convolution_op(self, inputs, kernel):
         # A screen that never changed has no deviation: one grey level is the least.
-        kernel = kernel * ops.rsqrt(ops.maximum(ops.convert_to_tensor(self.variance), 1.0))
+        kernel = kernel * 0.25 * ops.rsqrt(ops.maximum(ops.convert_to_tensor(self.variance), 1.0))
         mean = ops.convert_to_tensor(self.mean)[None]
         pixels = super().convolution_op(ops.cast(inputs, self.compute_dtype), kernel)
         return pixels - super().convolution_op(mean, kernel)
@@ -48,8 +49,9 @@ def _network(
         convolution = layers.Conv2D
     hidden = layers.Flatten()(hidden)
     hidden = layers.Dense(256, activation="relu", kernel_initializer="he_uniform")(hidden)
+    # Both start near zero: values of a few points, where scores are rare, are errors that wreck the layers below.
     logits = layers.Dense(actions, kernel_initializer=keras.initializers.Orthogonal(0.01), name="policy")(hidden)
-    value = layers.Dense(1, name="value")(hidden)
+    value = layers.Dense(1, kernel_initializer=keras.initializers.Orthogonal(0.01), name="value")(hidden)
     return keras.Model(observations, (logits, layers.Reshape(())(value)))
 
 
