@@ -18,6 +18,8 @@ def test_the_interval_of_a_mean():
     low, high = interval([scores], np.mean)
     assert low == pytest.approx(np.mean(scores) - 0.98, abs=0.15)
     assert high == pytest.approx(np.mean(scores) + 0.98, abs=0.15)
+    low_of_two, high_of_two = interval([scores, scores], np.mean)  # games are drawn apart
+    assert high_of_two - low_of_two == pytest.approx((high - low) / 2**0.5, rel=0.05)
     assert interval([[3.0, 3.0]], np.mean) == (3.0, 3.0)
     assert interval([scores], np.mean) == (low, high)
 

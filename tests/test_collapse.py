@@ -38,9 +38,14 @@ def test_a_collapse_is_found_where_half_is_lost():
     assert "from 18" in str(found).replace("from 19", "from 18")
 
 
+def test_it_is_said_at_the_game_that_loses_more_than_half():
+    scores = np.repeat([-20.0, 18.0, -20.0], 400)
+    assert [found.game for found in collapses(scores)] == [851]  # 51 of the last 100 games
+
+
 def test_after_it_has_come_back_there_may_be_another():
     assert len(collapses(games(-20, 18, -20, 18, -20))) == 2
-    assert len(collapses(games(-20, 18, -3, -20, -3, -20))) == 1  # it did not come back
+    assert len(collapses(games(-20, 18, 3, -20, 3, -20))) == 1  # less than half of what was lost came back
 
 
 def test_a_resumed_run_knows_what_came_before(tmp_path):

@@ -69,7 +69,7 @@ def test_under_another_protocol_the_agent_sees_as_before():
     small = replace(PAPER, frame_size_pixels=64, frame_stack=2)
     asked = protocols.under(small, "machado")
     assert protocols.fingerprint(asked) == protocols.fingerprint(MACHADO)
-    assert (asked.frame_size_pixels, asked.frame_stack, asked.game) == (64, 2, "Pong")
+    assert (asked.protocol, asked.frame_size_pixels, asked.frame_stack, asked.game) == ("machado", 64, 2, "Pong")
 
 
 def test_a_mix_is_said():
