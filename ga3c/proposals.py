@@ -1,5 +1,6 @@
 """Which change of the counts to try next: what the queues and the idle threads speak for, and what is still untried."""
 
+import math
 import random
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -92,6 +93,7 @@ class Proposals:
 
     def __init__(self, most: Counts, max_prediction_batch: int, seed: int):
         self._most, self._max_prediction_batch, self._rng = most, max_prediction_batch, random.Random(seed)
+        self._too_many_agents = math.inf  # so many had too much policy lag: what is learned meanwhile suffers
         self.forget()
 
     def forget(self, hint: Move | None = None, why: str = "") -> None:
@@ -114,6 +116,8 @@ class Proposals:
         move = move_of(before, kept)
         if move.direction == UP:
             self._gained, self._futile = True, set()
+        if kept.agents >= self._too_many_agents:
+            self._too_many_agents = math.inf
         self._leave()
         if once_more:
             self._hint = {move: "the last such step was kept"}
@@ -124,13 +128,17 @@ class Proposals:
         if clear:
             self._futile.add(move_of(counts, trial))
         looks = self._looks[trial] = self._looks.get(trial, 0) + 1
-        if not clear and looks <= (LOOKS_IF_LIKELY if effect.size > effect.error else LOOKS):
+        if not (clear or over_limit) and looks <= (LOOKS_IF_LIKELY if effect.size > effect.error else LOOKS):
             self._unclear.add(trial)
         else:
             self._unclear.discard(trial)
         self._tried[trial] = effect
         if over_limit:
             self._over_limit.add(trial)
+        if over_limit and trial.agents > counts.agents:
+            self._too_many_agents = min(trial.agents, self._too_many_agents)
+        elif trial.agents >= self._too_many_agents:
+            self._too_many_agents = math.inf  # no longer
 
     def earlier(self, trial: Counts) -> Effect | None:
         """What was measured of it before, from the setting in use."""
@@ -141,10 +149,10 @@ class Proposals:
 
         First large steps, in short trials: what the queues speak for, what has just helped, then anything. Then those
         that were not clear, then small steps. What was futile before the last step down, and small steps down where
-        a large one lost, can wait; so can more threads for an empty queue.
+        a large one lost, can wait; so can more threads for an empty queue, and more agents than policy lag allowed.
         """
         useless = self._futile | keeping_up(seen)
-        fresh = {move: setting for move, setting in self._untried(counts, COARSE).items() if move not in useless}
+        fresh = {move: setting for move, setting in self._within_limit(counts, COARSE).items() if move not in useless}
         reasons = falling_behind(counts, seen, self._max_prediction_batch) | self._hint
         if not self._gained:
             reasons.setdefault(ALL_DOWN, "fewer of everything may do")
@@ -157,7 +165,7 @@ class Proposals:
             return proposal
         if self._unclear:
             return Proposal(self._most_hopeful(self._unclear), "it is not clear yet")
-        small = self._untried(counts, FINE)
+        small = self._within_limit(counts, FINE)
         can_wait = keeping_up(seen) | {move for move in self._futile if move.direction == DOWN}
         return self._any({move: setting for move, setting in small.items() if move not in can_wait})
 
@@ -171,6 +179,11 @@ class Proposals:
     def _untried(self, counts: Counts, factor: float) -> dict[Move, Counts]:
         found = moves(counts, factor, self._most)
         return {move: setting for move, setting in found.items() if setting not in self._tried}
+
+    def _within_limit(self, counts: Counts, factor: float) -> dict[Move, Counts]:
+        """Those that do not bring more agents than the policy lag allowed, however the load was then."""
+        most = max(self._too_many_agents - 1, counts.agents)
+        return {move: to for move, to in self._untried(counts, factor).items() if to.agents <= most}
 
     def _any(self, options: dict[Move, Counts]) -> Proposal | None:
         if not options:

@@ -103,6 +103,29 @@ def test_a_load_change_makes_it_try_again():
     assert set(all_in_turn(proposals, counts)) == set(tried)
 
 
+def test_more_agents_than_the_lag_allowed_wait_until_after_a_pause():
+    proposals, counts = Proposals(MOST, 128, seed=0), Counts(4, 1, 1)
+    proposals.refuse(counts, Counts(8, 1, 1), Effect(0.2, 0.02), clear=False, over_limit=True)
+    assert max(setting.agents for setting in all_in_turn(proposals, counts)) < 8
+    proposals.forget(Move("agents", UP), "the load")
+    proposals.keep(counts, Counts(6, 1, 1), Effect(0.1, 0.02), once_more=True)
+    tried = all_in_turn(proposals, Counts(6, 1, 1))
+    assert Counts(6, 2, 1) in tried
+    assert max(setting.agents for setting in tried) == 6
+    while (again := proposals.after_pause(Counts(6, 1, 1)).counts).agents <= 6:
+        proposals.refuse(Counts(6, 1, 1), again, Effect(-0.1, 0.02), clear=True, over_limit=False)
+    proposals.refuse(Counts(6, 1, 1), again, Effect(-0.1, 0.02), clear=True, over_limit=False)  # the lag is less now
+    proposals.forget()
+    assert Counts(12, 1, 1) in all_in_turn(proposals, Counts(6, 1, 1))
+
+
+def test_agents_that_were_kept_are_not_too_many():
+    proposals, counts = Proposals(MOST, 128, seed=0), Counts(4, 1, 1)
+    proposals.refuse(counts, Counts(8, 1, 1), Effect(0.2, 0.02), clear=False, over_limit=True)
+    proposals.keep(counts, Counts(8, 1, 1), Effect(0.2, 0.02), once_more=True)
+    assert proposals.next(Counts(8, 1, 1), NOTHING_SEEN).counts == Counts(16, 1, 1)
+
+
 def test_after_a_kept_step_it_goes_on_that_way_and_not_straight_back():
     proposals = Proposals(MOST, 128, seed=0)
     proposals.keep(Counts(4, 2, 1), Counts(4, 4, 1), Effect(0.2, 0.02), once_more=True)
