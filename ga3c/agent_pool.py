@@ -3,6 +3,7 @@
 import contextlib
 import multiprocessing
 import multiprocessing.forkserver
+import os
 import signal
 import threading
 import time
@@ -39,6 +40,12 @@ def start_forkserver() -> None:
     multiprocessing.forkserver.ensure_running()
     for number, handler in zip(agent_process.SERVER_SIGNALS, before, strict=True):
         signal.signal(number, handler)
+
+
+def _wake_forkserver() -> None:
+    """A stopped one would keep waiting who starts an agent, or wants to know how one ended."""
+    with contextlib.suppress(AttributeError, TypeError, OSError):
+        os.kill(multiprocessing.forkserver._forkserver._forkserver_pid, signal.SIGCONT)
 
 
 class AgentPool:
@@ -105,7 +112,7 @@ class AgentPool:
             for _ in range(self._wanted - len(self._playing())):
                 self._start()
             self._cannot_start = ""
-        except OSError as error:
+        except (OSError, EOFError) as error:  # end of file: the process that they are forked from has died
             if str(error) != self._cannot_start:
                 self._cannot_start = str(error)
                 self._console.say(f"Cannot start another agent for now: {error}. Going on with {len(self._playing())}.")
@@ -132,6 +139,7 @@ class AgentPool:
                     name=f"ga3c agent {number}",
                     daemon=True,
                 )
+                _wake_forkserver()
                 process.start()
             undo.pop_all()
         self.next_number = number + 1
@@ -143,6 +151,7 @@ class AgentPool:
         Raises TrainingFailed, with an agent's own error, when that does not help.
         """
         with self._lock:
+            _wake_forkserver()
             now, before = time.monotonic(), self._watched
             self._watched = now
             if now - before > WATCH_SECONDS:  # everything was stopped together: let the agents go on first
@@ -180,6 +189,7 @@ class AgentPool:
         """Lets all agents ship what they have and end; kills those that have not after so many seconds."""
         with self._lock:
             self._wanted, self._closed = 0, True
+            _wake_forkserver()
             for agent in self._agents.values():
                 agent.prediction.order(Order.FINISH)
             deadline = time.monotonic() + seconds

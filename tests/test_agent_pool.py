@@ -1,5 +1,6 @@
 """Real agent processes on a tiny environment; the server is a few lines of this test."""
 
+import contextlib
 import os
 import signal
 import threading
@@ -108,6 +109,27 @@ def test_a_stopped_agent_is_named_and_replaced(server):
     assert len(few.said) == 1
     assert "Agent 0 showed no sign of life" in few.said[0]
     assert set(few.agents()) == {1, 2}
+
+
+@pytest.mark.parametrize("name", ["SIGSTOP", "SIGKILL"])
+def test_without_the_process_that_agents_are_forked_from(server, name):
+    few = server()
+    few.pool.scale(2)
+    few.watch_until(playing(few, 0, 1))
+
+    def hit_parent():
+        few.process(max(few.agents())).parent().send_signal(getattr(signal, name))
+
+    agent = few.process(0)
+    hit_parent()
+    with contextlib.suppress(psutil.NoSuchProcess):  # it ends with its parent
+        agent.kill()
+    few.watch_until(lambda: 0 not in few.agents() and len(few.agents()) == 2)
+    assert any(line.startswith("Agent 0 died") for line in few.said)
+    hit_parent()
+    few.pool.scale(3)
+    few.watch_until(lambda: sum(steps > 0 for steps in few.agents().values()) == 3)
+    hit_parent()  # now it ends
 
 
 @pytest.mark.parametrize("event", ["answers", "releases"])
