@@ -11,7 +11,7 @@ from ga3c.disk import parse
 
 GAMES = 100  # in a mean
 LOST = 0.5  # share of what was gained
-CLEAR_DEVIATIONS = 4.0  # standard errors of a mean that a gain is above, or there is nothing to lose
+CLEAR_DEVIATIONS = 10.0  # standard errors that a gain is above, or half of it may come and go by chance
 
 
 class Collapse(NamedTuple):

@@ -97,13 +97,13 @@ class LearningSettings:
     """Weight of longer returns against shorter ones in the targets (lambda of GAE). 1: the n-step return (paper)."""
     normalize_advantages: bool = False
     """Advantages of a batch get mean 0 and deviation 1 before they enter the policy's loss."""
-    entropy_weight: float = 0.01
+    entropy_weight: float = 0.004
     """Weight of the policy's entropy in the loss (paper: beta)."""
-    value_weight: float = 0.5
+    value_weight: float = 0.1
     """Weight of the squared value error in the loss."""
-    learning_rate: float = 3e-4
+    learning_rate: float = 4e-4
     """Step size of RMSProp (paper: eta)."""
-    learning_rate_decay_updates: int = 0
+    learning_rate_decay_updates: int = 3_000
     """The step size falls as 1 / sqrt(1 + updates / this): to a half after three times as many. 0: it stays (paper)."""
     rmsprop_decay: float = 0.99
     """Decay of RMSProp's mean square (paper: alpha)."""
@@ -172,6 +172,7 @@ def with_presets(settings: Settings, preset: str | None, protocol: str | None) -
             normalize_advantages=False,
             learning_rate=3e-4,
             learning_rate_decay_updates=0,
+            entropy_weight=0.01,
             rmsprop_epsilon=0.1,
             value_weight=1.0,
             gradient_clip_norm=0.0,

@@ -20,6 +20,7 @@ def games(*levels: float, deviation=3.0, count=400) -> np.ndarray:
         games(-20, 18, 10, 18),  # it loses less than half
         games(-20, -20, -20, -20),
         games(5, -5),  # nothing was gained
+        games(0, 1.8, 0),  # so much comes and goes by itself
         np.full(1000, 7.0),
         games(-20, 18)[:50],
     ],
