@@ -103,8 +103,8 @@ class LearningSettings:
     """Weight of the squared value error in the loss."""
     learning_rate: float = 4e-4
     """Step size of RMSProp (paper: eta)."""
-    learning_rate_decay_updates: int = 3_000
-    """The step size falls as 1 / sqrt(1 + updates / this): to a half after three times as many. 0: it stays (paper)."""
+    learning_rate_decay_steps: int = 1_000_000
+    """The step size falls as 1 / sqrt(1 + steps / this): to a half after three times as many. 0: it stays (paper)."""
     rmsprop_decay: float = 0.99
     """Decay of RMSProp's mean square (paper: alpha)."""
     rmsprop_epsilon: float = 1e-5
@@ -171,7 +171,7 @@ def with_presets(settings: Settings, preset: str | None, protocol: str | None) -
             return_lambda=1.0,
             normalize_advantages=False,
             learning_rate=3e-4,
-            learning_rate_decay_updates=0,
+            learning_rate_decay_steps=0,
             entropy_weight=0.01,
             rmsprop_epsilon=0.1,
             value_weight=1.0,
@@ -218,7 +218,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "entropy_weight": (0, float("inf")),
     "value_weight": (0, float("inf")),
     "learning_rate": (0, 1),
-    "learning_rate_decay_updates": (0, float("inf")),
+    "learning_rate_decay_steps": (0, float("inf")),
     "rmsprop_decay": (0, 1),
     "rmsprop_epsilon": (1e-12, float("inf")),
     "gradient_clip_norm": (0, float("inf")),

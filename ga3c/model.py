@@ -171,15 +171,16 @@ class Model:
         outputs = self._predict(weights, tf.convert_to_tensor(observations), seed)
         return *(output.numpy() for output in outputs), version
 
-    def train(self, batch: Batch) -> Update:
-        """One update from a batch of rollouts; left out where its loss or gradient is not finite."""
+    def train(self, batch: Batch, steps: int = 0) -> Update:
+        """One update from a batch of rollouts; left out where its loss or gradient is not finite.
+
+        steps: of play that the run has learnt from so far; the learning rate falls with them.
+        """
         arrays, settings = {name: batch.arrays[name] for name in LEARNT_FROM}, self._settings
         with self._training:
             version, weights = self._current
             # A tensor to the graph, which is not traced anew for each.
-            rate = np.float32(
-                rmsprop.learning_rate(version, settings.learning_rate, settings.learning_rate_decay_updates)
-            )
+            rate = np.float32(rmsprop.learning_rate(steps, settings.learning_rate, settings.learning_rate_decay_steps))
             weights, mean_squares, numbers = self._train(weights, self._mean_squares, rate, arrays)
             numbers = numbers.numpy()
             applied = bool(np.isfinite(numbers).all())  # the gradient's norm is not, if any part of it is not

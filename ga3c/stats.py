@@ -124,6 +124,11 @@ class Stats:
             self._totals.seconds = self._now()
             return Totals(**vars(self._totals))
 
+    def trained_steps(self) -> int:
+        """Transitions that entered an update, of the whole run."""
+        with self._lock:
+            return self._totals.trained_steps
+
     def timings(self) -> Timings:
         """A copy."""
         with self._lock:

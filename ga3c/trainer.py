@@ -17,7 +17,7 @@ def train(queue: TrainingQueue, model: Model, stats: Stats, batch: Batch) -> Non
         batch.fill(records)
         versions = batch.versions(records)
         filled = time.monotonic()
-        update = model.train(batch)
+        update = model.train(batch, stats.trained_steps())
         trained = time.monotonic()
         for rollout in rollouts:
             rollout.release()  # not before: the batch may be the slot itself

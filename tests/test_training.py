@@ -28,6 +28,17 @@ def test_it_solves_the_tiny_environment(tmp_path):
     assert np.mean(scores[-200:]) > 15  # 20 is perfect, 5 is chance; 17 to 20 is usual
 
 
+def test_the_learning_rate_falls_with_the_steps_of_the_run(tmp_path):
+    norms = []
+    for decay_steps in (0, 1):
+        run_dir = tmp_path / str(decay_steps)
+        flags = ["--learning-rate-decay-steps", decay_steps, "--controller", "off", "--log-seconds", 0.2]
+        ended = program.run(*TINY, "--run-dir", run_dir, "--steps", 10_000, *flags)
+        assert ended.returncode == 0, ended.stderr
+        norms.append([float(row["update_norm"]) for row in program.rows(run_dir / "throughput.csv")])
+    assert np.nanmean(norms[1][-5:]) < np.nanmean(norms[0][-5:]) / 20  # a hundredth of the rate
+
+
 def test_a_real_game_trains(atari_run):
     run_dir, status, output = atari_run
     assert status == 130, output  # Ctrl-C

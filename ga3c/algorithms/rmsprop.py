@@ -14,9 +14,9 @@ def initial_state(weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
     return tuple(tf.ones_like(weight) for weight in weights)
 
 
-def learning_rate(updates: int, start: float, decay_updates: int) -> float:
-    """The step size after so many updates: start / sqrt(1 + updates / decay_updates); constant where that is 0."""
-    return start / math.sqrt(1 + updates / decay_updates) if decay_updates else start
+def learning_rate(steps: int, start: float, decay_steps: int) -> float:
+    """The step size after so many steps of play: start / sqrt(1 + steps / decay_steps); constant where that is 0."""
+    return start / math.sqrt(1 + steps / decay_steps) if decay_steps else start
 
 
 def update(

@@ -12,7 +12,7 @@ SETTINGS = {
     "default": "",
     "t-max-5": "--t-max 5",
     "lambda-1": "--return-lambda 1",
-    "rate-3e-4": "--learning-rate 3e-4 --learning-rate-decay-updates 0",
+    "rate-3e-4": "--learning-rate 3e-4 --learning-rate-decay-steps 0",
     "epsilon-0.1": "--rmsprop-epsilon 0.1",
     "bytes": "--input-scaling bytes",
     "entropy-weight-0.01": "--entropy-weight 0.01",
