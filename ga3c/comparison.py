@@ -168,7 +168,7 @@ def _aggregate(outcomes: list[Outcome], games: list[str], setting: str, first: s
         float(interquartile_mean(values)),
         *interval(ours, interquartile_mean),
         float(np.median(values)),
-        0.5 if setting == first else float(better),
+        float(better),
         sum(o.collapses for o in outcomes if o.run.setting == setting and o.run.game in games),
     )
 

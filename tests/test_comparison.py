@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ga3c import comparison, protocols
+from ga3c import checkpoint, comparison, protocols
 from ga3c.commands import compare
 from ga3c.commands.command_line import parse
 from ga3c.commands.compare import CompareOptions, plan
 from ga3c.comparison import LearningRun, Outcome
 from ga3c.config import ConfigError, EnvironmentSettings
-from ga3c.experiments import directory_of
+from ga3c.experiments import RunFailed, directory_of
 from ga3c.figures import Options, ablation, fig5, fig6, fig7, table3
 from ga3c.stats_writer import EPISODE_COLUMNS
 from tests import program
@@ -93,7 +93,32 @@ def test_an_outcome_says_how_far_and_how_early_a_run_came(tmp_path):
     assert (row["setting"], row["seed"], row["sampled_mean"], row["greedy_mean"]) == ("default", 1, "20", "21")
     assert row["protocol"] == PAPER
     fell = np.concatenate([np.full(100, -20.0), np.linspace(-20, 20, 300), np.full(200, -20.0)])
-    assert learnt(replace(RUN, seed=3), tmp_path, -20.0, scores=fell).collapses == 1
+    fallen = learnt(replace(RUN, seed=3), tmp_path, -20.0, scores=fell)
+    assert fallen.collapses == 1
+    other = learnt(replace(RUN, setting="other"), tmp_path, 20.0)
+    assert [a.collapses for a in comparison.aggregate([steady, fallen, other])] == [1, 0]
+
+
+def test_the_median_is_not_the_mean(tmp_path):
+    outcomes = [learnt(replace(RUN, seed=seed), tmp_path, mean) for seed, mean in enumerate((0.0, 1.0, 1.0, 8.0), 1)]
+    (found,) = comparison.aggregate(outcomes)
+    assert (found.median, found.score) == (1.0, 1.0)
+    assert found.low < 1 < found.high
+
+
+def test_what_was_evaluated_is_played_again_only_for_another_number_of_games(tmp_path):
+    learnt(RUN, tmp_path, 5.0)
+    assert comparison.make([RUN], tmp_path, 3)[0].evaluation["ways"]["sampled"]["mean"] == 5
+    with pytest.raises(RunFailed, match=r"could not be evaluated.*No checkpoint"):  # this run is only made up
+        comparison.make([RUN], tmp_path, 4)
+
+
+def test_a_run_that_goes_on_gets_the_time_that_is_left(tmp_path):
+    assert "--minutes 1.000" in " ".join(RUN.command(tmp_path))
+    checkpoint.save(tmp_path / "checkpoints", 100, {}, {"totals": {"seconds": 45.0}}, keep=1)
+    command = " ".join(RUN.command(tmp_path))
+    assert f"--resume {tmp_path} --minutes 0.250" in command
+    assert "--game" not in command
 
 
 def test_aggregates(tmp_path):
@@ -171,8 +196,8 @@ def test_table_3_has_the_best_seed_beside_the_papers_scores(tmp_path):
 
 
 def test_figures_5_and_7_say_what_the_settings_did(tmp_path):
-    for figure, said in ((fig5, "TPS 100"), (fig7, "policy lag 1.0 updates")):
-        options = Options(game=("Pong",), seeds=1, episodes=3)
+    for figure, said in ((fig5, "TPS 100, 4.0 million frames, score"), (fig7, "batch-20: policy lag 1.0 updates")):
+        options = Options(game=("Pong",), seeds=2, episodes=3)
         out = tmp_path / figure.RUNS
         for run in figure.plan(options):
             learnt(run, out, 3.0)

@@ -78,6 +78,7 @@ def test_the_command_makes_the_same_settings_again(arguments):
     words = command(settings).split()
     assert words[0] == "./run.sh"
     assert parse_settings(words[1:])[0] == settings
+    assert len(words) <= len(["./run.sh", "--game", "Boxing", *arguments])  # nothing that a preset says
 
 
 def test_a_run_of_ones_own_comes_first(tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from ga3c import comparison, environments, run_directory
+from ga3c import comparison, run_directory
 from ga3c.commands import train
 from ga3c.commands.command_line import parse
 from ga3c.commands.reproduce import made
@@ -51,8 +51,6 @@ def plan(options: CompareOptions) -> list[LearningRun]:
         raise ConfigError(f"--minutes {options.minutes:g} is out of range: give a number of at least 0.01.")
     if options.steps < 0:
         raise ConfigError(f"--steps {options.steps} is out of range: give a number of at least 0.")
-    for game in options.game:
-        environments.resolve(game)
     runs = []
     for (name, text), game, seed in product(settings, options.game, range(1, options.seeds + 1)):
         if not name or not all(letter.isalnum() or letter in "-_.=+" for letter in name):
