@@ -46,8 +46,8 @@ class EnvironmentSettings:
     """All 18 actions instead of those that the game uses."""
     fire_reset: bool = False
     """Press FIRE at the start of a game that waits for it."""
-    life_loss_terminates: bool = False
-    """Training treats a lost life as the end; the game and its score go on."""
+    life_loss_terminates: bool = True
+    """Training treats a lost life as the end (paper: not); the game and its score go on."""
     reward_clip: float = 1.0
     """Rewards are clipped to plus or minus this for training; 0: never. Logged scores are always the true ones."""
     episode_cap_frames: int = 108_000
@@ -180,7 +180,8 @@ def with_presets(settings: Settings, preset: str | None, protocol: str | None) -
         schedule = replace(
             settings.schedule, envs_per_agent=1, agents=max(32, usable_cores()), predictors=2, trainers=2
         )
-        settings = replace(settings, learning=learning, schedule=schedule)
+        environment = replace(settings.environment, life_loss_terminates=False)
+        settings = replace(settings, environment=environment, learning=learning, schedule=schedule)
     if protocol == "machado":
         environment = replace(
             settings.environment,

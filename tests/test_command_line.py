@@ -86,7 +86,9 @@ def test_flags_go_over_the_preset():
 def test_the_papers_constants():
     from ga3c.commands.train import parse_settings
 
-    learning = parse_settings(["--preset=paper"])[0].learning
+    settings = parse_settings(["--preset=paper"])[0]
+    assert not settings.environment.life_loss_terminates
+    learning = settings.learning
     assert (learning.t_max, learning.discount, learning.entropy_weight, learning.learning_rate) == (
         5,
         0.99,

@@ -103,7 +103,7 @@ def test_a_lost_life_is_flagged_and_the_game_goes_on():
     assert len(ends) >= 1
     assert life_lost[: ends[0] + 1].sum() == 5  # all lives of the first game
     assert not (life_lost & terminated)[: ends[0]].any()
-    assert not play(**breakout)[4].any()
+    assert not play(**breakout, life_loss_terminates=False)[4].any()
 
 
 def test_machado_has_all_actions_and_sticky_ones():

@@ -20,6 +20,7 @@ SETTINGS = {
     "no-clipping": "--gradient-clip-norm 0",
     "one-game-per-agent": "--envs-per-agent 1 --agents 32",
     "one-game-batch-40": "--envs-per-agent 1 --agents 32 --minimum-batch-steps 40",
+    "lives-go-on": "--no-life-loss-terminates",
     "paper": "--preset paper",
 }
 SCALES = {
