@@ -101,10 +101,11 @@ class LearningSettings:
     """Weight of the policy's entropy in the loss (paper: beta)."""
     value_weight: float = 0.1
     """Weight of the squared value error in the loss."""
-    learning_rate: float = 4e-4
+    learning_rate: float = 8e-4
     """Step size of RMSProp (paper: eta)."""
     learning_rate_decay_steps: int = 1_000_000
-    """The step size falls as 1 / sqrt(1 + steps / this): to a half after three times as many. 0: it stays (paper)."""
+    """The step size falls as 1 / (1 + steps / this): to a half after so many, to a tenth after nine times as many.
+    0: it stays (paper)."""
     rmsprop_decay: float = 0.99
     """Decay of RMSProp's mean square (paper: alpha)."""
     rmsprop_epsilon: float = 1e-5

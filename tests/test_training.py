@@ -36,7 +36,7 @@ def test_the_learning_rate_falls_with_the_steps_of_the_run(tmp_path):
         ended = program.run(*TINY, "--run-dir", run_dir, "--steps", 10_000, *flags)
         assert ended.returncode == 0, ended.stderr
         norms.append([float(row["update_norm"]) for row in program.rows(run_dir / "throughput.csv")])
-    assert np.nanmean(norms[1][-5:]) < np.nanmean(norms[0][-5:]) / 20  # a hundredth of the rate
+    assert np.nanmean(norms[1][-5:]) < np.nanmean(norms[0][-5:]) / 100  # a ten-thousandth of the rate
 
 
 def test_a_real_game_trains(atari_run):

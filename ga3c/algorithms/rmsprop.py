@@ -4,8 +4,6 @@ Keras's own differs in two ways that matter here: its mean square starts at zero
 started at one, and it works in place, while our weights are tensors that nobody changes.
 """
 
-import math
-
 import tensorflow as tf
 
 
@@ -15,8 +13,8 @@ def initial_state(weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
 
 
 def learning_rate(steps: int, start: float, decay_steps: int) -> float:
-    """The step size after so many steps of play: start / sqrt(1 + steps / decay_steps); constant where that is 0."""
-    return start / math.sqrt(1 + steps / decay_steps) if decay_steps else start
+    """The step size after so many steps of play: start / (1 + steps / decay_steps); constant where that is 0."""
+    return start / (1 + steps / decay_steps) if decay_steps else start
 
 
 def update(
