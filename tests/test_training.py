@@ -226,10 +226,10 @@ from ga3c import device
 from ga3c.__main__ import main
 from ga3c.model import Model
 train = Model.train
-def fail_once_ten_are_made(self, batch):
+def fail_once_ten_are_made(self, batch, steps=0):
     if self.version == 10:
         raise ArithmeticError("failed on purpose")
-    return train(self, batch)
+    return train(self, batch, steps)
 Model.train = fail_once_ten_are_made
 sys.exit(main(sys.argv[1:]))
 """
@@ -302,12 +302,12 @@ NOT_FINITE = """
 from ga3c import device
 from ga3c.model import Model
 train, calls = Model.train, 0
-def spoil(self, batch):
+def spoil(self, batch, steps=0):
     global calls
     calls += 1
     if {when}:
         batch.arrays["reward"][:] = float("nan")
-    return train(self, batch)
+    return train(self, batch, steps)
 Model.train = spoil
 """
 
