@@ -273,9 +273,9 @@ def x_server():
     if not (shutil.which("Xvfb") and shutil.which("xdotool")):
         pytest.skip("the window is tried on a real X server: install xvfb and xdotool")
     here, there = os.pipe()
-    with subprocess.Popen(
-        ["Xvfb", "-displayfd", str(there), "-screen", "0", "1280x1024x24"], pass_fds=[there], stderr=subprocess.DEVNULL
-    ) as process:
+    # Without -noreset it starts anew whenever its last client leaves, and turns away who connects at that moment.
+    command = ["Xvfb", "-displayfd", str(there), "-screen", "0", "1280x1024x24", "-noreset"]
+    with subprocess.Popen(command, pass_fds=[there], stderr=subprocess.DEVNULL) as process:
         os.close(there)
         with os.fdopen(here) as name:
             yield ":" + name.readline().strip()
