@@ -104,8 +104,7 @@ class LearningSettings:
     learning_rate: float = 8e-4
     """Step size of RMSProp (paper: eta)."""
     learning_rate_decay_steps: int = 1_000_000
-    """The step size falls as 1 / (1 + steps / this): to a half after so many, to a tenth after nine times as many.
-    0: it stays (paper)."""
+    """The step size falls as 1 / (1 + steps / this), so to a half after so many. 0: it stays (paper)."""
     rmsprop_decay: float = 0.99
     """Decay of RMSProp's mean square (paper: alpha)."""
     rmsprop_epsilon: float = 1e-5
