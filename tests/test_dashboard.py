@@ -95,7 +95,7 @@ def curves(page, chart) -> int:
     return page.locator(f"#{chart} .scatterlayer .trace").count()
 
 
-def test_runs_side_by_side(page, address):
+def test_runs_side_by_side(page, address, results):
     opened, asked = page
     assert opened.locator(".runs label").count() == 2
     opened.wait_for_function("document.querySelectorAll('#pps .scatterlayer .trace').length == 1")
@@ -106,7 +106,15 @@ def test_runs_side_by_side(page, address):
     for chart in ("score-steps", "score-time", "tps", "lag", "entropy"):
         assert curves(opened, chart) == 2, chart
     assert curves(opened, "counts") == 6
-    assert opened.locator("#numbers tr").count() == 3  # a head, and a row for each run
+    head, *table = [row.locator("th, td").all_inner_texts() for row in opened.locator("#numbers tr").all()]
+    assert len(table) == 2
+    for name, *numbers in table:
+        shown = dict(zip(head[1:], numbers, strict=True))
+        last = program.rows(results / name / "throughput.csv")[-1]
+        assert shown["NA / NP / NT"] == " / ".join(last[name] for name in ("agents", "predictors", "trainers"))
+        assert shown["games"].replace(",", "") == last["episodes"]
+        for key, column in (("steps", "steps"), ("frames", "frames")):
+            assert shown[key].replace(",", "") == last[column], key
     assert asked
     assert not [url for url in asked if not url.startswith((address, "data:", "blob:"))]
 

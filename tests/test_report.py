@@ -1,5 +1,6 @@
 """The report of a real run, read as a browser reads it."""
 
+import json
 import re
 from html.parser import HTMLParser
 
@@ -27,25 +28,51 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """(what the command printed, the page) of a short run."""
+    """(what the command printed, the page, the directory) of a short run."""
     run_dir = tmp_path_factory.mktemp("report") / "run"
-    ended = program.run("--game", "CartPole-v1", "--run-dir", run_dir, "--steps", 20_000, "--controller-seconds", 1)
-    assert ended.returncode == 0, ended.stderr
+    arguments = ["--game", "CartPole-v1", "--run-dir", run_dir, "--log-seconds", 0.5, "--controller-seconds", 1]
+    started = program.Started(run_dir.parent / "log", *arguments)
+    started.wait_for(lambda: program.rows(run_dir / "controller.csv"), seconds=240)
+    assert started.stop() == 130
     ended = program.run("report", run_dir, "--episodes", 12)
     assert ended.returncode == 0, ended.stderr
-    return ended.stdout, (run_dir / "report.html").read_text()
+    return ended.stdout, (run_dir / "report.html").read_text(), run_dir
+
+
+def words_of(text):
+    return " ".join(" ".join(Page(text).words).split())
 
 
 def test_what_it_says(report):
-    printed, text = report
+    printed, text, _ = report
     assert "report.html" in printed
-    words = " ".join(" ".join(Page(text).words).split())
+    words = words_of(text)
     for part in (
         "CartPole-v1", "95 % confidence", "sampling from the policy", "greedy", "mean true score of 12 games", "steps",
         "hours of training", "What the controller did", "tensorflow 2.", "cores", "seed 1000",
         "Score over steps", "Trainings per second (TPS)", "--game CartPole-v1",
     ):  # fmt: skip
         assert part in words, part
+
+
+def test_its_numbers_are_those_of_the_logs_and_of_an_evaluation(report, tmp_path):
+    _, text, run_dir = report
+    words = words_of(text)
+    last = program.rows(run_dir / "throughput.csv")[-1]
+    seconds, steps, frames = (float(last[name]) for name in ("seconds", "steps", "frames"))
+    assert f"{steps:,.0f} steps ({frames:,.0f} frames) in {seconds / 3600:.2f} hours" in words
+    assert f"{steps / seconds:,.0f} steps a second; {len(program.rows(run_dir / 'episodes.csv')):,} games" in words
+    decisions = program.rows(run_dir / "controller.csv")
+    assert f"{len(decisions)} trials" in words
+    assert decisions[-1]["reason"] in words
+    ended = program.run("evaluate", "--run", run_dir, "--episodes", 12, "--json", tmp_path / "scores.json")
+    assert ended.returncode == 0, ended.stderr
+    ways = json.loads((tmp_path / "scores.json").read_text())["ways"]
+    assert f"How well it plays {ways['sampled']['mean']:.1f} mean true score" in words
+    for way, name in (("sampled", "sampling from the policy"), ("greedy", "greedy")):
+        score = ways[way]
+        numbers = f"{score['mean']:.2f} {score['low']:.2f} to {score['high']:.2f} {score['std']:.2f}"
+        assert f"{name} 12 {numbers} {score['min']:g} {score['max']:g}" in words
 
 
 def test_it_needs_no_network(report):
