@@ -108,13 +108,13 @@ def test_runs_side_by_side(page, address, results):
     assert curves(opened, "counts") == 6
     head, *table = [row.locator("th, td").all_inner_texts() for row in opened.locator("#numbers tr").all()]
     assert len(table) == 2
-    for name, *numbers in table:
+    for run, *numbers in table:
         shown = dict(zip(head[1:], numbers, strict=True))
-        last = program.rows(results / name / "throughput.csv")[-1]
+        last = program.rows(results / run / "throughput.csv")[-1]
         assert shown["NA / NP / NT"] == " / ".join(last[name] for name in ("agents", "predictors", "trainers"))
         assert shown["games"].replace(",", "") == last["episodes"]
-        for key, column in (("steps", "steps"), ("frames", "frames")):
-            assert shown[key].replace(",", "") == last[column], key
+        for column in ("steps", "frames"):
+            assert shown[column].replace(",", "") == last[column], column
     assert asked
     assert not [url for url in asked if not url.startswith((address, "data:", "blob:"))]
 
@@ -130,9 +130,9 @@ def test_the_recorded_game_plays(page):
 def test_on_a_phone(page):
     opened, _ = page
     opened.set_viewport_size({"width": 390, "height": 844})
-    opened.wait_for_timeout(500)
+    opened.wait_for_selector("#pps .main-svg")
+    opened.wait_for_function("document.querySelector('#pps .main-svg').getBoundingClientRect().width <= 390")
     assert opened.evaluate("document.documentElement.scrollWidth") <= 390
-    assert opened.locator("#pps").bounding_box()["width"] <= 390
 
 
 def test_a_run_that_trains_grows(page, results, tmp_path):
