@@ -15,18 +15,29 @@ CLEAR_DEVIATIONS = 10.0  # standard errors that a gain is above, or half of it m
 
 
 class Collapse(NamedTuple):
-    """When, in games since the first; and the means of the last games then, at best, and at first."""
+    """When, in games since the first; the means of the last games then, at best, and at first; when it was over."""
 
     game: int
     mean: float
     best: float
     first: float
+    recovered_game: int | None = None
 
     def __str__(self) -> str:
         return (
             f"the mean score of {GAMES} games fell to {self.mean:.1f}, from {self.best:.1f} at best "
             f"and {self.first:.1f} at first"
         )
+
+
+class Recovery(NamedTuple):
+    """When, and the mean of the last games then."""
+
+    game: int
+    mean: float
+
+    def __str__(self) -> str:
+        return f"the mean score of {GAMES} games is back at {self.mean:.1f}"
 
 
 class CollapseWatch:
@@ -39,8 +50,8 @@ class CollapseWatch:
         self._best = self._best_error = 0.0
         self._collapsed = False
 
-    def add(self, score: float) -> Collapse | None:
-        """A collapse when this game makes one, else None."""
+    def add(self, score: float) -> Collapse | Recovery | None:
+        """What this game makes: a collapse, the end of one, or (None) neither."""
         if len(self._recent) == GAMES:
             gone = self._recent[0]
             self._sum, self._squares = self._sum - gone, self._squares - gone**2
@@ -58,7 +69,9 @@ class CollapseWatch:
         if gained <= CLEAR_DEVIATIONS * max(error, self._best_error):
             return None
         was, self._collapsed = self._collapsed, mean < self._best - LOST * gained * (0.5 if self._collapsed else 1.0)
-        return Collapse(self._games, mean, self._best, self._first) if self._collapsed and not was else None
+        if was == self._collapsed:
+            return None
+        return Recovery(self._games, mean) if was else Collapse(self._games, mean, self._best, self._first)
 
 
 def resumed(episodes: Path) -> CollapseWatch:
@@ -73,5 +86,10 @@ def resumed(episodes: Path) -> CollapseWatch:
 
 def collapses(scores: np.ndarray) -> list[Collapse]:
     """All of a run, from the scores of its games in order."""
-    watch = CollapseWatch()
-    return [found for found in map(watch.add, scores.tolist()) if found]
+    watch, found = CollapseWatch(), []
+    for event in filter(None, map(watch.add, scores.tolist())):
+        if isinstance(event, Collapse):
+            found.append(event)
+        else:
+            found[-1] = found[-1]._replace(recovered_game=event.game)
+    return found

@@ -61,7 +61,7 @@ class Outcome(NamedTuple):
     games: int
     mean_of_last_games: float  # of the last 100 in training
     mean_over_time: float  # of the score, from the first second to the last: how early it learned
-    collapses: int
+    collapses: int  # that it has not recovered from
     evaluation: dict  # what `evaluate --json` wrote
 
     def row(self) -> dict:
@@ -99,7 +99,7 @@ def _outcome(run: LearningRun, directory: Path, evaluation_games: int) -> Outcom
         len(scores),
         float(scores[-curves.SMOOTH_GAMES :].mean()) if len(scores) else float("nan"),
         float(np.interp(np.linspace(0, run.seconds / 60, 1000), seconds, score).mean()) if len(score) else float("nan"),
-        len(collapses(scores)),
+        sum(found.recovered_game is None for found in collapses(scores)),
         evaluation,
     )
 

@@ -83,11 +83,12 @@ def of_runs(runs: list[Path], quantity: Quantity) -> Curve:
     return Curve(x, ys.mean(axis=0), ys.min(axis=0), ys.max(axis=0))
 
 
-def collapsed(run: Path) -> dict[str, np.ndarray]:
-    """Rows of episodes.csv at which the score collapsed. Raises ConfigError."""
+def collapsed(run: Path) -> list[dict[str, np.ndarray]]:
+    """For each collapse of the score the two rows of episodes.csv from which to which it lasts. Raises ConfigError."""
     games = read(run, "episodes", "seconds", "steps", "score")
-    rows = [found.game - 1 for found in collapses(games["score"])] if games else []
-    return {name: values[rows] for name, values in games.items()}
+    found = collapses(games["score"]) if games else []
+    spans = [[c.game - 1, (c.recovered_game or len(games["score"])) - 1] for c in found]
+    return [{name: values[span] for name, values in games.items()} for span in spans]
 
 
 def thinned(x: np.ndarray, y: np.ndarray, points: int = POINTS) -> tuple[np.ndarray, np.ndarray]:

@@ -146,7 +146,10 @@ class StatsWriter(threading.Thread):
             rows = self._stats.take_episodes()
             self._episodes.append(rows)
             for found in filter(None, (self._collapses.add(float(row[2])) for row in rows)):
-                self._console.say(f"Collapse: {found}. A lower --learning-rate makes that less likely.")
+                if isinstance(found, collapse.Collapse):
+                    self._console.say(f"Collapse: {found}. A lower --learning-rate makes that less likely.")
+                else:
+                    self._console.say(f"Recovered: {found}.")
 
     def _work(self) -> "tuple[Timings, float, float]":
         """Timings, and the core-seconds of agents and server, since the start."""

@@ -1,9 +1,16 @@
-"""Collapse: found where a score falls for good, and nowhere else."""
+"""Collapse: found where a score falls for good, and nowhere else; and its end where it is back."""
+
+import io
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from ga3c.collapse import GAMES, CollapseWatch, collapses, resumed
+from ga3c.console import Console
+from ga3c.disk import Disk
+from ga3c.stats import Stats, Timings, Totals
+from ga3c.stats_writer import StatsWriter
 
 RNG = np.random.default_rng(0)
 
@@ -47,6 +54,26 @@ def test_it_is_said_at_the_game_that_loses_more_than_half():
 def test_after_it_has_come_back_there_may_be_another():
     assert len(collapses(games(-20, 18, -20, 18, -20))) == 2
     assert len(collapses(games(-20, 18, 3, -20, 3, -20))) == 1  # less than half of what was lost came back
+
+
+def test_it_is_over_when_half_of_what_was_lost_is_back():
+    back, lasting = collapses(np.repeat([-20.0, 18.0, -20.0, 18.0, -20.0], 400))
+    assert (back.game, back.recovered_game) == (851, 1275)  # 75 of 100: half of the half that makes a collapse
+    assert (lasting.game, lasting.recovered_game) == (1651, None)
+
+
+def test_the_run_says_both(tmp_path):
+    stats, said = Stats(Totals()), io.StringIO()
+    counts, console = (lambda: (1, 1, 1)), Console(said)
+    writer = StatsWriter(stats, tmp_path, 5.0, 4, counts, lambda: (0, 0), lambda: 0.0, console, Disk(console.say))
+    for score in np.repeat([-20.0, 18.0, -20.0, 18.0], 200):
+        games = [SimpleNamespace(score=score, length_steps=50)]
+        rollout = SimpleNamespace(transitions=5, episodes=games, agent=SimpleNamespace(number=0))
+        stats.trained([rollout], 1, SimpleNamespace(applied=False), np.zeros(1), Timings())
+    writer.finish()
+    collapse, recovery = (line for line in said.getvalue().splitlines() if "mean score" in line)
+    assert "the mean score of 100 games fell to -1.4, from 18.0 at best and -20.0 at first." in collapse
+    assert recovery == "Recovered: the mean score of 100 games is back at 8.5."
 
 
 def test_a_resumed_run_knows_what_came_before(tmp_path):

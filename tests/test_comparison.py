@@ -95,6 +95,8 @@ def test_an_outcome_says_how_far_and_how_early_a_run_came(tmp_path):
     fell = np.concatenate([np.full(100, -20.0), np.linspace(-20, 20, 300), np.full(200, -20.0)])
     fallen = learnt(replace(RUN, seed=3), tmp_path, -20.0, scores=fell)
     assert fallen.collapses == 1
+    back = learnt(replace(RUN, seed=4), tmp_path, 20.0, scores=np.concatenate([fell, np.full(200, 20.0)]))
+    assert back.collapses == 0
     other = learnt(replace(RUN, setting="other"), tmp_path, 20.0)
     assert [a.collapses for a in comparison.aggregate([steady, fallen, other])] == [1, 0]
 

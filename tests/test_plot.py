@@ -100,9 +100,17 @@ def test_a_collapse_is_marked(tmp_path):
 
     run = make_run(tmp_path / "Pong" / "a", 1, episodes=600)
     assert marks(run) == 0
+    best = curves.read(run, "episodes", "score")["score"].max()
     with (run / "episodes.csv").open("a") as file:
         file.writelines(f"{4 * i},{1000 * i},0,50,0\n" for i in range(600, 900))
     assert marks(run) > 100
+    (lasting,) = curves.collapsed(run)
+    with (run / "episodes.csv").open("a") as file:
+        file.writelines(f"{4 * i},{1000 * i},{best},50,0\n" for i in range(900, 1200))
+    (over,) = curves.collapsed(run)
+    assert 600 < over["steps"][0] / 1000 == lasting["steps"][0] / 1000 < 900
+    assert lasting["steps"][1] / 1000 == 899
+    assert 900 < over["steps"][1] / 1000 < 1000
 
 
 def test_runs_under_different_protocols_are_marked(tmp_path, capsys):

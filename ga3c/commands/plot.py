@@ -1,5 +1,6 @@
 """Draws the curves of one or more runs: python -m ga3c plot [RUN ...]."""
 
+import itertools
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -91,13 +92,13 @@ def _draw_games(axes, run: Path) -> None:
 
 
 def _draw_collapses(axes, runs: list[Path]) -> None:
-    """A line where a score fell by half of what had been gained."""
+    """A stripe from where a score fell by half of what had been gained to where half of that was back."""
     label = "score collapsed"
-    for found in map(curves.collapsed, runs):
-        for row in range(len(found.get("score", ()))):
-            for axis, x in zip(axes, (found["seconds"][row] / 60, found["steps"][row] / 1e6), strict=True):
-                axis.axvline(x, color="C3", linestyle=":", label=label)
-            label = None
+    for span in itertools.chain.from_iterable(map(curves.collapsed, runs)):
+        for axis, x in zip(axes, (span["seconds"] / 60, span["steps"] / 1e6), strict=True):
+            axis.axvspan(*x, color="C3", alpha=0.15, linewidth=0)
+            axis.axvline(x[0], color="C3", linestyle=":", label=label)  # seen even where the stripe is too narrow
+        label = None
 
 
 def run(arguments: list[str]) -> int:
