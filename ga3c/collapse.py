@@ -41,7 +41,7 @@ class Recovery(NamedTuple):
 
 
 class CollapseWatch:
-    """Takes scores one by one. A collapse ends when half of what was lost is back; then there may be another."""
+    """Takes scores one by one. A collapse ends when 3/4 of what was gained is there again."""
 
     def __init__(self):
         self._recent: deque[float] = deque(maxlen=GAMES)

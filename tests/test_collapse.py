@@ -53,12 +53,12 @@ def test_it_is_said_at_the_game_that_loses_more_than_half():
 
 def test_after_it_has_come_back_there_may_be_another():
     assert len(collapses(games(-20, 18, -20, 18, -20))) == 2
-    assert len(collapses(games(-20, 18, 3, -20, 3, -20))) == 1  # less than half of what was lost came back
+    assert len(collapses(games(-20, 18, 3, -20, 3, -20))) == 1  # too little came back
 
 
-def test_it_is_over_when_half_of_what_was_lost_is_back():
+def test_it_is_over_when_three_quarters_of_the_gain_are_back():
     back, lasting = collapses(np.repeat([-20.0, 18.0, -20.0, 18.0, -20.0], 400))
-    assert (back.game, back.recovered_game) == (851, 1275)  # 75 of 100: half of the half that makes a collapse
+    assert (back.game, back.recovered_game) == (851, 1275)  # 75 of the last 100 games
     assert (lasting.game, lasting.recovered_game) == (1651, None)
 
 

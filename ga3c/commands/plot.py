@@ -92,7 +92,7 @@ def _draw_games(axes, run: Path) -> None:
 
 
 def _draw_collapses(axes, runs: list[Path]) -> None:
-    """A stripe from where a score fell by half of what had been gained to where half of that was back."""
+    """A stripe from where a score fell by half of what had been gained to where 3/4 of it was back."""
     label = "score collapsed"
     for span in itertools.chain.from_iterable(map(curves.collapsed, runs)):
         for axis, x in zip(axes, (span["seconds"] / 60, span["steps"] / 1e6), strict=True):
