@@ -105,7 +105,7 @@ def _outcome(run: LearningRun, directory: Path, evaluation_games: int) -> Outcom
 
 
 def _evaluation(run: LearningRun, directory: Path, games: int) -> dict:
-    """Games have other seeds for each run, and the same whenever they are played again."""
+    """Runs of one seed play the same games, others other ones; whenever they are played again, the same."""
     file = directory / EVALUATION
     try:
         known = json.loads(file.read_text(encoding="utf-8"))
@@ -114,7 +114,7 @@ def _evaluation(run: LearningRun, directory: Path, games: int) -> dict:
     except (OSError, ValueError, KeyError):
         pass
     print(f"{run.name}: playing {games} games ...", flush=True)
-    command = [sys.executable, "-m", "ga3c", "evaluate", "--run", str(directory), "--json", str(file)]
+    command = [sys.executable, "-m", "ga3c", "evaluate", str(directory), "--json", str(file)]
     seed = str(1_000_000 + 1_000 * run.seed)
     done = subprocess.run([*command, "--episodes", str(games), "--seed", seed], capture_output=True, text=True)
     if done.returncode:

@@ -120,7 +120,7 @@ def find(settings: Settings) -> Path:
 def existing(path: str) -> Path:
     """The directory of a run. Raises ConfigError if there is no run in it."""
     if not (Path(path) / "config.json").is_file():
-        raise ConfigError(f"There is no run in {path} (no config.json there).")
+        raise ConfigError(f"There is no run in {path} (no config.json there): name its directory, or --game GAME.")
     return Path(path)
 
 

@@ -31,6 +31,7 @@ BAD = [
     (["play", "--game", "Skiing"], "./run.sh --game Skiing"),
     (["evaluate", "--episodes", "0"], "--episodes 0"),
     (["plot", "/nowhere"], "There is no run in /nowhere"),
+    (["play", "Boxing"], "There is no run in Boxing (no config.json there): name its directory, or --game GAME."),
     (["reproduce"], "{fig2,fig3,fig4,fig5,fig6,fig7,table2,table3,ablation}"),
     (["reproduce", "fig1"], "'fig1'"),
     (["reproduce", "fig3", "--game", "Pung"], "Nearest: Pong"),

@@ -227,5 +227,7 @@ def test_a_comparison_stopped_and_gone_on_with(tmp_path):
     assert [row["setting"] for row in rows] == ["quick", "still"]
     assert all(0.09 < float(row["minutes"]) < 0.2 for row in rows)  # the first went on, and was not made again
     assert all(float(row["games"]) > 50 for row in rows)
+    evaluations = [json.loads(file.read_text()) for file in out.glob(f"runs/*/{comparison.EVALUATION}")]
+    assert [found["seed"] for found in evaluations] == [1_001_000] * 2
     assert "| tests.tiny_environment:Match-v0 | quick | 1 |" in ended.stdout
     assert program.run(*arguments).stdout.startswith(f"2 of 2 runs are finished in {out}")

@@ -29,7 +29,7 @@ def results(tmp_path_factory):
 
         started.wait_for(enough, seconds=240)
         assert started.stop() == 130
-    ended = program.run("play", "--run", directory, "--record", directory / "game.mp4")
+    ended = program.run("play", directory, "--record", directory / "game.mp4")
     assert ended.returncode == 0, ended.stderr
     return path
 

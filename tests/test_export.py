@@ -47,7 +47,7 @@ def test_it_says_nothing_of_where_it_was_made(exported, atari_run):
 
 def test_it_plays_as_the_run_did(exported, tmp_path):
     file = tmp_path / "scores.json"
-    ended = program.run("evaluate", "--run", exported, "--episodes", 2, "--json", file)
+    ended = program.run("evaluate", exported, "--episodes", 2, "--json", file)
     assert ended.returncode == 0, ended.stderr
     assert json.loads(file.read_text())["ways"] == json.loads((exported / "evaluation.json").read_text())["ways"]
 

@@ -144,17 +144,17 @@ def test_greedy_takes_the_most_probable_action(short_pong, tmp_path):
 
 
 def test_a_gymnasium_environment_is_shown_too(cart_pole_run, tmp_path):
-    ended = program.run("play", "--run", cart_pole_run, "--record", tmp_path / "film.mp4")
+    ended = program.run("play", cart_pole_run, "--record", tmp_path / "film.mp4")
     assert ended.returncode == 0, ended.stderr
     ((score, steps),) = scores(ended.stdout)
     assert score == steps >= 5
     assert len(pictures(tmp_path / "film.mp4")) == 1 + steps
-    ended = program.run("evaluate", "--run", cart_pole_run, "--episodes", 4)
+    ended = program.run("evaluate", cart_pole_run, "--episodes", 4)
     assert "no human score known" in ended.stdout
 
 
 def test_an_agent_of_another_game_is_refused(short_pong, cart_pole_run):
-    for arguments in (["--checkpoint", short_pong], ["--run", cart_pole_run]):
+    for arguments in (["--checkpoint", short_pong], [cart_pole_run]):
         ended = program.run("play", "--game", "Boxing", *arguments)
         assert ended.returncode == 2
         assert "not on Boxing" in ended.stderr
@@ -162,7 +162,7 @@ def test_an_agent_of_another_game_is_refused(short_pong, cart_pole_run):
 
 def test_training_on_the_tiny_environment_can_be_evaluated(tmp_path):
     program.run(*TINY, "--run-dir", tmp_path / "run", "--steps", 500)
-    ended = program.run("evaluate", "--run", tmp_path / "run", "--episodes", 3)
+    ended = program.run("evaluate", tmp_path / "run", "--episodes", 3)
     assert ended.returncode == 0, ended.stderr
 
 
@@ -342,7 +342,7 @@ def test_live_play_takes_up_new_weights(tmp_path):
         "--checkpoint-seconds", 2,
     )  # fmt: skip
     training.wait_for(lambda: (run_dir / "config.json").exists())
-    terminal = Terminal("play", "--run", run_dir, "--live", "--terminal")
+    terminal = Terminal("play", run_dir, "--live", "--terminal")
     terminal.wait_for(lambda: number_after(terminal, "after") > 0, 120)
     first = number_after(terminal, "after")
     terminal.wait_for(lambda: number_after(terminal, "after") > first)

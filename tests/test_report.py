@@ -65,7 +65,7 @@ def test_its_numbers_are_those_of_the_logs_and_of_an_evaluation(report, tmp_path
     decisions = program.rows(run_dir / "controller.csv")
     assert f"{len(decisions)} trials" in words
     assert decisions[-1]["reason"] in words
-    ended = program.run("evaluate", "--run", run_dir, "--episodes", 12, "--json", tmp_path / "scores.json")
+    ended = program.run("evaluate", run_dir, "--episodes", 12, "--json", tmp_path / "scores.json")
     assert ended.returncode == 0, ended.stderr
     ways = json.loads((tmp_path / "scores.json").read_text())["ways"]
     assert f"How well it plays {ways['sampled']['mean']:.1f} mean true score" in words

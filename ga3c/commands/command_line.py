@@ -4,13 +4,15 @@ import contextlib
 import io
 import re
 from dataclasses import fields, is_dataclass
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import tyro
 
 from ga3c.config import ConfigError
 
 T = TypeVar("T")
+Run = Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[RUN]")]
+"""The directory of a run, as `./run.sh COMMAND RUN`."""
 
 
 def parse(options: type[T], arguments: list[str], default: T, description: str, command: str) -> T:

@@ -3,13 +3,10 @@
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
-
-import tyro
 
 from ga3c import checkpoint, curves, progress, run_directory, saved_settings
 from ga3c.commands import trained_agent
-from ga3c.commands.command_line import parse, to_flags
+from ga3c.commands.command_line import Run, parse, to_flags
 from ga3c.commands.evaluate import result
 from ga3c.commands.trained_agent import AgentOptions
 from ga3c.config import ConfigError, RunSettings, Settings, with_presets
@@ -17,12 +14,12 @@ from ga3c.disk import line, write_whole
 from ga3c.drawing import pyplot, save
 
 DESCRIPTION = """Puts a trained agent into a small directory of its own: its weights, its settings, its learning curve,
-its scores, and the time it took. play, evaluate and report take it with --run."""
+its scores, and the time it took. play, evaluate and report take it as RUN."""
 
 
 @dataclass(frozen=True)
 class ExportOptions:
-    run: Annotated[str | None, tyro.conf.Positional] = None
+    run: Run = None
     """Directory of the run. Default: the newest."""
     game: str | None = None
     """The game whose newest run is taken if no directory is named."""

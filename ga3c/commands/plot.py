@@ -1,7 +1,7 @@
 """Draws the curves of one or more runs: python -m ga3c plot [RUN ...]."""
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +22,7 @@ COUNTS, QUEUES = ("agents", "predictors", "trainers"), ("prediction_queue", "tra
 
 @dataclass(frozen=True)
 class PlotOptions:
-    runs: Annotated[tuple[str, ...], tyro.conf.Positional] = field(default_factory=tuple)
+    runs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[RUN ...]")] = ()
     """Directories of runs. None: the newest run of --game, or of all."""
     game: str | None = None
     """The game whose newest run is drawn if no directory is named."""

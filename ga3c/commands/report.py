@@ -6,13 +6,10 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-import tyro
 
 from ga3c import evaluation, run_directory, saved_settings
 from ga3c.commands import trained_agent
-from ga3c.commands.command_line import parse
+from ga3c.commands.command_line import Run, parse
 from ga3c.commands.plot import draw
 from ga3c.commands.trained_agent import AgentOptions, TrainedAgent
 from ga3c.config import ConfigError, Settings
@@ -29,7 +26,7 @@ FILM_SECONDS = 120  # of play in the page at the most
 
 @dataclass(frozen=True)
 class ReportOptions:
-    run: Annotated[str | None, tyro.conf.Positional] = None
+    run: Run = None
     """Directory of the run. Default: the newest."""
     game: str | None = None
     """The game whose newest run is taken if no directory is named."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ga3c import checkpoint, config, environments, progress, run_directory
+from ga3c.commands.command_line import Run
 from ga3c.config import ConfigError, Settings
 
 
@@ -11,10 +12,11 @@ from ga3c.config import ConfigError, Settings
 class AgentOptions:
     """What all commands that use a trained agent have in common."""
 
-    game: str | None = None
-    """The game whose newest run is taken, or the agent shipped for it. Default: that of the newest run."""
-    run: str | None = None
+    run: Run = None
     """Directory of the run to take."""
+    game: str | None = None
+    """The game whose newest run is taken if no directory is named, or the agent shipped for it. Default: that of the
+    newest run."""
     checkpoint: str | None = None
     """The checkpoint file to take, instead of a run's newest."""
     greedy: bool = False

@@ -5,12 +5,9 @@ import signal
 import time
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Annotated
-
-import tyro
 
 from ga3c import live_screen, run_directory
-from ga3c.commands.command_line import parse
+from ga3c.commands.command_line import Run, parse
 from ga3c.console import Console
 from ga3c.run_view import RunView
 
@@ -20,7 +17,7 @@ FOOTER = "q leaves; the training goes on."
 
 @dataclass(frozen=True)
 class WatchOptions:
-    run: Annotated[str | None, tyro.conf.Positional] = None
+    run: Run = None
     """Directory of the run. Default: the newest."""
     game: str | None = None
     """The game whose newest run is shown if no directory is named."""
