@@ -105,7 +105,7 @@ def _outcome(run: LearningRun, directory: Path, evaluation_games: int) -> Outcom
 
 
 def _evaluation(run: LearningRun, directory: Path, games: int) -> dict:
-    """Runs of one seed play the same games, others other ones; whenever they are played again, the same."""
+    """Runs of one seed play the same games, and play them again if asked again; another seed has other games."""
     file = directory / EVALUATION
     try:
         known = json.loads(file.read_text(encoding="utf-8"))
