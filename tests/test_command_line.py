@@ -24,9 +24,12 @@ BAD = [
     (["--preset", "papr"], "papr"),
     (["--network", "huge"], "huge"),
     (["--steps"], "--steps"),
+    (["--steps", "many"], "Error parsing --steps: invalid literal for int() with base 10: 'many'. See --help."),
+    (["--steps", "None"], "Error parsing --steps"),
     (["--resume", "/nowhere"], "There is no run in /nowhere"),
     (["plya"], "did you mean 'play'"),
     (["play", "--checkpoint", "/nowhere.npz"], "/nowhere.npz"),
+    (["play", "/nowhere", "--checkpoint", "/nowhere.npz"], "RUN (/nowhere) and --checkpoint name an agent each"),
     (["play", "--record", "film.avi"], ".mp4 or .gif"),
     (["play", "--game", "Skiing"], "./run.sh --game Skiing"),
     (["evaluate", "--episodes", "0"], "--episodes 0"),
@@ -69,6 +72,8 @@ def test_help_names_every_setting_with_its_default():
         for setting in fields(group.type):
             assert "--" + setting.name.replace("_", "-") in ended.stdout, setting.name
     assert "(default: 0.99)" in ended.stdout
+    assert "--steps INT" in ended.stdout
+    assert "None" not in program.run("evaluate", "--help").stdout
 
 
 def test_flags_go_over_the_preset():

@@ -3,8 +3,9 @@
 import contextlib
 import io
 import re
-from dataclasses import fields, is_dataclass
-from typing import Annotated, TypeVar
+from dataclasses import fields, is_dataclass, replace
+from types import NoneType, UnionType
+from typing import Annotated, TypeVar, Union, get_args, get_origin
 
 import tyro
 
@@ -13,13 +14,28 @@ from ga3c.config import ConfigError
 T = TypeVar("T")
 Run = Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[RUN]")]
 """The directory of a run, as `./run.sh COMMAND RUN`."""
+_types = tyro.constructors.ConstructorRegistry()
+
+
+@_types.primitive_rule
+def _optional(asked: tyro.constructors.PrimitiveTypeInfo) -> tyro.constructors.PrimitiveConstructorSpec | None:
+    """`T | None` is a T on the command line and in the help: who wants None leaves the flag out."""
+    types = [kind for kind in get_args(asked.type) if kind is not NoneType]
+    if get_origin(asked.type) not in (UnionType, Union) or len(types) != 1:
+        return None
+    spec = _types.get_primitive_spec(tyro.constructors.PrimitiveTypeInfo.make(types[0], set()))
+    return replace(
+        spec,
+        is_instance=lambda value: value is None or spec.is_instance(value),
+        str_from_instance=lambda value: ["none"] if value is None else spec.str_from_instance(value),
+    )
 
 
 def parse(options: type[T], arguments: list[str], default: T, description: str, command: str) -> T:
     """Parses flags into `options`, over `default`. Raises ConfigError, of one line, for anything wrong."""
     errors = io.StringIO()
     try:
-        with contextlib.redirect_stderr(errors):
+        with contextlib.redirect_stderr(errors), _types:
             return tyro.cli(
                 tyro.conf.OmitArgPrefixes[options],
                 prog=f"./run.sh {command}",

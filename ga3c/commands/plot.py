@@ -23,7 +23,7 @@ COUNTS, QUEUES = ("agents", "predictors", "trainers"), ("prediction_queue", "tra
 @dataclass(frozen=True)
 class PlotOptions:
     runs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[RUN ...]")] = ()
-    """Directories of runs. None: the newest run of --game, or of all."""
+    """Directories of runs. Without: the newest run of --game, or of all."""
     game: str | None = None
     """The game whose newest run is drawn if no directory is named."""
     out: str | None = None

@@ -45,6 +45,8 @@ def load(options: AgentOptions) -> TrainedAgent:
     """
     if options.episodes is not None and options.episodes < 1:
         raise ConfigError(f"--episodes {options.episodes} is out of range: give a number of at least 1.")
+    if options.run is not None and options.checkpoint is not None:
+        raise ConfigError(f"RUN ({options.run}) and --checkpoint name an agent each: leave one out.")
     game = options.game
     if options.checkpoint is not None:
         file = Path(options.checkpoint)
