@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from ga3c import networks
 from ga3c.algorithms import a3c, rmsprop, standardization
-from ga3c.algorithms.returns import lambda_returns
+from ga3c.algorithms.returns import lag_correction, lambda_returns
 from ga3c.algorithms.standardization import Statistics
 from ga3c.config import ConfigError, LearningSettings
 from ga3c.device import quiet
@@ -23,7 +23,8 @@ from ga3c.graph import Graph
 from ga3c.rollout import Batch, EnvironmentSpec, rollout_dtype
 
 # The fields of a rollout that the loss needs.
-LEARNT_FROM = ("observation", "action", "reward", "value", "terminated", "truncated", "valid", "bootstrap_value")
+REWARDED = ("reward", "value", "terminated", "truncated", "valid", "bootstrap_value")
+LEARNT_FROM = ("observation", "action", "log_probability", *REWARDED)
 
 
 class Update(NamedTuple):
@@ -108,21 +109,20 @@ class Model:
         actions = tf.argmax(logits - tf.math.log(-tf.math.log(noise)), axis=1, output_type=tf.int32)
         return actions, tf.gather(tf.nn.log_softmax(logits), actions, batch_dims=1), values, logits
 
+    def _returns(self, batch, logits, values):
+        """The targets [t_max, columns]; logits and values [t_max * columns, ...] are of the newest weights."""
+        settings, corrected = self._settings, None
+        if settings.lag_correction:
+            corrected = lag_correction(logits, values, batch["action"], batch["log_probability"])
+        fields = (batch[name] for name in REWARDED)
+        return lambda_returns(*fields, settings.discount, settings.return_lambda, corrected)
+
     def _train_graph(self, weights, mean_squares, learning_rate, batch):
         settings = self._settings
-        returns = lambda_returns(
-            batch["reward"],
-            batch["value"],
-            batch["terminated"],
-            batch["truncated"],
-            batch["valid"],
-            batch["bootstrap_value"],
-            settings.discount,
-            settings.return_lambda,
-        )
         with tf.GradientTape() as tape:
             tape.watch(weights.trained)
             logits, values = self._apply(weights, tf.reshape(batch["observation"], (-1, *self._spec.observation_shape)))
+            returns = self._returns(batch, logits, values)
             loss = a3c.loss(
                 logits,
                 values,

@@ -3,7 +3,8 @@
 from dataclasses import asdict, fields
 from typing import Literal, get_args, get_origin, get_type_hints
 
-from ga3c.config import ConfigError, Settings, check
+from ga3c.config import ConfigError, Settings
+from ga3c.ranges import check
 
 
 def to_dict(settings: Settings) -> dict[str, dict]:

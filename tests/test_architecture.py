@@ -12,7 +12,8 @@ TENSORFLOW = {"tensorflow", "keras"}
 # module -> what of this package it may import (besides itself), or None: anything but `commands`
 ALLOWED = {
     "config": set(),
-    "saved_settings": {"config"},
+    "ranges": {"config"},
+    "saved_settings": {"config", "ranges"},
     "rollout": set(),
     "console": set(),
     "checkpoint": {"config"},

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from ga3c import checkpoint, config, progress, run_directory, saved_settings
+from ga3c import checkpoint, progress, ranges, run_directory, saved_settings
 from ga3c.commands import train
 from ga3c.commands.plot import draw
 from ga3c.config import ConfigError, LearningSettings, Settings
@@ -133,7 +133,7 @@ def test_what_a_checkpoint_says_of_its_run(saved, data):
         read = progress.from_meta(meta, "here")
         assert isinstance(read.totals.steps, int)
         assert all(count >= 1 for count in read.counts)
-        config.check(read.settings)
+        ranges.check(read.settings)
 
 
 OTHERS = [np.zeros(3), np.zeros((3, 256), "f4"), np.array("text"), np.array(["a", "b"]), np.float32("nan"), np.zeros(0)]

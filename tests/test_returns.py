@@ -3,14 +3,17 @@
 import numpy as np
 import pytest
 
-from ga3c.algorithms.returns import lambda_returns
+from ga3c.algorithms.returns import Correction, lag_correction, lambda_returns
 
 
-def returns(reward, value, terminated, truncated, valid, bootstrap, discount, weight=1.0):
-    """`lambda_returns` of one column, given as lists."""
+def returns(reward, value, terminated, truncated, valid, bootstrap, discount, weight=1.0, correction=None):
+    """`lambda_returns` of one column, given as lists; `correction` too: newest values and weights."""
     columns = [np.array(x, np.float32)[:, None] for x in (reward, value)]
     flags = [np.array(x, bool)[:, None] for x in (terminated, truncated, valid)]
-    return lambda_returns(*columns, *flags, np.array([bootstrap], np.float32), discount, weight).numpy()[:, 0]
+    if correction:
+        correction = Correction(*(np.array(x, np.float32)[:, None] for x in correction))
+    bootstrap = np.array([bootstrap], np.float32)
+    return lambda_returns(*columns, *flags, bootstrap, discount, weight, correction).numpy()[:, 0]
 
 
 @pytest.mark.parametrize("discount", [0.0, 0.9, 1.0])
@@ -37,6 +40,27 @@ def test_lambda_goes_from_one_step_to_all():
     rollout = (reward, value, no, no, yes, 40)
     np.testing.assert_allclose(returns(*rollout, 0.5, weight=0.0), [1 + 10, 2 + 15, 3 + 20])
     np.testing.assert_allclose(returns(*rollout, 0.5, weight=1.0), [1 + 0.5 * 13.5, 2 + 0.5 * 23, 3 + 20])
+
+
+def test_a_corrected_return_goes_so_far_from_the_newest_value_as_its_weight_says():
+    reward, value, no, yes, newest = [1, 2, 3], [10, 20, 30], [0] * 3, [1] * 3, [7, 8, 9]
+    rollout = (reward, value, no, no, yes, 40, 0.5, 0.5)
+    plain = returns(*rollout)
+    np.testing.assert_allclose(returns(*rollout, (newest, [1, 1, 1])), plain, rtol=1e-6)
+    np.testing.assert_allclose(returns(*rollout, (newest, [0, 0, 0])), newest)
+    last = 9 + 0.25 * (23 - 9)
+    middle = 8 + 0.5 * (2 + 0.5 * (15 + 0.5 * last) - 8)
+    np.testing.assert_allclose(
+        returns(*rollout, (newest, [1, 0.5, 0.25])), [1 + 0.5 * (10 + 0.5 * middle), middle, last], rtol=1e-6
+    )
+
+
+def test_weights_are_how_likely_an_action_is_now_against_then():
+    logits, values = np.log([[0.5, 0.5], [0.2, 0.8], [0.1, 0.9], [1.0, 1e-9]]).astype(np.float32), np.arange(4.0)
+    then = np.log([[0.5, 0.4], [0.3, 1.0]]).astype(np.float32)
+    found = lag_correction(logits, values.astype(np.float32), np.array([[0, 0], [1, 1]], np.int32), then)
+    np.testing.assert_array_equal(found.values, [[0, 1], [2, 3]])
+    np.testing.assert_allclose(found.weights, [[1, 0.5], [1, 1e-9]], rtol=1e-4)
 
 
 def naive(reward, value, terminated, truncated, valid, bootstrap, discount, return_lambda):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ga3c import config, environments, networks, stations
+from ga3c import environments, networks, ranges, stations
 from ga3c.agent_pool import start_forkserver
 from ga3c.commands.command_line import parse, to_flags
 from ga3c.config import ConfigError, EnvironmentSettings, LearningSettings, ScheduleSettings, Settings, usable_cores
@@ -111,7 +111,7 @@ def bound(costs: dict, on_gpu: bool) -> float:
 def run(arguments: list[str]) -> int:
     options = parse(BenchmarkOptions, arguments, BenchmarkOptions(), DESCRIPTION, "benchmark")
     settings = replace(Settings(), **{name: getattr(options, name) for name in GROUPS})
-    config.check(settings)
+    ranges.check(settings)
     if options.seconds < 2 or options.rounds < 1:
         raise ConfigError("--seconds must be at least 2 and --rounds at least 1.")
     start_forkserver()

@@ -10,7 +10,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from ga3c import config, environments, live_screen, networks, run_directory
+from ga3c import config, environments, live_screen, networks, ranges, run_directory
 from ga3c.agent_pool import start_forkserver
 from ga3c.commands.command_line import parse, value_of
 from ga3c.commands.plot import draw
@@ -43,7 +43,7 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
         if environments.resolve(settings.environment.game) != environments.resolve(saved.environment.game):
             games = f"{saved.environment.game}, not of {settings.environment.game}"
             raise ConfigError(f"The run in {run_dir} is of {games}: leave --game out.")
-    config.check(settings)
+    ranges.check(settings)
     environments.resolve(settings.environment.game)
     return settings, run_dir
 
