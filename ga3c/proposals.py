@@ -91,8 +91,9 @@ def idling(counts: Counts, seen: Block) -> dict[Move, str]:
 class Proposals:
     """Remembers what was tried from the setting in use, and proposes what comes next."""
 
-    def __init__(self, most: Counts, max_prediction_batch: int, seed: int):
+    def __init__(self, most: Counts, max_prediction_batch: int, seed: int, lag_limit_updates: float = math.inf):
         self._most, self._max_prediction_batch, self._rng = most, max_prediction_batch, random.Random(seed)
+        self._lag_limit = lag_limit_updates
         self._too_many_agents = math.inf  # so many had too much policy lag: what is learned meanwhile suffers
         self.forget()
 
@@ -152,7 +153,8 @@ class Proposals:
         a large one lost, can wait; so can more threads for an empty queue, and more agents than policy lag allowed.
         """
         useless = self._futile | keeping_up(seen)
-        fresh = {move: setting for move, setting in self._within_limit(counts, COARSE).items() if move not in useless}
+        coarse, small = (self._within_limit(counts, factor, seen) for factor in (COARSE, FINE))
+        fresh = {move: setting for move, setting in coarse.items() if move not in useless}
         reasons = falling_behind(counts, seen, self._max_prediction_batch) | self._hint
         if not self._gained:
             reasons.setdefault(ALL_DOWN, "fewer of everything may do")
@@ -165,25 +167,38 @@ class Proposals:
             return proposal
         if self._unclear:
             return Proposal(self._most_hopeful(self._unclear), "it is not clear yet")
-        small = self._within_limit(counts, FINE)
         can_wait = keeping_up(seen) | {move for move in self._futile if move.direction == DOWN}
         return self._any({move: setting for move, setting in small.items() if move not in can_wait})
 
-    def after_pause(self, counts: Counts) -> Proposal | None:
+    def after_pause(self, counts: Counts, seen: Block) -> Proposal | None:
         """What had to wait, and then the most promising of what was refused; None if there is nothing but this."""
         self._tried = {setting: effect.older() for setting, effect in self._tried.items()}
-        if proposal := self._any(self._untried(counts, FINE)) or self._any(self._untried(counts, COARSE)):
-            return proposal
-        return Proposal(self._most_hopeful(self._tried), "the last time was long ago") if self._tried else None
+        for factor in (FINE, COARSE):
+            if proposal := self._any(self._untried(counts, factor, seen)):
+                return proposal
+        again = [setting for setting in self._tried if not self._too_late(counts, setting, seen)]
+        return Proposal(self._most_hopeful(again), "the last time was long ago") if again else None
 
-    def _untried(self, counts: Counts, factor: float) -> dict[Move, Counts]:
+    def _untried(self, counts: Counts, factor: float, seen: Block) -> dict[Move, Counts]:
         found = moves(counts, factor, self._most)
-        return {move: setting for move, setting in found.items() if setting not in self._tried}
+        return {
+            move: setting
+            for move, setting in found.items()
+            if setting not in self._tried and not self._too_late(counts, setting, seen)
+        }
 
-    def _within_limit(self, counts: Counts, factor: float) -> dict[Move, Counts]:
+    def _too_late(self, counts: Counts, trial: Counts, seen: Block) -> bool:
+        """More agents would certainly have too much policy lag: it grows at least as fast as their number.
+
+        Each game has half a rollout under way, on average, and what waits in the queues comes on top.
+        """
+        more = trial.agents / counts.agents
+        return more > 1 and seen.policy_lag_updates * more > self._lag_limit
+
+    def _within_limit(self, counts: Counts, factor: float, seen: Block) -> dict[Move, Counts]:
         """Those that do not bring more agents than the policy lag allowed, however the load was then."""
         most = max(self._too_many_agents - 1, counts.agents)
-        return {move: to for move, to in self._untried(counts, factor).items() if to.agents <= most}
+        return {move: to for move, to in self._untried(counts, factor, seen).items() if to.agents <= most}
 
     def _any(self, options: dict[Move, Counts]) -> Proposal | None:
         if not options:

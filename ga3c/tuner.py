@@ -52,7 +52,7 @@ class Tuner:
         self._settling = round(min(SETTLING_SECONDS, trial_seconds) / self.period_seconds)
         self._lag_limit = lag_limit_updates or float("inf")
         self._most = most
-        self._proposals = Proposals(most, max_prediction_batch, seed)
+        self._proposals = Proposals(most, max_prediction_batch, seed, self._lag_limit)
         self._noise = Noise()
         self._given_away = 0.0  # relative TPS that steps down have cost since the last gain
         self._leave()
@@ -79,16 +79,19 @@ class Tuner:
             yield from self._watch()
         if proposal := self._against_lag():
             return proposal
-        recent = self._base[-RECENT:]
-        seen = Block(*(mean(recent, name) for name in Block._fields))
-        if proposal := self._proposals.next(self.counts, seen):
+        if proposal := self._proposals.next(self.counts, self._seen()):
             return proposal
         minutes = PAUSES[min(self._pauses, len(PAUSES) - 1)]
         self._pauses += 1
         for _ in range(minutes * MINUTE):
             if (yield from self._watch()) or self._against_lag():
                 return None
-        return self._proposals.after_pause(self.counts)
+        return self._proposals.after_pause(self.counts, self._seen())
+
+    def _seen(self) -> Block:
+        """Of the setting in use, lately."""
+        recent = self._base[-RECENT:]
+        return Block(*(mean(recent, name) for name in Block._fields))
 
     def _ready(self) -> bool:
         """The setting in use is measured well enough for a trial against it."""

@@ -62,7 +62,7 @@ def test_more_threads_for_an_empty_queue_wait_until_after_a_pause():
     seen = NOTHING_SEEN._replace(predictor_wait=0.45, trainer_wait=0.13, requests_waiting=0.2, rollouts_waiting=0.5)
     proposals = Proposals(MOST, 128, seed=0)
     assert {setting[1:] for setting in all_in_turn(proposals, counts, seen=seen)} == {(1, 1)}
-    assert proposals.after_pause(counts).counts[1:] != (1, 1)
+    assert proposals.after_pause(counts, NOTHING_SEEN).counts[1:] != (1, 1)
     for busy in ({"predictor_wait": 0.02}, {"requests_waiting": 1.5}):
         tried = all_in_turn(Proposals(MOST, 128, seed=0), counts, seen=seen._replace(**busy))
         assert {(1, 1), (2, 1)} == {setting[1:] for setting in tried}
@@ -83,7 +83,7 @@ def test_what_was_refused_is_not_tried_again_before_a_pause():
     tried = all_in_turn(proposals, counts)
     assert len(tried) == len(set(tried))
     assert set(tried) == {Counts(16, 1, 1), Counts(4, 1, 1), Counts(8, 2, 1), Counts(8, 1, 2), Counts(11, 1, 1)}
-    assert proposals.after_pause(counts).counts == Counts(6, 1, 1)  # a small step where the large one lost
+    assert proposals.after_pause(counts, NOTHING_SEEN).counts == Counts(6, 1, 1)  # a small step where the large one lost
 
 
 @pytest.mark.parametrize(("size", "trials"), [(0.01, 2), (0.03, 3)])
@@ -112,11 +112,24 @@ def test_more_agents_than_the_lag_allowed_wait_until_after_a_pause():
     tried = all_in_turn(proposals, Counts(6, 1, 1))
     assert Counts(6, 2, 1) in tried
     assert max(setting.agents for setting in tried) == 6
-    while (again := proposals.after_pause(Counts(6, 1, 1)).counts).agents <= 6:
+    while (again := proposals.after_pause(Counts(6, 1, 1), NOTHING_SEEN).counts).agents <= 6:
         proposals.refuse(Counts(6, 1, 1), again, Effect(-0.1, 0.02), clear=True, over_limit=False)
     proposals.refuse(Counts(6, 1, 1), again, Effect(-0.1, 0.02), clear=True, over_limit=False)  # the lag is less now
     proposals.forget()
     assert Counts(12, 1, 1) in all_in_turn(proposals, Counts(6, 1, 1))
+
+
+@pytest.mark.parametrize(("lag", "most"), [(3.1, 4), (2.6, 6), (2.0, 8), (math.nan, 8)])
+def test_more_agents_that_are_certain_to_lag_too_much_are_not_even_tried(lag, most):
+    """Four agents, and a limit of 4 updates."""
+    proposals, counts = Proposals(MOST, 128, seed=0, lag_limit_updates=4.0), Counts(4, 1, 1)
+    seen = NOTHING_SEEN._replace(policy_lag_updates=lag)
+    assert max(setting.agents for setting in all_in_turn(proposals, counts, seen=seen)) == most
+    later = NOTHING_SEEN._replace(policy_lag_updates=3.1)  # nor what was tried when the lag was less
+    for _ in range(20):
+        again = proposals.after_pause(counts, later).counts
+        assert again.agents <= 4
+        proposals.refuse(counts, again, Effect(-0.2, 0.02), clear=True, over_limit=False)
 
 
 def test_agents_that_were_kept_are_not_too_many():
@@ -156,9 +169,9 @@ def test_after_a_pause_the_most_hopeful_comes_first_and_in_the_end_all_do():
         proposals.refuse(counts, Counts(trial, 1, 1), Effect(size, 0.02), True, False)
     for trial, over_limit in ((Counts(8, 2, 1), True), (Counts(8, 1, 2), False)):
         proposals.refuse(counts, trial, Effect(0.01, 0.02), True, over_limit)
-    assert proposals.after_pause(counts).counts == Counts(8, 1, 2)
+    assert proposals.after_pause(counts, NOTHING_SEEN).counts == Counts(8, 1, 2)
     seen = []
     for _ in range(40):
-        seen.append(proposals.after_pause(counts).counts)
+        seen.append(proposals.after_pause(counts, NOTHING_SEEN).counts)
         proposals.refuse(counts, seen[-1], proposals.earlier(seen[-1])._replace(error=0.02), True, False)
     assert len(set(seen)) == 4
