@@ -83,7 +83,7 @@ def test_what_was_refused_is_not_tried_again_before_a_pause():
     tried = all_in_turn(proposals, counts)
     assert len(tried) == len(set(tried))
     assert set(tried) == {Counts(16, 1, 1), Counts(4, 1, 1), Counts(8, 2, 1), Counts(8, 1, 2), Counts(11, 1, 1)}
-    assert proposals.after_pause(counts, NOTHING_SEEN).counts == Counts(6, 1, 1)  # a small step where the large one lost
+    assert proposals.after_pause(counts, NOTHING_SEEN).counts == Counts(6, 1, 1)  # small, where the large one lost
 
 
 @pytest.mark.parametrize(("size", "trials"), [(0.01, 2), (0.03, 3)])
