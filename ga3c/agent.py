@@ -21,6 +21,7 @@ from ga3c.prediction_queue import Order, PredictionClient
 from ga3c.rollout import AgentMemory, Doing
 from ga3c.training_queue import Episode, TrainingClient
 
+NICENESS = 10  # agents yield to the server: where cores are few, no work for the model shall pile up and get old
 # They reach the whole process group; what they mean is the server's business.
 SERVER_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
@@ -125,6 +126,7 @@ def main(
 ) -> None:
     """Entry point of the process. Ends when told to, or when the server is gone; says why if it fails."""
     end_with_server()
+    os.nice(NICENESS)
     faulthandler.enable()
     for number in SERVER_SIGNALS:
         signal.signal(number, signal.SIG_IGN)

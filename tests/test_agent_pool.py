@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from ga3c import agent_pool, environments
+from ga3c.agent import NICENESS
 from ga3c.agent_pool import AgentPool
 from ga3c.config import EnvironmentSettings, TrainingFailed
 from ga3c.prediction_queue import PredictionQueue
@@ -109,6 +110,19 @@ def test_a_stopped_agent_is_named_and_replaced(server):
     assert len(few.said) == 1
     assert "Agent 0 showed no sign of life" in few.said[0]
     assert set(few.agents()) == {1, 2}
+
+
+def test_agents_yield_to_the_server_with_every_thread_that_works(server):
+    few = server("Pong")  # its emulators have a thread of their own
+    few.pool.scale(1)
+    few.watch_until(playing(few, 0))
+    process = few.process(0)
+    before = {thread.id: thread.user_time for thread in process.threads()}
+    few.watch(1.0)
+    working = [thread.id for thread in process.threads() if thread.user_time > before.get(thread.id, 0.0)]
+    assert len(working) == 2
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert {os.getpriority(os.PRIO_PROCESS, thread) for thread in working} == {min(own + NICENESS, 19)}
 
 
 @pytest.mark.parametrize("name", ["SIGSTOP", "SIGKILL"])
