@@ -57,7 +57,7 @@ class EnvironmentSettings:
 @dataclass(frozen=True)
 class ScheduleSettings:
     agents: int = 0
-    """Agent processes (paper: N_A). 0: one for each core."""
+    """Agent processes (paper: N_A). 0: one more than there are cores."""
     predictors: int = 1
     """Predictor threads (paper: N_P)."""
     trainers: int = 1

@@ -44,7 +44,7 @@ class Server:
         self.seed = settings.learning.seed or random.randrange(1, 2**31)
         schedule, learning = settings.schedule, settings.learning
         self._totals, self._recent_scores, self._arrays, first_agent = Totals(), [], None, 0
-        self._counts = Counts(schedule.agents or usable_cores(), schedule.predictors, schedule.trainers)
+        self._counts = Counts(schedule.agents or usable_cores() + 1, schedule.predictors, schedule.trainers)
         if settings.run.resume is not None:
             first_agent = self._load()
 
