@@ -62,7 +62,7 @@ class ScheduleSettings:
     """Predictor threads (paper: N_P)."""
     trainers: int = 1
     """Trainer threads (paper: N_T)."""
-    envs_per_agent: int = 16
+    envs_per_agent: int = 32
     """Games that one agent steps together; 1 is the paper's agent."""
     controller: Literal["on", "paper", "off"] = "on"
     """Change the three counts while training to raise TPS (paper, section 4.3).
@@ -87,7 +87,7 @@ class LearningSettings:
     input_scaling: Literal["standardized", "bytes"] = "standardized"
     """What images are to the network. standardized: less the mean state of the run, over four standard deviations.
     bytes: 0 to 255 becomes 0 to 1."""
-    t_max: int = 20
+    t_max: int = 10
     """Steps of one rollout (paper: t_max)."""
     minimum_batch_steps: int = 80
     """Steps in one model update at the least (paper, section 5.3: minimum training batch size)."""

@@ -53,7 +53,9 @@ def test_this_machine_is_asked(monkeypatch):
 
 
 def test_too_few_file_handles_are_seen_before_the_start(tmp_path):
-    arguments = program.command(*program.TINY[:2], "--agents", "100", "--run-dir", str(tmp_path / "run"))
+    arguments = program.command(
+        *program.TINY[:2], "--agents", "100", "--envs-per-agent", "16", "--run-dir", str(tmp_path / "run")
+    )
 
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (256, 260))

@@ -25,7 +25,7 @@ from ga3c.config import ConfigError, Network
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 OURS = "ga3c"
-SAME_WORK = ["--t-max", "5", "--minimum-batch-steps", "80"]
+SAME_WORK = ["--envs-per-agent", "16", "--t-max", "5", "--minimum-batch-steps", "80"]
 # What --against names: script, number of games, and what else it is given.
 OTHERS = {
     "plain-sync-a2c": [("sync_a2c.py", 32, ["--plain"])],
