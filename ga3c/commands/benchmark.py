@@ -57,7 +57,7 @@ COLUMNS = {
     "update_assembly_ms": "update_assembly_ms",
     "update_model_ms": "update_model_ms",
 }
-SETTLING_SECONDS = 5  # left out at the start of each run
+SETTLING_SECONDS = 5  # left out of each run, from its first update on
 STATION_SECONDS = 3.0
 
 
@@ -70,16 +70,18 @@ def measure_run(options: BenchmarkOptions) -> dict[str, float]:
         command = [sys.executable, "-m", "ga3c", "train", "--run-dir", str(run), *flags]
         with subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True) as process:
             try:
-                rows = {}
-                while len(rows.get("pps", ())) < SETTLING_SECONDS + options.seconds / 2:
+                rows, learning = {}, np.array([])
+                while len(learning) < SETTLING_SECONDS + options.seconds / 2:
                     time.sleep(0.5)
                     if process.poll() is not None:
                         output.seek(0)
                         raise ConfigError(f"The run ended early: {output.read().strip().splitlines()[-1]}")
                     rows = read_csv(run / "throughput.csv")
+                    learning = np.flatnonzero(np.cumsum(rows.get("tps", ())))  # rows since the first update
             finally:
                 process.terminate()
-    return {name: float(np.nanmedian(rows[column][SETTLING_SECONDS:])) for column, name in COLUMNS.items()}
+    settled = learning[SETTLING_SECONDS:]
+    return {name: float(np.nanmedian(rows[column][settled])) for column, name in COLUMNS.items()}
 
 
 def measure_stations(model, options: BenchmarkOptions, spec: EnvironmentSpec, mean_batch: float) -> dict:
