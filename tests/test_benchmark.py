@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ga3c import stations
-from ga3c.commands.benchmark import bound, latency, summary
+from ga3c.commands.benchmark import bound, latency, since_first_update, summary
 from ga3c.commands.command_line import to_flags
 from ga3c.commands.train import parse_settings
 from ga3c.config import Settings, usable_cores
@@ -108,3 +108,9 @@ def test_bad_input(flags, words):
     assert ended.returncode == 2
     assert words in ended.stderr
     assert len(ended.stderr.strip().splitlines()) == 1
+
+
+def test_what_it_measures_begins_with_the_first_update():
+    rows = {"tps": np.array([0.0, 0.0, 5.0, 0.0, 6.0])}  # a stall later on counts
+    assert since_first_update(rows).tolist() == [2, 3, 4]
+    assert len(since_first_update({})) == 0

@@ -61,6 +61,11 @@ SETTLING_SECONDS = 5  # left out of each run, from its first update on
 STATION_SECONDS = 3.0
 
 
+def since_first_update(rows: dict[str, np.ndarray]) -> np.ndarray:
+    """Indices of the rows of throughput.csv from the one with the first update on: games take time to start."""
+    return np.flatnonzero(np.cumsum(rows.get("tps", ())))
+
+
 def measure_run(options: BenchmarkOptions) -> dict[str, float]:
     """The whole program: medians over the rows of its throughput.csv, one each second. Raises ConfigError."""
     flags = to_flags(replace(Settings(), **{name: getattr(options, name) for name in GROUPS}), Settings())
@@ -77,7 +82,7 @@ def measure_run(options: BenchmarkOptions) -> dict[str, float]:
                         output.seek(0)
                         raise ConfigError(f"The run ended early: {output.read().strip().splitlines()[-1]}")
                     rows = read_csv(run / "throughput.csv")
-                    learning = np.flatnonzero(np.cumsum(rows.get("tps", ())))  # rows since the first update
+                    learning = since_first_update(rows)
             finally:
                 process.terminate()
     settled = learning[SETTLING_SECONDS:]
