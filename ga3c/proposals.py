@@ -176,7 +176,7 @@ class Proposals:
         for factor in (FINE, COARSE):
             if proposal := self._any(self._untried(counts, factor, seen)):
                 return proposal
-        again = [setting for setting in self._tried if not self._too_late(counts, setting, seen)]
+        again = [setting for setting in self._tried if not self._sure_to_lag(counts, setting, seen)]
         return Proposal(self._most_hopeful(again), "the last time was long ago") if again else None
 
     def _untried(self, counts: Counts, factor: float, seen: Block) -> dict[Move, Counts]:
@@ -184,10 +184,10 @@ class Proposals:
         return {
             move: setting
             for move, setting in found.items()
-            if setting not in self._tried and not self._too_late(counts, setting, seen)
+            if setting not in self._tried and not self._sure_to_lag(counts, setting, seen)
         }
 
-    def _too_late(self, counts: Counts, trial: Counts, seen: Block) -> bool:
+    def _sure_to_lag(self, counts: Counts, trial: Counts, seen: Block) -> bool:
         """More agents would certainly have too much policy lag: it grows at least as fast as their number.
 
         Each game has half a rollout under way, on average, and what waits in the queues comes on top.

@@ -118,11 +118,13 @@ def test_agents_yield_to_the_server_with_every_thread_that_works(server):
     few.watch_until(playing(few, 0))
     process = few.process(0)
     before = {thread.id: thread.user_time for thread in process.threads()}
-    few.watch(1.0)
-    working = [thread.id for thread in process.threads() if thread.user_time > before.get(thread.id, 0.0)]
-    assert len(working) == 2
+
+    def working():
+        return [thread.id for thread in process.threads() if thread.user_time > before.get(thread.id, 0.0)]
+
+    few.watch_until(lambda: len(working()) == 2)
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    assert {os.getpriority(os.PRIO_PROCESS, thread) for thread in working} == {min(own + NICENESS, 19)}
+    assert {os.getpriority(os.PRIO_PROCESS, thread) for thread in working()} == {min(own + NICENESS, 19)}
 
 
 @pytest.mark.parametrize("name", ["SIGSTOP", "SIGKILL"])
