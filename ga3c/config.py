@@ -89,7 +89,7 @@ class LearningSettings:
     bytes: 0 to 255 becomes 0 to 1."""
     t_max: int = 10
     """Steps of one rollout (paper: t_max)."""
-    minimum_batch_steps: int = 80
+    minimum_batch_steps: int = 320
     """Steps in one model update at the least (paper, section 5.3: minimum training batch size)."""
     discount: float = 0.99
     """Discount of future rewards for each step (paper: gamma)."""
