@@ -69,8 +69,9 @@ class ScheduleSettings:
     paper: by the paper's rule, one count at random by one, kept if TPS is higher. on: by measurements against noise."""
     controller_seconds: float = 60.0
     """The longest that a trial of the controller measures a new setting; paper: seconds between two decisions."""
-    policy_lag_limit_updates: float = 6.0
-    """The controller keeps to settings with a mean policy lag up to this, whatever their TPS; 0: no limit."""
+    policy_lag_limit_updates: float = field(default_factory=lambda: 0.75 * (usable_cores() + 1))
+    """The controller keeps to settings with a mean policy lag up to this, whatever their TPS; 0: no limit (paper).
+    Not given: 0.75 for each core and one more, a fifth above the lag of as many agents of 32 games."""
     agent_silence_seconds: float = 5.0
     """An agent without a sign of life for so long hangs and is replaced; 0: never. More for games with slow steps."""
     max_prediction_batch: int = 128
@@ -96,8 +97,8 @@ class LearningSettings:
     return_lambda: float = 0.95
     """Weight of longer returns against shorter ones in the targets (lambda of GAE). 1: the n-step return (paper)."""
     lag_correction: bool = False
-    """A step counts for less the less likely the newest policy is to repeat it: pi / mu, 1 at the most, where mu is the
-    policy that took it. The weights of V-trace (Espeholt et al. 2018); the paper has none."""
+    """A step counts for less the less likely the newest policy is to repeat it (paper: not).
+    The weights are those of V-trace (Espeholt et al. 2018)."""
     normalize_advantages: bool = False
     """Advantages of a batch get mean 0 and deviation 1 before they enter the policy's loss."""
     entropy_weight: float = 0.004
@@ -182,7 +183,12 @@ def with_presets(settings: Settings, preset: str | None, protocol: str | None) -
             gradient_clip_norm=0.0,
         )
         schedule = replace(
-            settings.schedule, envs_per_agent=1, agents=max(32, usable_cores()), predictors=2, trainers=2
+            settings.schedule,
+            envs_per_agent=1,
+            agents=max(32, usable_cores()),
+            predictors=2,
+            trainers=2,
+            policy_lag_limit_updates=0.0,
         )
         environment = replace(settings.environment, life_loss_terminates=False)
         settings = replace(settings, environment=environment, learning=learning, schedule=schedule)

@@ -104,6 +104,7 @@ def test_the_papers_constants():
     assert (learning.rmsprop_decay, learning.rmsprop_epsilon, learning.log_epsilon) == (0.99, 0.1, 1e-6)
     assert (learning.value_weight, learning.gradient_clip_norm, learning.minimum_batch_steps) == (1.0, 0.0, 40)
     assert learning.learning_rate_decay_steps == 0
+    assert settings.schedule.policy_lag_limit_updates == 0
     assert learning.input_scaling == "bytes"
     assert (learning.return_lambda, learning.normalize_advantages) == (1.0, False)  # Eq. 5 as it stands
 
