@@ -118,6 +118,10 @@ def _score(view: RunView, width: int) -> Panel:
         "games": number(len(scores)),
     }
     bars = chart(view.throughput.columns["mean_score"], max(width - 23, 1), len(figures))
+    agents = view.throughput.last("agents")
+    if not scores and agents > 0:  # with many games the first one takes minutes
+        under_way = agents * view.settings.schedule.envs_per_agent
+        bars[:2] = "no game has ended yet,", f"{number(under_way)} are under way"
     return _panel(
         "Score",
         [

@@ -92,6 +92,16 @@ def test_a_run_that_has_written_nothing_yet(tmp_path):
     assert "none yet" in "\n".join(lines(RunView(tmp_path)))
 
 
+def test_before_the_first_game_has_ended(run_dir):
+    (run_dir / "episodes.csv").unlink()
+    append(run_dir / "throughput.csv", THROUGHPUT_COLUMNS, [throughput(105, agents=3)])
+    text = "\n".join(lines(RunView(run_dir), width=100))
+    assert "no game has ended yet" in text
+    assert "96 are under way" in text
+    append(run_dir / "episodes.csv", EPISODE_COLUMNS, [[1, 1, -21, 100, 0]])
+    assert "under way" not in "\n".join(lines(RunView(run_dir)))
+
+
 def test_new_rows_are_read_and_half_a_row_waits(run_dir):
     view = RunView(run_dir)
     text = ",".join(map(str, throughput(105, pps=17)))
