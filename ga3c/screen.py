@@ -121,7 +121,7 @@ def _score(view: RunView, width: int) -> Panel:
     agents = view.throughput.last("agents")
     if not scores and agents > 0:  # with many games the first one takes minutes
         under_way = agents * view.settings.schedule.envs_per_agent
-        bars[:2] = "no game has ended yet,", f"{number(under_way)} are under way"
+        bars[:2] = "none over yet", f"{number(under_way)} under way"
     return _panel(
         "Score",
         [
@@ -167,7 +167,7 @@ def _learning(view: RunView, width: int) -> Panel:
             _line(
                 "lag in updates",
                 number(lag, 1),
-                f"limit {limit:g}" if limit else "",
+                f"max. {limit:g}" if limit else "",
                 WARM if over else QUIET,
             ),
             *(
