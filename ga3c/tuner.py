@@ -8,7 +8,7 @@ import math
 from collections.abc import Generator
 
 from ga3c.controller import Counts, Decision, Report, Signals
-from ga3c.measurement import Block, Effect, Noise, Verdict, block, compare, judge, mean
+from ga3c.measurement import SURE, Block, Effect, Noise, Verdict, block, compare, judge, mean
 from ga3c.proposals import COARSE, DOWN, FINE, UP, Move, Proposal, Proposals, moves
 
 # In samples:
@@ -55,6 +55,7 @@ class Tuner:
         self._proposals = Proposals(most, max_prediction_batch, seed, self._lag_limit)
         self._noise = Noise()
         self._given_away = 0.0  # relative TPS that steps down have cost since the last gain
+        self._restless = False  # the load of the machine has changed during the run
         self._leave()
 
     def _leave(self) -> None:
@@ -139,7 +140,7 @@ class Tuner:
             return False
         why = f"TPS went from {self._level:.0f} to {recent:.0f} by itself"
         self._proposals.forget(Move("agents", UP if change > 0 else DOWN), why)
-        self._given_away = 0.0
+        self._given_away, self._restless = 0.0, True
         self._leave()
         return True
 
@@ -163,12 +164,16 @@ class Tuner:
         while verdict is None:
             for _ in range(TURN):
                 measured.append((yield from self._block(trial)))
-                if verdict := self._verdict(trial, base, measured, against_lag, last=False):
+                verdict = self._verdict(trial, base, measured, against_lag, last=False)
+                if verdict and verdict.kept and self._restless and len(measured) <= TURN and not against_lag:
+                    verdict = None  # the load may have changed as the trial began: the setting in use comes first
+                if verdict:
                     break
             else:
                 for turn in range(1, TURN + 1):
-                    if (yield from self._watch()):
+                    if (yield from self._watch()) or self._moved(base[:TURN], [*base[TURN:], self._base[-1]]):
                         self._report(proposal, base, measured, Verdict(False, "the machine's load has changed"), report)
+                        self._base = self._base[-1:]
                         return
                     base.append(self._base[-1])
                     # The last turn is half as long: the first had half its weight too.
@@ -184,6 +189,13 @@ class Tuner:
             self._no_less_lag.add(trial)
         self._proposals.refuse(self.counts, trial, effect, verdict.clear, verdict.over_limit)
 
+    def _moved(self, before: list[Block], after: list[Block]) -> bool:
+        """The setting in use has another TPS after a turn of the trial than it had before it."""
+        change = compare(before, after, self._noise)
+        moved = abs(change.size) > SURE * change.error
+        self._restless = self._restless or moved
+        return moved
+
     def _keep(self, trial: Counts, effect: Effect, measured: list[Block], against_lag: bool) -> None:
         if against_lag or sum(trial) > sum(self.counts):
             self._given_away = 0.0
@@ -192,9 +204,8 @@ class Tuner:
         self._proposals.keep(self.counts, trial, effect, once_more=not against_lag)
         self._leave()
         self.counts = trial
-        if self._running == trial:
-            self._base = measured[-RECENT:]
-            self._level = mean(self._base, "tps")
+        self._base = measured[-RECENT:]
+        self._level = mean(self._base, "tps")
 
     def _effect(self, trial: Counts, base: list[Block], measured: list[Block]) -> Effect:
         effect, earlier = compare(base, measured, self._noise), self._proposals.earlier(trial)

@@ -101,6 +101,28 @@ def test_it_follows_the_load_of_the_machine():
     assert sum("by itself" in reason for reason in reasons) >= len(runs) / 2
 
 
+def test_what_comes_and_goes_is_not_taken_for_a_gain():
+    """Every few minutes another program takes half of the speed, for less than two, whatever the setting."""
+    start, wrong = Counts(4, 1, 1), 0
+    shares = []
+    for seed in SEEDS:
+        lengths, later, now = np.random.default_rng(seed), {}, 120
+        while now < 3600:
+            for landscape, shortest, longest in ((two_cores_hampered, 60, 240), (two_cores, 15, 90)):
+                now += int(lengths.uniform(shortest, longest))
+                later[now] = landscape
+        found = run(two_cores, start, seed, 3600, later=later)
+        changes = [(Counts(*d[2:5]), Counts(*d[5:8])) for d in found.decisions if d.kept]
+        wrong += sum(two_cores(new) < 0.95 * two_cores(old) for new, old in changes)
+        shares.append(np.mean([two_cores(counts) for counts in found.counts[TEN_MINUTES:]]) / best(two_cores))
+    assert wrong <= 2 * len(SEEDS)
+    assert np.mean(shares) > 0.97, shares
+
+
+def two_cores_hampered(counts):
+    return 0.55 * two_cores(counts)
+
+
 def longest(flags):
     """The longest stretch of True."""
     lengths = [0]
