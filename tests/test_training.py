@@ -314,7 +314,7 @@ Model.train = spoil
 
 def test_updates_that_are_not_finite_are_left_out_and_counted(tmp_path):
     run_dir = tmp_path / "run"
-    code = NOT_FINITE.format(when="calls % 50 == 0")
+    code = NOT_FINITE.format(when="calls % 10 == 0")
     ended = _run_with(code, *TINY, "--run-dir", run_dir, "--steps", 10_000, "--controller", "off")
     assert ended.returncode == 0, ended.stderr + ended.stdout
     totals = json.loads(_meta(run_dir))["totals"]

@@ -21,6 +21,7 @@ SETTINGS = {
     "one-game-per-agent": "--envs-per-agent 1 --agents 32",
     "one-game-batch-40": "--envs-per-agent 1 --agents 32 --minimum-batch-steps 40",
     "lives-go-on": "--no-life-loss-terminates",
+    "no-lag-limit": "--policy-lag-limit-updates 0",
     "paper": "--preset paper",
 }
 SCALES = {
