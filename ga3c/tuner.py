@@ -173,7 +173,7 @@ class Tuner:
                 for turn in range(1, TURN + 1):
                     if (yield from self._watch()) or self._moved(base[:TURN], [*base[TURN:], self._base[-1]]):
                         self._report(proposal, base, measured, Verdict(False, "the machine's load has changed"), report)
-                        self._base = self._base[-1:]
+                        self._base, self._restless = self._base[-1:], True
                         return
                     base.append(self._base[-1])
                     # The last turn is half as long: the first had half its weight too.
@@ -192,9 +192,7 @@ class Tuner:
     def _moved(self, before: list[Block], after: list[Block]) -> bool:
         """The setting in use has another TPS after a turn of the trial than it had before it."""
         change = compare(before, after, self._noise)
-        moved = abs(change.size) > SURE * change.error
-        self._restless = self._restless or moved
-        return moved
+        return abs(change.size) > SURE * change.error
 
     def _keep(self, trial: Counts, effect: Effect, measured: list[Block], against_lag: bool) -> None:
         if against_lag or sum(trial) > sum(self.counts):
