@@ -19,13 +19,13 @@ class Options:
     out: str | None = None
     """Directory for runs, CSV and picture. Default: results/reproduce/FIGURE-SCALE."""
     game: tuple[str, ...] = ()
-    """The game; for fig2, fig5, fig6, fig7 and table3 one or more."""
+    """The game; all but fig3, fig4 and table2 take one or more."""
     seconds: float | None = None
     """Training time of each run. Where speed is measured its first fifth is for settling and does not count."""
     seeds: int | None = None
-    """Runs of each setting, with the seeds 1, 2, ...; fig5, fig6, fig7 and table3."""
+    """Runs of each setting, with the seeds 1, 2, ...; for all that shows learning."""
     episodes: int = 30
-    """Games that each trained agent plays; fig5, fig6, fig7 and table3."""
+    """Games that each trained agent plays; for all that shows learning."""
     agents: tuple[int, ...] = ()
     """Numbers of agents (paper: N_A)."""
     predictors: tuple[int, ...] = ()
