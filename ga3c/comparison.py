@@ -1,6 +1,7 @@
 """Comparison: several settings over several games and seeds, at equal time or equal steps, and what came of it."""
 
 import json
+import math
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
@@ -19,6 +20,7 @@ from ga3c.experiments import RunFailed, directory_of, perform
 from ga3c.measurements import write_rows
 
 EVALUATION = "evaluation.json"
+LINES = ("-", "--", ":")  # where there are more settings than colors
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,7 @@ class Aggregate(NamedTuple):
     low: float
     high: float
     median: float
+    over_time: float  # interquartile mean of the scores' means over training; not a number over several games
     better_than_first: float  # chance that a run of it beats one of the first setting
     collapses: int
 
@@ -160,6 +163,8 @@ def _aggregate(outcomes: list[Outcome], games: list[str], setting: str, first: s
 
     ours, others = strata(setting), strata(first)
     values = np.array(ours).ravel()
+    alike = [o for o in outcomes if o.run.setting == setting and o.run.game in games]
+    over_time = interquartile_mean(np.array([o.mean_over_time for o in alike])) if len(games) == 1 else np.nan
     better = np.mean([probability_of_improvement(*pair) for pair in zip(ours, others, strict=True)])
     return Aggregate(
         games[0] if len(games) == 1 else "",
@@ -168,8 +173,9 @@ def _aggregate(outcomes: list[Outcome], games: list[str], setting: str, first: s
         float(interquartile_mean(values)),
         *interval(ours, interquartile_mean),
         float(np.median(values)),
+        float(over_time),
         float(better),
-        sum(o.collapses for o in outcomes if o.run.setting == setting and o.run.game in games),
+        sum(o.collapses for o in alike),
     )
 
 
@@ -183,14 +189,15 @@ def markdown(found: list[Aggregate]) -> str:
     """A table, a row for each aggregate."""
     percent = round(100 * aggregates.CONFIDENCE)
     lines = [
-        f"| game | setting | runs | score (interquartile mean) | {percent} % interval | median | beats the first | "
-        "collapsed |",
-        "|---|---|---|---|---|---|---|---|",
+        f"| game | setting | runs | score (interquartile mean) | {percent} % interval | median | over training | "
+        "beats the first | collapsed |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for a in found:
+        over_time = "" if math.isnan(a.over_time) else f"{a.over_time:.2f}"
         lines.append(
             f"| {a.game or 'all, human-normalised'} | {a.setting} | {a.runs} | {a.score:.2f} | {a.low:.2f} to "
-            f"{a.high:.2f} | {a.median:.2f} | {100 * a.better_than_first:.0f} % | {a.collapses} |"
+            f"{a.high:.2f} | {a.median:.2f} | {over_time} | {100 * a.better_than_first:.0f} % | {a.collapses} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -198,6 +205,7 @@ def markdown(found: list[Aggregate]) -> str:
 def draw(outcomes: list[Outcome], file: Path, over: curves.Quantity = curves.SCORE_OVER_TIME) -> None:
     """A panel for each game: the mean over seeds of each setting, and a band from lowest to highest."""
     plt = pyplot()
+    colors = len(plt.rcParams["axes.prop_cycle"])
     games = list(dict.fromkeys(o.run.game for o in outcomes))
     columns = min(3, len(games))
     rows = -(-len(games) // columns)
@@ -205,15 +213,24 @@ def draw(outcomes: list[Outcome], file: Path, over: curves.Quantity = curves.SCO
     for axis in axes.flat[len(games) :]:
         axis.remove()
     for axis, game in zip(axes.flat, games, strict=False):
-        for index, setting in enumerate(dict.fromkeys(o.run.setting for o in outcomes if o.run.game == game)):
+        settings = list(dict.fromkeys(o.run.setting for o in outcomes if o.run.game == game))
+        few = len(settings) <= colors  # with more, bands would hide lines
+        for index, setting in enumerate(settings):
             alike = [o.directory for o in outcomes if (o.run.game, o.run.setting) == (game, setting)]
             curve = curves.of_runs(alike, over)
-            axis.plot(curve.x, curve.y, color=f"C{index}", linewidth=1.5, label=setting)
-            if len(alike) > 1 and len(curve.x):
+            axis.plot(
+                curve.x,
+                curve.y,
+                color=f"C{index}",
+                linestyle=LINES[index // colors % len(LINES)],
+                linewidth=1.5,
+                label=setting,
+            )
+            if few and len(alike) > 1 and len(curve.x):
                 axis.fill_between(curve.x, curve.low, curve.high, color=f"C{index}", alpha=0.2, linewidth=0)
         unit = "minutes" if over.x == "seconds" else "million steps"
         axis.set(title=game, xlabel=unit, ylabel=f"score (mean of {curves.SMOOTH_GAMES} games)")
-        axis.legend()
+        axis.legend() if few else axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     save(figure, file)
 
 

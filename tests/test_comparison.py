@@ -131,17 +131,21 @@ def test_aggregates(tmp_path):
         )
         for seed in (1, 2, 3)
     ]  # fmt: skip
+    outcomes = [o._replace(mean_over_time=10.0 * o.run.seed**2) for o in outcomes]
     found = {(a.game, a.setting): a for a in comparison.aggregate(outcomes)}
     assert set(found) == {(game, setting) for game in ("Pong", "Boxing", "") for setting in "ab"}
     pong = found["Pong", "b"]
     assert (pong.runs, pong.score, pong.median, pong.better_than_first) == (3, 12, 12, 1)
     assert 11 <= pong.low < 12 < pong.high <= 13
+    assert pong.over_time == pytest.approx(140 / 3)
     assert found["Boxing", "b"].better_than_first == 0.5
     assert found["", "b"].score == pytest.approx(0.75)
     assert found["", "b"].better_than_first == 0.75
     table = comparison.markdown(comparison.aggregate(outcomes)).splitlines()
     assert "| Pong | b | 3 | 12.00 |" in table[3]
+    assert "| 46.67 |" in table[3]
     assert "| all, human-normalised | b | 6 | 0.75 |" in table[7]
+    assert "|  |" in table[7]  # points of two games have no common mean
 
 
 def test_a_report(tmp_path):
