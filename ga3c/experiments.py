@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from ga3c import checkpoint, run_directory
-from ga3c.config import ConfigError
+from ga3c.config import ConfigError, LearningSettings, ScheduleSettings
 from ga3c.disk import write_whole
 from ga3c.run_directory import read_csv
 
@@ -37,11 +37,11 @@ class Run:
     trainers: int
     seconds: float
     network: str = "auto"
-    envs_per_agent: int = 16
-    t_max: int = 5  # the paper's: TPS counts rollouts
+    envs_per_agent: int = ScheduleSettings.envs_per_agent
+    t_max: int = LearningSettings.t_max
     preset: str = "default"
     controller: str = "off"
-    controller_seconds: float = 60.0
+    controller_seconds: float = ScheduleSettings.controller_seconds
 
     goes_on: ClassVar[bool] = False  # an interrupted one is made again, and a finished one keeps no weights
 

@@ -51,7 +51,10 @@ def test_figure_2_and_table_2():
     runs = fig2.plan(Options())
     assert set(runs) == {(game, rule) for game in ("Boxing", "Pong") for rule in ("on", "paper")}
     assert {(run.agents, run.predictors, run.trainers) for run in runs.values()} == {(1, 1, 1)}
-    assert {run.controller_seconds for run in fig2.plan(Options("full")).values()} == {60}
+    learning, schedule = config.Settings().learning, config.Settings().schedule
+    assert {(run.envs_per_agent, run.t_max, run.controller_seconds) for run in runs.values()} == {
+        (schedule.envs_per_agent, learning.t_max, schedule.controller_seconds)
+    }, "not as train does it without a flag"
     full = table2.plan(Options("full"))
     assert [run.network for run in full] == list(table2.PAPER["I"])
     assert {(run.agents, run.predictors, run.trainers) for run in full} == {(128, 2, 2)}
@@ -60,13 +63,17 @@ def test_figure_2_and_table_2():
 @pytest.mark.parametrize("scale", ["cpu", "full"])
 def test_train_takes_every_run(scale, tmp_path):
     options = Options(scale)
-    for run in [*fig3.grid(options)[-1:], *fig3.larger(RUN, options), *fig2.plan(options).values()]:
+    for run in [*fig3.grid(options)[-1:], *table2.plan(options), *fig2.plan(options).values()]:
         words = replace(run, controller="on").command(tmp_path)
         settings, _ = parse_settings(words[words.index("train") + 1 :])
         schedule = settings.schedule
         assert (schedule.agents, schedule.predictors, schedule.trainers) == (run.agents, run.predictors, run.trainers)
         assert (schedule.envs_per_agent, schedule.controller) == (run.envs_per_agent, "on")
-        assert (settings.learning.network, settings.learning.preset) == (run.network, run.preset)
+        learning = settings.learning
+        assert (learning.network, learning.preset, learning.t_max) == (run.network, run.preset, run.t_max)
+        if scale == "full":
+            paper = config.with_presets(config.Settings(), "paper", None).learning
+            assert replace(learning, network="auto", seed=paper.seed) == paper
         assert settings.run.minutes * 60 == pytest.approx(run.seconds)
         assert settings.run.run_dir == str(tmp_path)
 

@@ -17,8 +17,8 @@ COUNTS = {
     "full": {"agents": (16, 32, 64, 128), "predictors": (1, 2, 4, 8, 16), "trainers": (1, 2, 4, 8, 16)},
 }
 SCALES = {
-    "cpu": {"seconds": 25.0, "envs_per_agent": 16},
-    "full": {"seconds": 960.0, "envs_per_agent": 1, "preset": "paper"},
+    "cpu": {"seconds": 25.0, "envs_per_agent": 16, "t_max": 5},
+    "full": {"seconds": 960.0, "envs_per_agent": 1, "t_max": 5, "preset": "paper"},
 }
 Measured = dict[Run, dict[str, Spread]]
 
