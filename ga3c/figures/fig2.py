@@ -79,10 +79,12 @@ def draw(traces: dict[tuple[str, str], dict[str, np.ndarray]], file: Path) -> No
         for (name, label), style in zip(COUNTS.items(), ("-", "--", "-."), strict=True):
             axis.step(minutes, trace[name], style, where="post", label=label)
         axis.set_title(f"{game}: {RULES[rule]}")
+        axis.yaxis.get_major_locator().set_params(integer=True)
         axes[2, column].plot(minutes, trace["tps"], linewidth=1, label=RULES[rule])
         axes[2, column].set(title=f"{game}: TPS", xlabel="minutes")
     axes[2, 0].set_ylim(bottom=0)  # of both games, so not before both are drawn
     for axis, label in zip(axes[:, 0], ("number", "number", "TPS (rollouts/s)"), strict=True):
         axis.set_ylabel(label)
-        axis.legend()
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(COUNTS))
+    axes[2, 0].legend()
     save(figure, file)
