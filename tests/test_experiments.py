@@ -153,7 +153,7 @@ def test_settling_and_stop_are_left_out(tmp_path):
     measured = measure(RUN, tmp_path)
     assert measured["tps"] == (100, 100, 100, 100)
     assert measured["pps"].highest == 500
-    assert measured["training_queue"].mean == 3 * 16  # messages of sixteen games each
+    assert measured["training_queue"].mean == 3 * RUN.envs_per_agent  # a message has the rollouts of an agent's games
     assert measured["prediction_batch"].mean == 16
     assert np.isnan(measured["cpu_percent"].median)
     assert np.isnan(measured["gpu_percent"].median)
