@@ -163,8 +163,8 @@ def _aggregate(outcomes: list[Outcome], games: list[str], setting: str, first: s
 
     ours, others = strata(setting), strata(first)
     values = np.array(ours).ravel()
-    alike = [o for o in outcomes if o.run.setting == setting and o.run.game in games]
-    over_time = interquartile_mean(np.array([o.mean_over_time for o in alike])) if len(games) == 1 else np.nan
+    seeds = [o for o in outcomes if o.run.setting == setting and o.run.game in games]
+    over_time = interquartile_mean(np.array([o.mean_over_time for o in seeds])) if len(games) == 1 else np.nan
     better = np.mean([probability_of_improvement(*pair) for pair in zip(ours, others, strict=True)])
     return Aggregate(
         games[0] if len(games) == 1 else "",
@@ -175,7 +175,7 @@ def _aggregate(outcomes: list[Outcome], games: list[str], setting: str, first: s
         float(np.median(values)),
         float(over_time),
         float(better),
-        sum(o.collapses for o in alike),
+        sum(o.collapses for o in seeds),
     )
 
 
@@ -216,8 +216,8 @@ def draw(outcomes: list[Outcome], file: Path, over: curves.Quantity = curves.SCO
         settings = list(dict.fromkeys(o.run.setting for o in outcomes if o.run.game == game))
         few = len(settings) <= colors  # with more, bands would hide lines
         for index, setting in enumerate(settings):
-            alike = [o.directory for o in outcomes if (o.run.game, o.run.setting) == (game, setting)]
-            curve = curves.of_runs(alike, over)
+            seeds = [o.directory for o in outcomes if (o.run.game, o.run.setting) == (game, setting)]
+            curve = curves.of_runs(seeds, over)
             axis.plot(
                 curve.x,
                 curve.y,
@@ -226,11 +226,12 @@ def draw(outcomes: list[Outcome], file: Path, over: curves.Quantity = curves.SCO
                 linewidth=1.5,
                 label=setting,
             )
-            if few and len(alike) > 1 and len(curve.x):
+            if few and len(seeds) > 1 and len(curve.x):
                 axis.fill_between(curve.x, curve.low, curve.high, color=f"C{index}", alpha=0.2, linewidth=0)
         unit = "minutes" if over.x == "seconds" else "million steps"
         axis.set(title=game, xlabel=unit, ylabel=f"score (mean of {curves.SMOOTH_GAMES} games)")
-        axis.legend() if few else axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+        beside = {} if few else {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
+        axis.legend(**beside)
     save(figure, file)
 
 

@@ -10,11 +10,12 @@ import signal
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
 from ga3c import checkpoint, run_directory
-from ga3c.config import ConfigError, LearningSettings, ScheduleSettings
+from ga3c.config import ConfigError
 from ga3c.disk import write_whole
 from ga3c.run_directory import read_csv
 
@@ -29,7 +30,7 @@ class RunFailed(Exception):
 
 @dataclass(frozen=True)
 class Run:
-    """One training run: the settings of `train` under their names, and how many seconds it trains."""
+    """One training run: settings of `train` under their names (None: what its preset has), and how long it trains."""
 
     game: str
     agents: int
@@ -37,11 +38,10 @@ class Run:
     trainers: int
     seconds: float
     network: str = "auto"
-    envs_per_agent: int = ScheduleSettings.envs_per_agent
-    t_max: int = LearningSettings.t_max
+    envs_per_agent: int | None = None
+    t_max: int | None = None
     preset: str = "default"
     controller: str = "off"
-    controller_seconds: float = ScheduleSettings.controller_seconds
 
     goes_on: ClassVar[bool] = False  # an interrupted one is made again, and a finished one keeps no weights
 
@@ -60,8 +60,8 @@ class Run:
         values = asdict(self) | {"minutes": self.seconds / 60, "log_seconds": self.log_seconds, "seed": 1}
         values |= {"run_dir": directory, "plot_seconds": 0, "checkpoints_kept": 1}
         del values["seconds"]
-        flags = [text for name, value in values.items() for text in ("--" + name.replace("_", "-"), str(value))]
-        return [sys.executable, "-m", "ga3c", "train", *flags]
+        given = {"--" + name.replace("_", "-"): str(value) for name, value in values.items() if value is not None}
+        return [sys.executable, "-m", "ga3c", "train", *chain.from_iterable(given.items())]
 
 
 def directory_of(run: Run, out: Path) -> Path:

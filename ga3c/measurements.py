@@ -46,14 +46,14 @@ def measure(run: Run, out: Path) -> dict[str, Spread]:
     steps_per_second = np.diff(rows["steps"], prepend=0) / (rows["seconds"] - since)
     unknown = np.full(len(since), np.nan)
     core_ms = rows.get("server_core_ms_per_step", unknown) + rows.get("agents_core_ms_per_step", unknown)
-    cores = json.loads((directory / "config.json").read_text(encoding="utf-8"))["hardware"]["cores"]
+    config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
     quantities = {
         "pps": rows["pps"],
         "tps": rows["tps"],
-        "training_queue": rows["training_queue"] * run.envs_per_agent,
+        "training_queue": rows["training_queue"] * config["settings"]["schedule"]["envs_per_agent"],
         "prediction_batch": rows["mean_prediction_batch"],
         "policy_lag_updates": rows["mean_policy_lag_updates"],
-        "cpu_percent": 100 * core_ms * steps_per_second / 1000 / cores,
+        "cpu_percent": 100 * core_ms * steps_per_second / 1000 / config["hardware"]["cores"],
     }
     measured = {name: spread(values[counts]) for name, values in quantities.items()}
     gpu = read_csv(directory / "gpu.csv")

@@ -14,7 +14,7 @@ from ga3c import experiments
 from ga3c.config import ConfigError
 from ga3c.experiments import Run, RunFailed, directory_of, is_finished, perform
 from ga3c.measurements import measure, spread
-from tests.finished_runs import make_run
+from tests.finished_runs import ENVS_PER_AGENT, make_run
 
 RUN = Run("Pong", 4, 2, 1, seconds=50.0)
 
@@ -153,7 +153,7 @@ def test_settling_and_stop_are_left_out(tmp_path):
     measured = measure(RUN, tmp_path)
     assert measured["tps"] == (100, 100, 100, 100)
     assert measured["pps"].highest == 500
-    assert measured["training_queue"].mean == 3 * RUN.envs_per_agent  # a message has the rollouts of an agent's games
+    assert measured["training_queue"].mean == 3 * ENVS_PER_AGENT  # a message has the rollouts of an agent's games
     assert measured["prediction_batch"].mean == 16
     assert np.isnan(measured["cpu_percent"].median)
     assert np.isnan(measured["gpu_percent"].median)

@@ -21,7 +21,7 @@ from tests.program import Started
 RUN = Run("Pong", 4, 2, 1, seconds=50.0)
 
 
-@pytest.mark.parametrize(("scale", "settings", "games"), [("cpu", 36, 16), ("full", 100, 1)])
+@pytest.mark.parametrize(("scale", "settings", "games"), [("cpu", 36, 16), ("full", 100, None)])
 def test_figure_3_is_the_whole_grid_of_the_paper(scale, settings, games):
     runs = fig3.grid(Options(scale))
     assert len(runs) == len({run.name for run in runs}) == settings
@@ -51,10 +51,8 @@ def test_figure_2_and_table_2():
     runs = fig2.plan(Options())
     assert set(runs) == {(game, rule) for game in ("Boxing", "Pong") for rule in ("on", "paper")}
     assert {(run.agents, run.predictors, run.trainers) for run in runs.values()} == {(1, 1, 1)}
-    learning, schedule = config.Settings().learning, config.Settings().schedule
-    assert {(run.envs_per_agent, run.t_max, run.controller_seconds) for run in runs.values()} == {
-        (schedule.envs_per_agent, learning.t_max, schedule.controller_seconds)
-    }, "not as train does it without a flag"
+    train = (None, None, "default")  # what it does without a flag
+    assert {(run.envs_per_agent, run.t_max, run.preset) for run in runs.values()} == {train}
     full = table2.plan(Options("full"))
     assert [run.network for run in full] == list(table2.PAPER["I"])
     assert {(run.agents, run.predictors, run.trainers) for run in full} == {(128, 2, 2)}
@@ -63,17 +61,18 @@ def test_figure_2_and_table_2():
 @pytest.mark.parametrize("scale", ["cpu", "full"])
 def test_train_takes_every_run(scale, tmp_path):
     options = Options(scale)
-    for run in [*fig3.grid(options)[-1:], *table2.plan(options), *fig2.plan(options).values()]:
+    fig3_and_table_2 = [fig3.grid(options)[-1], *table2.plan(options)]
+    for run in [*fig3_and_table_2, *fig2.plan(options).values()]:
         words = replace(run, controller="on").command(tmp_path)
         settings, _ = parse_settings(words[words.index("train") + 1 :])
-        schedule = settings.schedule
-        assert (schedule.agents, schedule.predictors, schedule.trainers) == (run.agents, run.predictors, run.trainers)
-        assert (schedule.envs_per_agent, schedule.controller) == (run.envs_per_agent, "on")
-        learning = settings.learning
-        assert (learning.network, learning.preset, learning.t_max) == (run.network, run.preset, run.t_max)
-        if scale == "full":
-            paper = config.with_presets(config.Settings(), "paper", None).learning
-            assert replace(learning, network="auto", seed=paper.seed) == paper
+        expected = config.with_presets(config.Settings(), {"cpu": "default", "full": "paper"}[scale], None)
+        schedule = {"agents": run.agents, "predictors": run.predictors, "trainers": run.trainers, "controller": "on"}
+        learning = {"network": run.network, "seed": 1}
+        if run in fig3_and_table_2 and scale == "cpu":
+            schedule |= {"envs_per_agent": 16}
+            learning |= {"t_max": 5}
+        assert settings.schedule == replace(expected.schedule, **schedule)
+        assert settings.learning == replace(expected.learning, **learning)
         assert settings.run.minutes * 60 == pytest.approx(run.seconds)
         assert settings.run.run_dir == str(tmp_path)
 

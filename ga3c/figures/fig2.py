@@ -16,7 +16,7 @@ RULES = {"on": "our controller", "paper": "the paper's rule"}
 SCALES = {
     "cpu": {"seconds": 1500.0},
     # The paper does not say how long; its Figure 5 shows the same for three hours.
-    "full": {"seconds": 10_800.0, "envs_per_agent": 1, "t_max": 5, "preset": "paper"},
+    "full": {"seconds": 10_800.0, "preset": "paper"},
 }
 COUNTS = {"trainers": "$N_T$", "predictors": "$N_P$", "agents": "$N_A$"}
 

@@ -18,7 +18,7 @@ COUNTS = {
 }
 SCALES = {
     "cpu": {"seconds": 25.0, "envs_per_agent": 16, "t_max": 5},
-    "full": {"seconds": 960.0, "envs_per_agent": 1, "t_max": 5, "preset": "paper"},
+    "full": {"seconds": 960.0, "preset": "paper"},
 }
 Measured = dict[Run, dict[str, Spread]]
 

@@ -13,11 +13,8 @@ NETWORKS = ("small", "large-stride-4", "large-stride-3", "large-stride-2", "larg
 SCALES = {
     "cpu": {"agents": 2, "predictors": 1, "trainers": 1, "seconds": 50.0, "envs_per_agent": 16, "t_max": 5},
     # The paper's fastest setting on System I.
-    "full": {
-        "agents": 128, "predictors": 2, "trainers": 2, "seconds": 960.0, "envs_per_agent": 1, "t_max": 5,
-        "preset": "paper",
-    },
-}  # fmt: skip
+    "full": {"agents": 128, "predictors": 2, "trainers": 2, "seconds": 960.0, "preset": "paper"},
+}
 # GA3C in the paper: (PPS, CPU %, GPU %). It has only the smallest and the largest network for Systems II and III.
 PAPER = {
     "I": {
