@@ -9,7 +9,7 @@ from ga3c.experiments import FINISHED, Run, directory_of
 from ga3c.stats_writer import THROUGHPUT_COLUMNS
 
 UNKNOWN = (math.nan, math.nan)
-ENVS_PER_AGENT = 8  # of a run that leaves them to its preset
+ENVS_PER_AGENT = 16
 
 
 def make_run(run: Run, out, tps=100.0, core_ms=UNKNOWN, rows=10, **columns):
@@ -28,6 +28,6 @@ def make_run(run: Run, out, tps=100.0, core_ms=UNKNOWN, rows=10, **columns):
         writer = csv.DictWriter(file, values.keys(), lineterminator="\n")
         writer.writeheader()
         writer.writerows(lines)
-    settings = {"schedule": {"envs_per_agent": run.envs_per_agent or ENVS_PER_AGENT}}
+    settings = {"schedule": {"envs_per_agent": ENVS_PER_AGENT}}
     (directory / "config.json").write_text(json.dumps({"settings": settings, "hardware": {"cores": 2}}))
     (directory / FINISHED).write_text(json.dumps(asdict(run)))
