@@ -33,10 +33,11 @@ def test_the_learning_rate_falls_with_the_steps_of_the_run(tmp_path):
     for decay_steps in (0, 1):
         run_dir = tmp_path / str(decay_steps)
         flags = ["--learning-rate-decay-steps", decay_steps, "--controller", "off", "--log-seconds", 0.2]
-        ended = program.run(*TINY, "--run-dir", run_dir, "--steps", 10_000, *flags)
+        ended = program.run(*TINY, "--run-dir", run_dir, "--steps", 20_000, *flags)
         assert ended.returncode == 0, ended.stderr
-        norms.append([float(row["update_norm"]) for row in program.rows(run_dir / "throughput.csv")])
-    assert np.nanmean(norms[1][-5:]) < np.nanmean(norms[0][-5:]) / 100  # a ten-thousandth of the rate
+        rows = [float(row["update_norm"]) for row in program.rows(run_dir / "throughput.csv")]
+        norms.append([norm for norm in rows if not math.isnan(norm)][-1])  # the end alone: a quick run has few rows
+    assert norms[1] < norms[0] / 100  # a ten-thousandth of the rate
 
 
 def test_a_real_game_trains(atari_run):
