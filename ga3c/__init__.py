@@ -5,5 +5,6 @@
         |                                                                              Model
         '----------- rollout in slot s is complete ---------> training queue ----> Trainer 1..N_T
 
-The Controller changes the three counts to maximise trainings per second (TPS). The Server wires all of it.
+The Controller changes the three counts to maximise trainings per second (TPS). A system wires all of it, the Server
+runs the system. The house and its rooms: README.md.
 """

@@ -23,7 +23,7 @@ COMMANDS = {
 
 def main(arguments: list[str]) -> int:
     """Runs the command that the first word names. Returns the exit status."""
-    from ga3c.config import ConfigError
+    from ga3c.errors import ConfigError
 
     os.umask(os.umask(0o022) | 0o002)  # whatever is written: not for everybody to write
     command = "train"

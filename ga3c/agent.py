@@ -3,27 +3,11 @@
 Never imports TensorFlow: agents start fast and stay small.
 """
 
-import contextlib
-import ctypes
-import faulthandler
-import os
-import signal
-import sys
-import traceback
-from multiprocessing import forkserver
-
 import numpy as np
 
-from ga3c import environments
-from ga3c.config import EnvironmentSettings
-from ga3c.inbox import ServerGone
 from ga3c.prediction_queue import Order, PredictionClient
-from ga3c.rollout import AgentMemory, Doing
 from ga3c.training_queue import Episode, TrainingClient
-
-NICENESS = 10  # agents yield to the server: where cores are few, no work for the model shall pile up and get old
-# They reach the whole process group; what they mean is the server's business.
-SERVER_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+from ga3c.transport.memory import AgentMemory, Doing
 
 
 class Scores:
@@ -80,6 +64,7 @@ def play(
         if order == Order.FINISH:
             if row:
                 slots["bootstrap_value"][slot] = slots["value"][slot, row]
+                slots["last_observation"][slot] = slots["observation"][slot, row]
                 training.ship(slot, row, transitions, scores.take())
                 memory.shipped()
             return
@@ -98,43 +83,8 @@ def play(
         row += 1
         if row == t_max or restarting.all():
             complete = slot, row, transitions
+            slots["last_observation"][slot] = observations
             memory.now(Doing.WAITING_FOR_SLOT)
             slot, row, transitions = training.free_slot(), 0, 0
             memory.now(Doing.STEPPING)
         slots["observation"][slot, row] = observations
-
-
-def end_with_server() -> None:
-    """Lets the kernel kill this process when the server ends, also if it hangs or is stopped.
-
-    Elsewhere than on Linux it ends when it next needs the server.
-    """
-    if sys.platform == "linux":
-        # The process that agents are forked from ends when nobody holds its life-line any more, and every agent is
-        # given that, too. When it ends, so do those it has forked.
-        with contextlib.suppress(AttributeError, TypeError, OSError):
-            os.close(forkserver._forkserver._forkserver_alive_fd)
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1: PR_SET_PDEATHSIG
-
-
-def main(
-    settings: EnvironmentSettings,
-    seed: int,
-    memory: AgentMemory,
-    predictions: PredictionClient,
-    training: TrainingClient,
-) -> None:
-    """Entry point of the process. Ends when told to, or when the server is gone; says why if it fails."""
-    end_with_server()
-    os.nice(NICENESS)
-    faulthandler.enable()
-    for number in SERVER_SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
-    try:
-        envs = environments.make(settings, memory.slots["action"].shape[2], seed)
-        play(envs, memory, predictions, training, settings.reward_clip)
-    except ServerGone:
-        os._exit(1)  # there is nobody left to report to
-    except BaseException:
-        memory.say_last_words(traceback.format_exc())
-        os._exit(1)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ga3c.inbox import Inbox, Line, Peer
-from ga3c.rollout import AgentMemory
+from ga3c.transport.inbox import Inbox, Line, Peer
+from ga3c.transport.memory import AgentMemory
 
 _REQUEST = struct.Struct("<iidd")  # slot, row, when it was asked, seconds from the prediction before to the wake-up
 _ANSWER = struct.Struct("<id")  # an Order, when it was predicted
@@ -67,14 +67,11 @@ class Request(NamedTuple):
     def observations(self) -> np.ndarray:
         return self.agent.memory.slots["observation"][self.slot, self.row]
 
-    def answer(
-        self, actions: np.ndarray, log_probabilities: np.ndarray, values: np.ndarray, version: int, predicted: float
-    ) -> None:
+    def answer(self, fields: dict[str, np.ndarray], version: int, predicted: float) -> None:
         """Writes the answer into the row that asked, [env] each, and wakes the agent. `predicted` says when it was."""
         slots = self.agent.memory.slots
-        slots["action"][self.slot, self.row] = actions
-        slots["log_probability"][self.slot, self.row] = log_probabilities
-        slots["value"][self.slot, self.row] = values
+        for name, values in fields.items():
+            slots[name][self.slot, self.row] = values
         slots["version"][self.slot, self.row] = version
         self.agent.answer(self.row, predicted)
 

@@ -32,11 +32,11 @@ def predict(
                 states[index * envs : (index + 1) * envs] = request.observations
             batch = states[:size]
         assembled = time.monotonic()
-        actions, log_probabilities, values, version = model.predict(batch)
+        fields, version = model.predict(batch)
         predicted = time.monotonic()
         for index, request in enumerate(requests):
             rows = slice(index * envs, (index + 1) * envs)
-            request.answer(actions[rows], log_probabilities[rows], values[rows], version, predicted)
+            request.answer({name: values[rows] for name, values in fields.items()}, version, predicted)
         answered = time.monotonic()
         replies = [request.reply_seconds for request in requests if request.reply_seconds >= 0]
         stats.predicted(

@@ -78,16 +78,17 @@ class Stats:
             self._totals.prediction_batches += 1
             self._window.predictions += 1
 
-    def trained(self, rollouts, envs: int, update, lags: np.ndarray, timings: Timings) -> None:
-        """One update: the rollouts in it (training_queue.Rollout), the model's Update, and each row's lag."""
-        steps, lag_sum = sum(rollout.transitions for rollout in rollouts), float(lags.sum())
+    def trained(self, batch, update, timings: Timings) -> None:
+        """One update: the rollout.Batch that it was made from, and the model.Update."""
+        steps, lags = sum(rollout.transitions for rollout in batch.rollouts), update.version - batch.versions
+        lag_sum = float(lags.sum())
         with self._lock:
             totals, window = self._totals, self._window
             self._timings.add(timings)
-            totals.rollouts += len(rollouts) * envs
+            totals.rollouts += batch.columns
             totals.lag_sum += lag_sum
             totals.lag_rows += lags.size
-            for rollout in rollouts:
+            for rollout in batch.rollouts:
                 totals.steps += rollout.transitions
                 for episode in rollout.episodes:
                     totals.episodes += 1
@@ -168,5 +169,5 @@ class Window:
         self.lag_sum, self.lag_rows, self.lag_max = 0.0, 0, 0
 
     def mean(self, name: str) -> float:
-        """Mean of a field of the updates."""
-        return float(np.mean([getattr(update, name) for update in self.updates])) if self.updates else float("nan")
+        """Mean of one of the updates' numbers; NaN without an update."""
+        return float(np.mean([update.numbers[name] for update in self.updates])) if self.updates else float("nan")

@@ -1,34 +1,27 @@
-"""Trainer: a thread that groups rollouts to a batch and makes one update of the model with it."""
+"""Trainer: a thread that takes batches of experience and makes one update of the model with each."""
 
 import time
 
 from ga3c.model import Model
-from ga3c.rollout import Batch
 from ga3c.stats import Stats, Timings
-from ga3c.training_queue import TrainingQueue
 
 
-def train(queue: TrainingQueue, model: Model, stats: Stats, batch: Batch) -> None:
-    """Runs until the queue says that this thread shall leave. `batch` is this thread's own."""
+def train(experience, model: Model, stats: Stats) -> None:
+    """Runs until the experience (a `training_queue.TrainingQueue`) says that this thread shall leave."""
     trained = recorded = time.monotonic()
-    while rollouts := queue.next_batch():
-        taken, last_trained, waited_from = time.monotonic(), trained, recorded
-        records = [(rollout.record, rollout.length) for rollout in rollouts]
-        batch.fill(records)
-        versions = batch.versions(records)
-        filled = time.monotonic()
-        update = model.train(batch, stats.trained_steps())
+    while batch := experience.next_batch():
+        last_trained, waited_from = trained, recorded
+        update = model.train(batch.arrays, stats.trained_steps())
         trained = time.monotonic()
-        for rollout in rollouts:
-            rollout.release()  # not before: the batch may be the slot itself
+        experience.done(batch)
         timings = Timings(
-            rollouts=len(rollouts),
-            rollout_queue=sum(taken - rollout.shipped for rollout in rollouts),
+            rollouts=len(batch.rollouts),
+            rollout_queue=sum(batch.taken - rollout.shipped for rollout in batch.rollouts),
             updates=1,
-            update_assembly=filled - taken,
-            update_model=trained - filled,
+            update_assembly=batch.assembled - batch.taken,
+            update_model=trained - batch.assembled,
             update_records=waited_from - last_trained,  # of the update before: this one's are still to come
-            trainer_waiting=taken - waited_from,
+            trainer_waiting=batch.taken - waited_from,
         )
-        stats.trained(rollouts, batch.envs, update, update.version - versions, timings)
+        stats.trained(batch, update, timings)
         recorded = time.monotonic()

@@ -3,12 +3,14 @@
 import struct
 import time
 from collections import deque
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ga3c.inbox import Inbox, Line, Peer
-from ga3c.rollout import AgentMemory
+from ga3c.rollout import Batch, Buffer
+from ga3c.transport.inbox import Inbox, Line, Peer
+from ga3c.transport.memory import AgentMemory
 
 _HEADER = struct.Struct("<iiiid")  # slot, length in steps, transitions, finished episodes, when it was shipped
 _EPISODE = struct.Struct("<di")  # score, length in steps
@@ -51,7 +53,7 @@ class Rollout(NamedTuple):
         return self.agent.memory.slots[self.slot]
 
     def release(self) -> None:
-        """Hands the slot back to its agent: whoever took the rollout has copied it."""
+        """Hands the slot back to its agent."""
         self.agent.send(_SLOT.pack(self.slot))
         self.agent.released_at = time.monotonic()
         self.agent.held.discard(self.slot)
@@ -67,10 +69,14 @@ def _parse(agent: _Agent, data: bytes) -> Rollout:
 
 
 class TrainingQueue:
-    """A replay memory can stand in its place: what the trainer needs is `next_batch`."""
+    """The trainers' experience. A replay memory can stand in its place: `next_batch`, `done`, `waiting`, `close`."""
 
-    def __init__(self, rollouts_per_batch: int):
+    def __init__(self, dtype: np.dtype, rollouts_per_batch: int, fields: Sequence[str]):
+        """`dtype`: of a rollout. `fields`: those that the algorithm learns from."""
         self._rollouts_per_batch = rollouts_per_batch
+        self._new_buffer = lambda: Buffer(dtype, rollouts_per_batch, fields)
+        self._buffers: list[Buffer] = []  # that nobody uses
+        self._envs = dtype["action"].shape[1]
         self._inbox = Inbox(_parse)
         self.close = self._inbox.close
         self.retire_one = self._inbox.retire_one
@@ -84,13 +90,30 @@ class TrainingQueue:
     def disconnect(self, agent: _Agent) -> None:
         self._inbox.disconnect(agent)
 
-    def next_batch(self) -> list[Rollout]:
+    def next_batch(self) -> Batch | None:
         """Waits for enough rollouts for one update and returns exactly those.
 
-        Once closed it returns what is left, fewer than that in the end; [] when the thread shall leave.
+        Once closed it returns what is left, fewer than that in the end; None when the thread shall leave.
         """
         wanted = self._rollouts_per_batch
-        return self._inbox.take(lambda waiting: wanted if len(waiting) >= wanted else 0)
+        rollouts = self._inbox.take(lambda waiting: wanted if len(waiting) >= wanted else 0)
+        if not rollouts:
+            return None
+        taken = time.monotonic()
+        try:
+            buffer = self._buffers.pop()
+        except IndexError:  # one for each trainer
+            buffer = self._new_buffer()
+        arrays = buffer.fill([(rollout.record, rollout.length) for rollout in rollouts])
+        versions = np.concatenate([rollout.record["version"][: rollout.length] for rollout in rollouts])
+        columns = len(rollouts) * self._envs
+        return Batch(arrays, versions, rollouts, columns, taken, time.monotonic(), buffer)
+
+    def done(self, batch: Batch) -> None:
+        """The batch is trained on: its slots go back to their agents. Not before: its arrays may be the slots."""
+        for rollout in batch.rollouts:
+            rollout.release()
+        self._buffers.append(batch.buffer)
 
 
 class TrainingClient:

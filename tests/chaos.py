@@ -29,8 +29,8 @@ import psutil
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from ga3c import checkpoint  # noqa: E402
-from ga3c.run_directory import read_csv  # noqa: E402
+from ga3c.records import checkpoint  # noqa: E402
+from ga3c.records.disk import read_csv  # noqa: E402
 
 MARK = "GA3C_CHAOS"  # an environment variable that tells our processes from all others
 CHECKPOINT_SECONDS = 2

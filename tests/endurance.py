@@ -23,7 +23,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from ga3c.controller import Counts  # the rest where it is used: each agent's process loads this file
+from ga3c.scheduling.counts import Counts  # the rest where it is used: each agent's process loads this file
 
 REST = Counts(2, 1, 1)  # the setting in which it is measured
 GROWTH = 0.02
@@ -31,7 +31,7 @@ GROWTH = 0.02
 
 def measure(server, most: Counts) -> dict[str, float]:
     """At rest, after a larger setting than any: no process or thread of another, all memory of agents once in use."""
-    from ga3c import agent_pool
+    from ga3c.processes import agent_pool
 
     agent_pool.SPARE_SECONDS = 0.0
     largest = Counts(*(2 * count for count in most))  # larger than chance makes it, with those that are still leaving
@@ -76,10 +76,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
 
-    from ga3c import agent_pool, environments
-    from ga3c.agent_pool import start_forkserver
-    from ga3c.config import EnvironmentSettings, RunSettings, ScheduleSettings, Settings
-    from ga3c.console import Console
+    from ga3c import environments
+    from ga3c.processes import agent_pool
+    from ga3c.processes.agent_pool import start_forkserver
+    from ga3c.records.console import Console
+    from ga3c.settings.game import EnvironmentSettings
+    from ga3c.settings.run import RunSettings, Settings
+    from ga3c.settings.schedule import ScheduleSettings
 
     start_forkserver()
     settings = Settings(

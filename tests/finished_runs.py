@@ -5,14 +5,15 @@ import json
 import math
 from dataclasses import asdict
 
-from ga3c.experiments import FINISHED, Run, directory_of
-from ga3c.stats_writer import THROUGHPUT_COLUMNS
+from ga3c.experiments.runs import FINISHED, directory_of
+from ga3c.experiments.throughput import SpeedRun
+from ga3c.records.columns import THROUGHPUT_COLUMNS
 
 UNKNOWN = (math.nan, math.nan)
 ENVS_PER_AGENT = 16
 
 
-def make_run(run: Run, out, tps=100.0, core_ms=UNKNOWN, rows=10, **columns):
+def make_run(run: SpeedRun, out, tps=100.0, core_ms=UNKNOWN, rows=10, **columns):
     """A finished run with `rows` equal rows in its time, and one of its stop. 1 PPS = 1 step a second = 5 TPS."""
     directory = directory_of(run, out)
     directory.mkdir(parents=True)

@@ -8,8 +8,9 @@ import pytest
 
 from ga3c.agent import play
 from ga3c.prediction_queue import Order, PredictionQueue
-from ga3c.rollout import AgentMemory, EnvironmentSpec, rollout_dtype
+from ga3c.rollout import EnvironmentSpec, rollout_dtype
 from ga3c.training_queue import Episode, TrainingQueue
+from ga3c.transport.memory import AgentMemory
 
 T_MAX = 5
 
@@ -49,8 +50,9 @@ def played(envs, count, rollouts=0, reward_clip=1.0, answers=0, pauses=None):
     (record, rollout), and the memory.
     """
     spec = EnvironmentSpec("Scripted", (1,), "float32", 2, 1)
-    memory = AgentMemory(rollout_dtype(spec, T_MAX, count), 4)
-    predictions, training = PredictionQueue(), TrainingQueue(1)
+    dtype = rollout_dtype(spec, T_MAX, count)
+    memory = AgentMemory(dtype, 4)
+    predictions, training = PredictionQueue(), TrainingQueue(dtype, 1, ("valid",))
     handle, prediction_client = predictions.connect(memory)
     _, training_client = training.connect(0, memory, 4)
     agent = threading.Thread(
@@ -68,7 +70,7 @@ def played(envs, count, rollouts=0, reward_clip=1.0, answers=0, pauses=None):
             if pauses is not None and requests[0].row == 0:
                 handle.order(Order.PAUSE if len(pauses) % 2 == 0 else Order.GO_ON)
                 pauses.append(None)
-            requests[0].answer(np.zeros(count), np.zeros(count), values, 0, 0.0)
+            requests[0].answer({"value": values}, 0, 0.0)
             while handle.pausing:
                 time.sleep(0.005)
                 pauses[-1] = memory.shipments
@@ -76,8 +78,9 @@ def played(envs, count, rollouts=0, reward_clip=1.0, answers=0, pauses=None):
 
     def trainer():
         while batch := training.next_batch():
-            taken.append((batch[0].record.copy(), batch[0]))
-            batch[0].release()
+            (rollout,) = batch.rollouts
+            taken.append((rollout.record.copy(), rollout))
+            training.done(batch)
             if len(taken) == rollouts:
                 handle.order(Order.FINISH)
 

@@ -9,12 +9,14 @@ import time
 import psutil
 import pytest
 
-from ga3c import agent_pool, environments
-from ga3c.agent import NICENESS
-from ga3c.agent_pool import AgentPool
-from ga3c.config import EnvironmentSettings, TrainingFailed
+from ga3c import environments
+from ga3c.errors import TrainingFailed
 from ga3c.prediction_queue import PredictionQueue
+from ga3c.processes import agent_pool
+from ga3c.processes.agent_pool import AgentPool
+from ga3c.processes.agent_process import NICENESS
 from ga3c.rollout import rollout_dtype
+from ga3c.settings.game import EnvironmentSettings
 from ga3c.training_queue import TrainingQueue
 
 T_MAX, GAMES, SLOTS = 5, 2, 3
@@ -27,29 +29,28 @@ class FewLines:
         settings = EnvironmentSettings(game=game)
         spec = environments.make(settings, 1, 0).spec
         self.dtype = rollout_dtype(spec, T_MAX, GAMES)
-        self.predictions, self.training = PredictionQueue(), TrainingQueue(1)
+        self.predictions, self.training = PredictionQueue(), TrainingQueue(self.dtype, 1, ("valid",))
         self.said, self.answers, self.releases = [], threading.Event(), threading.Event()
         self.answers.set()
         self.releases.set()
-        self.pool = AgentPool(settings, self.predictions, self.training, self.dtype, SLOTS, 1, 0, silence_seconds, self)
+        self.pool = AgentPool(
+            settings, self.predictions, self.training, self.dtype, SLOTS, 1, 0, silence_seconds, self.said.append
+        )
         self.threads = [threading.Thread(target=part, daemon=True) for part in (self._predictor, self._trainer)]
         for thread in self.threads:
             thread.start()
-
-    def say(self, text):
-        self.said.append(text)
 
     def _predictor(self):
         while requests := self.predictions.take(10):
             self.answers.wait()
             for request in requests:
-                request.answer(0, 0.0, 0.0, 0, time.monotonic())
+                request.answer({"action": 0}, 0, time.monotonic())
             time.sleep(0.001)
 
     def _trainer(self):
         while batch := self.training.next_batch():
             self.releases.wait()
-            batch[0].release()
+            self.training.done(batch)
 
     def watch(self, seconds):
         deadline = time.monotonic() + seconds

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ga3c.aggregates import interquartile_mean, interval, probability_of_improvement
+from ga3c.experiments.aggregates import interquartile_mean, interval, probability_of_improvement
 
 
 def test_the_interquartile_mean_is_of_the_middle_half():

@@ -1,91 +1,58 @@
-"""Who may import whom. The lower a group stands in ALLOWED, the more it may use."""
+"""Who may import whom: downwards only. The picture is in ga3c/README.md."""
 
 import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "ga3c"
 TENSORFLOW = {"tensorflow", "keras"}
-# module -> what of this package it may import (besides itself), or None: anything but `commands`
+
+# Each station (a file) and each room (a folder), from the ground up, and which of those above it may import.
+LOWEST = {"errors", "rollout", "stats", "scheduling"}
+GROUND = LOWEST | {"machine", "settings", "transport"}
+QUEUES = {"prediction_queue", "training_queue"}
+STATIONS = {*QUEUES, "agent", "model", "predictor", "trainer"}
+LEARNING = {"networks", "devices", "algorithms"}
+READERS = {"records", "views", "play"}
 ALLOWED = {
-    "config": set(),
-    "ranges": {"config"},
-    "saved_settings": {"config", "ranges"},
-    "rollout": set(),
-    "console": set(),
-    "checkpoint": {"config"},
-    "disk": set(),
-    "inbox": set(),
-    "prediction_queue": {"inbox", "rollout"},
-    "training_queue": {"inbox", "rollout"},
-    "environments": {"config", "rollout"},
-    "controller": set(),
-    "resources": {"config"},
-    "stall": set(),
-    "measurement": {"controller"},
-    "proposals": {"controller", "measurement"},
-    "tuner": {"controller", "measurement", "proposals"},
-    "stats": set(),
-    "collapse": {"disk"},
-    "tensorboard_writer": {"disk"},
-    "stats_writer": {"collapse", "console", "disk", "stats", "tensorboard_writer"},
-    "protocols": {"config", "environments"},
-    "progress": {"config", "controller", "protocols", "saved_settings", "stats"},
-    "recovery": {"checkpoint", "config", "controller", "disk", "model", "progress", "stats", "stats_writer"},
-    "run_directory": {"config", "disk", "environments", "protocols", "saved_settings"},
-    "networks": {"config", "rollout"},
-    "algorithms": set(),
-    "agent": {"config", "environments", "inbox", "rollout", "prediction_queue", "training_queue"},
-    "device": {"config"},
-    "graph": set(),
-    "model": {"algorithms", "config", "device", "graph", "networks", "rollout"},
-    "predictor": {"model", "prediction_queue", "stats"},
-    "trainer": {"model", "training_queue", "rollout", "stats"},
-    "agent_handle": {"rollout"},
-    "agent_pool": {
-        "agent",
-        "agent_handle",
-        "config",
-        "console",
-        "prediction_queue",
-        "rollout",
-        "stats",
-        "training_queue",
-    },
-    "drawing": set(),
-    "experiments": {"checkpoint", "config", "disk", "run_directory"},
-    "measurements": {"disk", "experiments", "run_directory"},
-    "aggregates": set(),
-    "evaluation": {"aggregates", "config", "environments", "protocols"},
-    "comparison": {
-        "aggregates",
-        "checkpoint",
-        "collapse",
-        "config",
-        "curves",
-        "disk",
-        "drawing",
+    **{name: set() for name in LOWEST},
+    "machine": {"errors"},
+    "settings": {"errors", "machine"},
+    "transport": {"rollout"},
+    **{name: {"rollout", "transport"} for name in QUEUES},
+    "environments": {"errors", "rollout", "settings"},
+    "agent": {*QUEUES, "transport"},
+    "networks": {"errors", "rollout"},
+    "devices": {"errors", "machine"},
+    "algorithms": {"settings"},
+    "model": {"devices", "errors", "networks", "rollout", "settings"},
+    "predictor": {"model", "prediction_queue", "rollout", "stats"},
+    "trainer": {"model", "rollout", "stats"},
+    "processes": {*GROUND, *QUEUES, "agent", "environments"} - {"scheduling"},
+    "records": GROUND | {"environments"},
+    "systems": {*GROUND, *STATIONS, *LEARNING, "processes"},
+    "server": GROUND | {"processes", "records"},
+    "views": {"environments", "errors", "records", "settings"},
+    "play": {*READERS, *LEARNING, "environments", "errors", "machine", "model", "settings"},
+    "experiments": {*GROUND, *STATIONS, *LEARNING, *READERS, "environments", "processes"},
+    "papers": {"environments", "errors", "experiments", "records", "settings", "views"},
+    "commands": {
+        *GROUND,
+        *LEARNING,
+        *READERS,
+        "environments",
         "experiments",
-        "measurements",
-        "protocols",
-        "run_directory",
+        "papers",
+        "processes",
+        "server",
+        "systems",
     },
-    "figures": {"comparison", "config", "disk", "drawing", "experiments", "measurements", "run_directory"},
-    "run_view": {"disk", "run_directory", "stats_writer"},
-    "screen": {"run_view"},
-    "live_screen": {"run_view", "screen"},
-    "curves": {"collapse", "config", "protocols", "run_directory", "saved_settings"},
-    "dashboard": {"config", "curves", "drawing", "run_directory", "run_view", "screen"},
-    "playing": {"config", "environments"},
-    "controls": set(),
-    "displays": {"controls", "live_screen", "playing", "screen"},
-    "stations": {"config", "environments", "rollout", "prediction_queue", "training_queue"},
-    "server": None,
 }
-MAY_LOAD_TENSORFLOW = {"networks", "algorithms", "device", "graph", "model"}
+MAY_LOAD_TENSORFLOW = {*LEARNING, "model"}
 
 
 def imports_of(file: Path) -> set[str]:
@@ -100,36 +67,37 @@ def imports_of(file: Path) -> set[str]:
     return names
 
 
-def station(file: Path) -> str:
+def room(file: Path) -> str:
     return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-FILES = [f for f in sorted(PACKAGE.rglob("*.py")) if station(f) not in ("commands", "__init__", "__main__")]
+FILES = [f for f in sorted(PACKAGE.rglob("*.py")) if room(f) not in ("__init__", "__main__")]
+EACH_FILE = pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(PACKAGE)))
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(PACKAGE)))
+@EACH_FILE
 def test_imports_point_downwards(file):
-    own = station(file)
+    own = room(file)
     assert own in ALLOWED, f"{own} is not in the picture: say here what it may import"
-    used = {name.split(".")[1] for name in imports_of(file) if name.startswith("ga3c.")} - {own}
-    allowed = ALLOWED[own]
-    if allowed is None:
-        assert "commands" not in used
-    else:
-        assert used <= allowed
+    assert {name.split(".")[1] for name in imports_of(file) if name.startswith("ga3c.")} - {own} <= ALLOWED[own]
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(PACKAGE)))
+def test_no_file_imports_itself_by_a_detour():
+    modules = {".".join(["ga3c", *f.relative_to(PACKAGE).with_suffix("").parts]): f for f in FILES}
+    uses = {module: (imports_of(file) & set(modules)) - {module} for module, file in modules.items()}
+    assert list(TopologicalSorter(uses).static_order())  # raises CycleError
+
+
+@EACH_FILE
 def test_tensorflow_is_loaded_only_where_it_may_be(file):
-    roots = {name.split(".")[0] for name in imports_of(file)}
-    if station(file) in ("config", "rollout"):
-        assert roots <= set(sys.stdlib_module_names) | {"numpy"}
-    if station(file) == "tensorboard_writer":  # imported where it is used
-        top = {n.split(".")[0] for n in imports_at_top(file)}
-        assert not top & TENSORFLOW
-    elif station(file) not in MAY_LOAD_TENSORFLOW:
+    roots, own = {name.split(".")[0] for name in imports_of(file)}, room(file)
+    if own in LOWEST:
+        assert roots <= set(sys.stdlib_module_names) | {"numpy", "ga3c"}
+    if file.name == "tensorboard.py":  # imported where it is used
+        assert not {name.split(".")[0] for name in imports_at_top(file)} & TENSORFLOW
+    elif own not in MAY_LOAD_TENSORFLOW:
         assert not roots & TENSORFLOW
-    if station(file) in ("networks", "algorithms"):
+    if own in ("networks", "algorithms"):
         assert not roots & {"threading", "multiprocessing", "pathlib", "os", "argparse", "tyro"}
 
 
@@ -140,15 +108,15 @@ def imports_at_top(file: Path) -> set[str]:
     }
 
 
-def test_only_commands_import_the_server():
-    for file in FILES:
-        assert not any(name.startswith("ga3c.server") for name in imports_of(file)), file
+def test_only_commands_import_systems_and_the_server():
+    importers = {room(f) for f in FILES if any(n.startswith(("ga3c.server", "ga3c.systems")) for n in imports_of(f))}
+    assert importers <= {"commands", "systems"}
 
 
 COMMANDS = [f"ga3c.commands.{command}" for command in ("train", "plot", "reproduce")]
 
 
-@pytest.mark.parametrize("module", ["ga3c", "ga3c.agent", *COMMANDS])
+@pytest.mark.parametrize("module", ["ga3c", "ga3c.agent", "ga3c.processes.agent_process", *COMMANDS])
 def test_importing_loads_no_tensorflow(module):
     code = f"import sys, {module}; sys.exit('tensorflow' in sys.modules or 'keras' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=PACKAGE.parent, check=False).returncode == 0

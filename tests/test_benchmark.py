@@ -6,13 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ga3c import stations
-from ga3c.commands.benchmark import bound, latency, since_first_update, summary
-from ga3c.commands.command_line import to_flags
 from ga3c.commands.train import parse_settings
-from ga3c.config import Settings, usable_cores
+from ga3c.experiments import station_costs
+from ga3c.experiments.benchmark import bound, latency, since_first_update, summary
+from ga3c.experiments.station_costs import Cost
+from ga3c.machine import usable_cores
 from ga3c.rollout import EnvironmentSpec
-from ga3c.stations import Cost
+from ga3c.settings.run import Settings
+from ga3c.settings.saved import to_flags
 from tests import program
 
 SPEC = EnvironmentSpec("Test", (3,), "float32", 2, 1)
@@ -43,7 +44,7 @@ class Affine:
 @pytest.mark.parametrize(("mean_batch", "sizes"), [(16.0, {16, 24}), (20.0, {16, 24}), (3.0, {8, 16})])
 def test_predictions_are_measured_at_the_sizes_around_the_mean(mean_batch, sizes):
     model = Affine()
-    stations.predict(model, SPEC, 8, mean_batch, seconds=0.01)
+    station_costs.predict(model, SPEC, 8, mean_batch, seconds=0.01)
     assert set(model.sizes) == sizes
 
 
@@ -55,13 +56,13 @@ def test_a_mean_batch_between_two_sizes_is_interpolated(monkeypatch):
         work()
         return Cost(*[(5.0 + model.sizes[-1]) / steps] * 2)
 
-    monkeypatch.setattr(stations, "_repeat", took)
-    assert stations.predict(model, SPEC, 8, 20.0, seconds=1) == pytest.approx((25 / 20, 25 / 20))
-    assert stations.predict(model, SPEC, 8, 24.0, seconds=1) == pytest.approx((29 / 24, 29 / 24))
+    monkeypatch.setattr(station_costs, "_repeat", took)
+    assert station_costs.predict(model, SPEC, 8, 20.0, seconds=1) == pytest.approx((25 / 20, 25 / 20))
+    assert station_costs.predict(model, SPEC, 8, 24.0, seconds=1) == pytest.approx((29 / 24, 29 / 24))
 
 
 def test_messages_of_an_agent_are_counted_on_both_sides():
-    cost = stations.queue(SPEC, t_max=5, envs=4, slots=3, seconds=0.5)
+    cost = station_costs.queue(SPEC, t_max=5, envs=4, slots=3, seconds=0.5)
     assert 0 < cost.core_ms < 5
     assert cost.wall_ms > 0
 

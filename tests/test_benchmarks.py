@@ -11,8 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ga3c import config, saved_settings
-from ga3c.config import ConfigError
+from ga3c.errors import ConfigError
+from ga3c.settings import saved as saved_settings
+from ga3c.settings.run import Settings
 from tests.benchmarks import compare
 from tests.benchmarks.compare import Measurement
 
@@ -103,7 +104,7 @@ def test_ga3c_and_a_program_that_prints_figures(tmp_path, capsys, monkeypatch):
 
     # ours ran with its defaults, but for the rollouts of the others and what was asked for; where it and when it
     # stopped is not compared
-    settings, defaults = run["settings"], saved_settings.to_dict(config.Settings())
+    settings, defaults = run["settings"], saved_settings.to_dict(Settings())
     asked = {"controller": "off", "agents": 1, "envs_per_agent": 2}
     assert settings["schedule"] == defaults["schedule"] | asked
     assert settings["learning"] == defaults["learning"] | {"network": "small", "t_max": 5, "minimum_batch_steps": 10}

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ga3c import checkpoint
-from ga3c.config import ConfigError
+from ga3c.errors import ConfigError
+from ga3c.records import checkpoint
 from tests.test_disk import files_no_longer_than
 
 ARRAYS = {"network/0": np.arange(1000, dtype=np.float32).reshape(50, 20), "version": np.int64(7)}

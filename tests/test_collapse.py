@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ga3c.collapse import GAMES, CollapseWatch, collapses, resumed
-from ga3c.console import Console
-from ga3c.disk import Disk
+from ga3c.records.collapse import GAMES, CollapseWatch, collapses, resumed
+from ga3c.records.console import Console
+from ga3c.records.disk import Disk
+from ga3c.records.stats_writer import StatsWriter
 from ga3c.stats import Stats, Timings, Totals
-from ga3c.stats_writer import StatsWriter
 
 RNG = np.random.default_rng(0)
 
@@ -65,11 +65,12 @@ def test_it_is_over_when_three_quarters_of_the_gain_are_back():
 def test_the_run_says_both(tmp_path):
     stats, said = Stats(Totals()), io.StringIO()
     counts, console = (lambda: (1, 1, 1)), Console(said)
-    writer = StatsWriter(stats, tmp_path, 5.0, 4, counts, lambda: (0, 0), lambda: 0.0, console, Disk(console.say))
+    writer = StatsWriter(stats, tmp_path, 5.0, 4, (), counts, lambda: (0, 0), lambda: 0.0, console, Disk(console.say))
     for score in np.repeat([-20.0, 18.0, -20.0, 18.0], 200):
         games = [SimpleNamespace(score=score, length_steps=50)]
         rollout = SimpleNamespace(transitions=5, episodes=games, agent=SimpleNamespace(number=0))
-        stats.trained([rollout], 1, SimpleNamespace(applied=False), np.zeros(1), Timings())
+        batch = SimpleNamespace(rollouts=[rollout], columns=1, versions=np.zeros(1))
+        stats.trained(batch, SimpleNamespace(applied=False, version=0), Timings())
     writer.finish()
     collapse, recovery = (line for line in said.getvalue().splitlines() if "mean score" in line)
     assert "the mean score of 100 games fell to -1.4, from 18.0 at best and -20.0 at first." in collapse

@@ -4,8 +4,8 @@ from dataclasses import fields
 
 import pytest
 
-from ga3c import config
 from ga3c.__main__ import main
+from ga3c.settings.run import Settings
 from tests import program
 
 BAD = [
@@ -48,7 +48,7 @@ BAD = [
     ("arguments", "says"), BAD, ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else ""
 )
 def test_bad_input_is_one_line_and_status_2(arguments, says, capfd, tmp_path, monkeypatch):
-    monkeypatch.setattr("ga3c.run_directory.RESULTS", tmp_path)
+    monkeypatch.setattr("ga3c.records.run_directory.RESULTS", tmp_path)
     status = main(arguments)
     out, err = capfd.readouterr()
     assert status == 2
@@ -68,7 +68,7 @@ def test_bad_input_in_a_process_of_its_own(tmp_path):
 def test_help_names_every_setting_with_its_default():
     ended = program.run("--help", env={"COLUMNS": "200"})
     assert ended.returncode == 0
-    for group in fields(config.Settings):
+    for group in fields(Settings):
         for setting in fields(group.type):
             assert "--" + setting.name.replace("_", "-") in ended.stdout, setting.name
     assert "(default: 0.99)" in ended.stdout

@@ -9,15 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ga3c import checkpoint, comparison, protocols
 from ga3c.commands import compare
 from ga3c.commands.command_line import parse
 from ga3c.commands.compare import CompareOptions, plan
-from ga3c.comparison import LearningRun, Outcome
-from ga3c.config import ConfigError, EnvironmentSettings
-from ga3c.experiments import RunFailed, directory_of
-from ga3c.figures import Options, ablation, fig5, fig6, fig7, table3
-from ga3c.stats_writer import EPISODE_COLUMNS
+from ga3c.environments import protocols
+from ga3c.errors import ConfigError
+from ga3c.experiments import comparison, comparison_report
+from ga3c.experiments.comparison import LearningRun, Outcome
+from ga3c.experiments.runs import RunFailed, directory_of
+from ga3c.papers import Options
+from ga3c.papers.ga3c import ablation, fig5, fig6, fig7, table3
+from ga3c.records import checkpoint
+from ga3c.records.columns import EPISODE_COLUMNS
+from ga3c.settings.game import EnvironmentSettings
 from tests import program
 from tests.finished_runs import make_run
 from tests.program import Started
@@ -141,7 +145,7 @@ def test_aggregates(tmp_path):
     assert found["Boxing", "b"].better_than_first == 0.5
     assert found["", "b"].score == pytest.approx(0.75)
     assert found["", "b"].better_than_first == 0.75
-    table = comparison.markdown(comparison.aggregate(outcomes)).splitlines()
+    table = comparison_report.markdown(comparison.aggregate(outcomes)).splitlines()
     assert "| Pong | b | 3 | 12.00 |" in table[3]
     assert "| 46.67 |" in table[3]
     assert "| all, human-normalised | b | 6 | 0.75 |" in table[7]
@@ -150,7 +154,7 @@ def test_aggregates(tmp_path):
 
 def test_a_report(tmp_path):
     outcomes = [learnt(replace(RUN, seed=seed), tmp_path, 5.0) for seed in (1, 2)]
-    assert "| Pong | default | 2 | 5.00 |" in comparison.report(outcomes, tmp_path, "x")
+    assert "| Pong | default | 2 | 5.00 |" in comparison_report.report(outcomes, tmp_path, "x")
     assert [row["seed"] for row in program.rows(tmp_path / "x-runs.csv")] == ["1", "2"]
     assert (tmp_path / "x.png").stat().st_size > 5000
     assert (tmp_path / "x-steps.png").stat().st_size > 5000
@@ -159,7 +163,7 @@ def test_a_report(tmp_path):
 def test_runs_under_different_protocols_are_not_compared(tmp_path):
     outcomes = [learnt(RUN, tmp_path, 5.0), learnt(replace(RUN, seed=2), tmp_path, 5.0, fingerprint="own-1")]
     with pytest.raises(ConfigError, match=f"do not compare, different protocols: own-1, {PAPER}"):
-        comparison.report(outcomes, tmp_path, "x")
+        comparison_report.report(outcomes, tmp_path, "x")
     assert not (tmp_path / "x.md").exists()
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ga3c.console import Console
+from ga3c.records.console import Console
 
 ROW = SimpleNamespace(
     seconds=3725.4, episodes=1234, mean_score=-20.125, pps=2871.4, tps=590.2, trainers=1, predictors=2, agents=14

@@ -5,9 +5,11 @@ import random
 
 import pytest
 
-from ga3c.controller import COLUMNS, Controller, Counts, PaperRule, Signals, propose
-from ga3c.disk import CsvLog, Disk
-from ga3c.run_directory import read_csv
+from ga3c.records.columns import DECISION_COLUMNS as COLUMNS
+from ga3c.records.disk import CsvLog, Disk, read_csv
+from ga3c.scheduling.controller import Controller
+from ga3c.scheduling.counts import Counts, Signals
+from ga3c.scheduling.paper_rule import PaperRule, propose
 
 
 def test_a_proposal_changes_one_count_by_one():

@@ -6,7 +6,7 @@ import resource
 
 import pytest
 
-from ga3c.disk import CsvLog, Disk, mend, write_whole
+from ga3c.records.disk import CsvLog, Disk, mend, write_whole
 from tests.program import rows
 
 COLUMNS = ["steps", "score"]

@@ -4,8 +4,9 @@ from importlib import metadata
 
 import pytest
 
-from ga3c import resources, run_directory
+from ga3c import machine
 from ga3c.commands import doctor
+from ga3c.records import run_directory
 from tests import program
 
 
@@ -38,7 +39,7 @@ def test_packages_of_other_versions_are_named(monkeypatch):
     ],
 )
 def test_what_is_scarce_is_named_with_what_to_do(monkeypatch, name, value, advice):
-    monkeypatch.setattr(resources, name, lambda: value)
+    monkeypatch.setattr(machine, name, lambda: value)
     found = doctor.memory()
     assert not found.well
     assert advice in found.advice
@@ -64,8 +65,8 @@ def test_a_gpu_that_tensorflow_does_not_find(monkeypatch):
 
 
 def test_speed_that_cannot_be_measured(monkeypatch):
-    from ga3c.commands import benchmark
-    from ga3c.config import ConfigError
+    from ga3c.errors import ConfigError
+    from ga3c.experiments import benchmark
 
     def fail(_):
         raise ConfigError("The run ended early: no reason")
@@ -75,7 +76,7 @@ def test_speed_that_cannot_be_measured(monkeypatch):
 
 
 def test_speed(monkeypatch):
-    from ga3c.commands import benchmark
+    from ga3c.experiments import benchmark
 
     monkeypatch.setattr(benchmark, "measure_run", lambda options: {"pps": 1000.0, "frames_per_second": 4000.0})
     assert "1,000 steps/s of Pong (4,000 frames/s, 3.6 million steps an hour)" in doctor.speed().text

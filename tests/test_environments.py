@@ -6,9 +6,13 @@ import pytest
 from PIL import Image
 
 from ga3c import environments
-from ga3c.config import ConfigError, EnvironmentSettings, Settings, with_presets
 from ga3c.environments import atari
 from ga3c.environments.gymnasium import GameFault, GymnasiumEnvironments
+from ga3c.environments.human_scores import RANDOM_AND_HUMAN_SCORES
+from ga3c.errors import ConfigError
+from ga3c.settings.game import EnvironmentSettings
+from ga3c.settings.presets import with_presets
+from ga3c.settings.run import Settings
 from tests.tiny_environment import Match
 
 SPELLINGS = {
@@ -30,7 +34,7 @@ def test_every_game_by_its_names():
     for rom in roms:
         shown = atari.display_name(rom)
         assert {environments.resolve(name) for name in (rom, shown, f"ALE/{shown}-v5")} == {("atari", rom)}
-    assert set(atari.RANDOM_AND_HUMAN_SCORES) <= set(roms)
+    assert set(RANDOM_AND_HUMAN_SCORES) <= set(roms)
 
 
 def test_games_that_the_emulator_cannot_start_are_not_offered():

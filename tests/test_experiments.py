@@ -10,13 +10,13 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from ga3c import experiments
-from ga3c.config import ConfigError
-from ga3c.experiments import Run, RunFailed, directory_of, is_finished, perform
-from ga3c.measurements import measure, spread
+from ga3c.errors import ConfigError
+from ga3c.experiments import runs
+from ga3c.experiments.runs import RunFailed, directory_of, is_finished, perform
+from ga3c.experiments.throughput import SpeedRun, measure, spread
 from tests.finished_runs import ENVS_PER_AGENT, make_run
 
-RUN = Run("Pong", 4, 2, 1, seconds=50.0)
+RUN = SpeedRun("Pong", 4, 2, 1, seconds=50.0)
 
 
 @pytest.fixture
@@ -32,7 +32,9 @@ for name in ("config.json", "throughput.csv", "controller.csv", "episodes.csv", 
 sys.exit(run["agents"] == 9)
 """
     monkeypatch.setattr(
-        Run, "command", lambda run, directory: [sys.executable, "-c", code, str(directory), json.dumps(asdict(run))]
+        SpeedRun,
+        "command",
+        lambda run, directory: [sys.executable, "-c", code, str(directory), json.dumps(asdict(run))],
     )
     return [replace(RUN, agents=agents) for agents in range(1, 5)]
 
@@ -47,7 +49,7 @@ def test_each_run_is_made_once_and_leaves_its_logs_only(quick_runs, tmp_path, ca
     first = made(capsys)
     assert sorted(first) == [run.name for run in quick_runs]
     assert first != sorted(first), "neighbouring settings follow each other"
-    kept = {"config.json", "throughput.csv", "controller.csv", "episodes.csv", experiments.FINISHED}
+    kept = {"config.json", "throughput.csv", "controller.csv", "episodes.csv", runs.FINISHED}
     for run in quick_runs:
         assert {path.name for path in directory_of(run, tmp_path).iterdir()} == kept
     perform(quick_runs, tmp_path)
@@ -59,7 +61,7 @@ def test_each_run_is_made_once_and_leaves_its_logs_only(quick_runs, tmp_path, ca
 def test_an_interrupted_run_is_made_again(quick_runs, tmp_path, capsys):
     perform(quick_runs[:3], tmp_path)
     broken = directory_of(quick_runs[1], tmp_path)
-    (broken / experiments.FINISHED).unlink()
+    (broken / runs.FINISHED).unlink()
     (broken / "throughput.csv").write_text("old")
     (broken / "checkpoints").mkdir()
     capsys.readouterr()
@@ -83,8 +85,10 @@ try:
     while True: time.sleep(0.05)  # a signal just before a long sleep would wait for its end
 except KeyboardInterrupt: (directory / "stopped").touch()
 """
-    monkeypatch.setattr(Run, "command", lambda _, directory: [sys.executable, "-c", code, str(directory), str(obeys)])
-    monkeypatch.setattr(experiments, "STOP_SECONDS", 10 if obeys else 0.1)
+    monkeypatch.setattr(
+        SpeedRun, "command", lambda _, directory: [sys.executable, "-c", code, str(directory), str(obeys)]
+    )
+    monkeypatch.setattr(runs, "STOP_SECONDS", 10 if obeys else 0.1)
     processes = []
 
     def interrupted(process, _, directory):
@@ -93,7 +97,7 @@ except KeyboardInterrupt: (directory / "stopped").touch()
             time.sleep(0.01)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(experiments, "_wait", interrupted)
+    monkeypatch.setattr(runs, "_wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         perform([RUN], tmp_path)
     assert processes[0].wait(5) == (0 if obeys else -signal.SIGKILL)
@@ -109,7 +113,7 @@ def test_how_busy_the_gpu_is_is_asked_while_a_run_trains(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tool.parent}{os.pathsep}{os.environ['PATH']}")
     code = "import time; time.sleep(1); open('throughput.csv', 'w').write('seconds,tps\\n7.5,1\\n'); time.sleep(1)"
     monkeypatch.setattr(
-        Run, "command", lambda _, directory: ["sh", "-c", f'cd "{directory}" && "{sys.executable}" -c "{code}"']
+        SpeedRun, "command", lambda _, directory: ["sh", "-c", f'cd "{directory}" && "{sys.executable}" -c "{code}"']
     )
     quick = replace(RUN, seconds=1.2)
     perform([quick], tmp_path)
@@ -140,7 +144,7 @@ def test_a_setting_that_train_refuses(tmp_path):
 
 
 def test_two_starts_in_one_directory(quick_runs, tmp_path):
-    with experiments._alone(tmp_path), pytest.raises(ConfigError, match="Another start"):
+    with runs._alone(tmp_path), pytest.raises(ConfigError, match="Another start"):
         perform(quick_runs, tmp_path)
     perform(quick_runs, tmp_path)
 

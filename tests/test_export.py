@@ -6,10 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from ga3c import run_directory
-from ga3c.commands.export import command
 from ga3c.commands.train import parse_settings
-from ga3c.config import ConfigError
+from ga3c.errors import ConfigError
+from ga3c.experiments.export import command
+from ga3c.records import run_directory
 from tests import program
 
 

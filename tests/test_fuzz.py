@@ -15,18 +15,24 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from ga3c import checkpoint, progress, ranges, run_directory, saved_settings
+from ga3c.algorithms.a3c import A3C
 from ga3c.commands import train
-from ga3c.commands.plot import draw
-from ga3c.config import ConfigError, LearningSettings, Settings
-from ga3c.controller import Counts
-from ga3c.disk import mend
+from ga3c.errors import ConfigError
 from ga3c.model import Model
+from ga3c.records import checkpoint, progress, run_directory
+from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
+from ga3c.records.description import read_settings
+from ga3c.records.disk import mend, read_csv
 from ga3c.rollout import EnvironmentSpec
-from ga3c.run_view import RunView
-from ga3c.screen import screen
+from ga3c.scheduling.counts import Counts
+from ga3c.settings import ranges
+from ga3c.settings import saved as saved_settings
+from ga3c.settings.learning import LearningSettings
+from ga3c.settings.run import Settings
 from ga3c.stats import Totals
-from ga3c.stats_writer import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
+from ga3c.views.plot import draw
+from ga3c.views.run_view import RunView
+from ga3c.views.training_screen import screen
 
 FUZZ = {"derandomize": True, "deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
 FLAGS = ["--" + field.name.replace("_", "-") for group in fields(Settings) for field in fields(group.default_factory)]
@@ -63,7 +69,7 @@ SPEC = EnvironmentSpec("Test", (3,), "float32", 2, 1)
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """A real checkpoint, and the model that it is of."""
-    model = Model(SPEC, LearningSettings(), 1, xla=False)
+    model = Model(SPEC, LearningSettings(), A3C(LearningSettings()), 1, xla=False)
     meta = progress.Progress(Settings(), Totals(seconds=1.0, steps=10), Counts(2, 1, 1), 3, [1.0, -2.0]).to_meta()
     path = checkpoint.save(tmp_path_factory.mktemp("checkpoints"), 10, model.state(), meta, 1)
     return model, meta, path.read_bytes()
@@ -159,9 +165,9 @@ def test_logs(hits):
     path = Path("run") / "throughput.csv"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(damaged((",".join(THROUGHPUT_COLUMNS) + "\n" + rows).encode(), hits))
-    read_or_refused(lambda: run_directory.read_csv(path), path)
+    read_or_refused(lambda: read_csv(path), path)
     mend(path, THROUGHPUT_COLUMNS, 3)
-    mended = run_directory.read_csv(path)
+    mended = read_csv(path)
     assert list(mended) == THROUGHPUT_COLUMNS
     assert (mended["steps"] <= 3).all()
 
@@ -214,4 +220,4 @@ def test_runs_are_watched(name, hits, more_hits, width, height):
 def test_config_files(hits):
     path = Path("config.json")
     path.write_bytes(damaged(json.dumps({"settings": saved_settings.to_dict(Settings())}, indent=2).encode(), hits))
-    read_or_refused(lambda: run_directory.read_settings(path.parent), path)
+    read_or_refused(lambda: read_settings(path.parent), path)

@@ -5,9 +5,11 @@ import threading
 import numpy as np
 import pytest
 
-from ga3c.config import ConfigError, LearningSettings
+from ga3c.algorithms.a3c import A3C
+from ga3c.errors import ConfigError
 from ga3c.model import Model
-from ga3c.rollout import Batch, EnvironmentSpec, rollout_dtype
+from ga3c.rollout import EnvironmentSpec, rollout_dtype
+from ga3c.settings.learning import LearningSettings
 
 ACTIONS = 3
 SPEC = EnvironmentSpec("Test", (5,), "float32", ACTIONS, 1)
@@ -16,17 +18,18 @@ OBSERVATIONS = np.random.default_rng(0).normal(size=(4, 5)).astype(np.float32)
 
 
 def model(seed=1, xla=False, settings=SETTINGS):
-    return Model(SPEC, settings, seed, xla)
+    return Model(SPEC, settings, A3C(settings), seed, xla)
 
 
 def batch(seed=0):
     """One step in each of eight games; action 2 earns 1, the others nothing, and the game is over."""
     rng = np.random.default_rng(seed)
-    batch = Batch(rollout_dtype(SPEC, t_max=1, envs=8), rollouts=1)
+    record = np.zeros((), rollout_dtype(SPEC, t_max=1, envs=8))
+    batch = {name: record[name] for name in A3C.learns_from}
     actions = rng.integers(ACTIONS, size=(1, 8))
-    batch.arrays["observation"][:] = rng.normal(size=(1, 8, 5))
-    batch.arrays["action"][:], batch.arrays["reward"][:] = actions, actions == 2
-    batch.arrays["terminated"][:] = batch.arrays["valid"][:] = True
+    batch["observation"][:] = rng.normal(size=(1, 8, 5))
+    batch["action"][:], batch["reward"][:] = actions, actions == 2
+    batch["terminated"][:] = batch["valid"][:] = True
     return batch
 
 
@@ -41,7 +44,7 @@ def test_actions_are_samples_of_the_softmax():
     arrays[bias] = np.array([0.0, 1.0, -1.0], np.float32)
     skewed.restore(arrays)
     many, calls = np.repeat(OBSERVATIONS[:1], 2000, axis=0), 10
-    samples = np.array([skewed.predict(many)[0] for _ in range(calls)])
+    samples = np.array([skewed.predict(many)[0]["action"] for _ in range(calls)])
     probabilities = np.exp(skewed.policy(many)[1][0])
     probabilities /= probabilities.sum()
     assert probabilities.max() / probabilities.min() > 3
@@ -56,11 +59,11 @@ def test_log_probabilities_are_those_of_the_sampled_actions():
     trained = model()
     for seed in range(20):
         trained.train(batch(seed))
-    actions, log_probabilities, values, version = trained.predict(OBSERVATIONS)
-    _, logits, values_too = trained.policy(OBSERVATIONS)
+    fields, version = trained.predict(OBSERVATIONS)
+    _, logits, values = trained.policy(OBSERVATIONS)
     expected = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
-    np.testing.assert_allclose(log_probabilities, expected[np.arange(4), actions], rtol=1e-5)
-    np.testing.assert_array_equal(values, values_too)
+    np.testing.assert_allclose(fields["log_probability"], expected[np.arange(4), fields["action"]], rtol=1e-5)
+    np.testing.assert_array_equal(fields["value"], values)
     assert version == trained.version == 20
 
 
@@ -72,7 +75,8 @@ def test_training_raises_the_probability_of_what_earns_a_reward():
     assert (probabilities[:, 2] > 0.6).all()
     assert np.isfinite(values).all()
     assert [update.version for update in updates] == list(range(150))
-    assert updates[-1].entropy < updates[0].entropy <= np.log(ACTIONS) + 1e-3
+    entropies = [update.numbers["entropy"] for update in updates]
+    assert entropies[-1] < entropies[0] <= np.log(ACTIONS) + 1e-3
 
 
 def test_the_gradient_is_clipped_to_the_norm_that_is_set():
@@ -81,11 +85,11 @@ def test_the_gradient_is_clipped_to_the_norm_that_is_set():
         clipped = model(settings=LearningSettings(learning_rate=0.02, t_max=1, gradient_clip_norm=norm))
         before = clipped.state()
         update = clipped.train(batch())
-        assert update.gradient_norm > 0.1  # as it was before clipping
+        assert update.numbers["gradient_norm"] > 0.1  # as it was before clipping
         after = clipped.state()
-        assert update.clipped == (norm > 0)
+        assert update.numbers["clipped_share"] == (norm > 0)
         moved.append(np.sqrt(sum(((after[n] - before[n]) ** 2).sum() for n in after if n[0] == "n")))
-        assert update.update_norm == pytest.approx(moved[-1], rel=1e-3)
+        assert update.numbers["update_norm"] == pytest.approx(moved[-1], rel=1e-3)
     assert moved[1] == pytest.approx(0.02 * 1e-3 / np.sqrt(0.99 + LearningSettings().rmsprop_epsilon), rel=1e-2)
     assert moved[0] > 100 * moved[1]
 
@@ -95,7 +99,7 @@ def test_the_learning_rate_falls_with_the_steps_of_play():
     norms = []
     for steps in (0, 100):
         learner = model(settings=LearningSettings(learning_rate=0.02, t_max=1, learning_rate_decay_steps=100))
-        norms.append(learner.train(batch(), steps).update_norm)
+        norms.append(learner.train(batch(), steps).numbers["update_norm"])
     assert norms[1] == pytest.approx(norms[0] / 2, rel=1e-4)
 
 
@@ -105,11 +109,12 @@ def test_a_step_that_the_newest_policy_would_hardly_take_teaches_hardly_anything
     for name, too_high in {"as it is": 0.0, "was half as likely": -np.log(2), "was twice as likely": np.log(2)}.items():
         stale = batch()
         learner, plain = (model(settings=LearningSettings(**settings, lag_correction=on)) for on in (True, False))
-        logits = learner.policy(stale.arrays["observation"][0])[1]
+        logits = learner.policy(stale["observation"][0])[1]
         log_probabilities = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
-        taken = np.take_along_axis(log_probabilities, stale.arrays["action"][0, :, None], axis=1)[:, 0]
-        stale.arrays["log_probability"][:] = taken + too_high
-        norms[name] = learner.train(stale).gradient_norm / plain.train(stale).gradient_norm
+        taken = np.take_along_axis(log_probabilities, stale["action"][0, :, None], axis=1)[:, 0]
+        stale["log_probability"][:] = taken + too_high
+        ours, others = (one.train(stale).numbers["gradient_norm"] for one in (learner, plain))
+        norms[name] = ours / others
     assert norms == pytest.approx({"as it is": 1.0, "was half as likely": 1.0, "was twice as likely": 0.5}, rel=1e-4)
 
 
@@ -126,7 +131,7 @@ def test_a_restored_model_goes_on_as_the_saved_one():
 
 
 def test_arrays_of_another_network_are_refused():
-    ours, other = model(), Model(SPEC._replace(actions=ACTIONS + 1), SETTINGS, 1, False)
+    ours, other = model(), Model(SPEC._replace(actions=ACTIONS + 1), SETTINGS, A3C(SETTINGS), 1, False)
     before = ours.state()
     incomplete = {name: array for name, array in before.items() if name != "optimizer/0"}
     for arrays in (other.state(), incomplete):
@@ -139,7 +144,7 @@ def test_warm_up_changes_nothing():
     warm = model()
     warm.train(batch(1))
     before = warm.state()
-    warm.warm_up([2, 4], batch(2))
+    warm.warm_up([2, 4], columns=8)
     assert same(warm.state(), before)
 
 
@@ -156,7 +161,7 @@ def test_xla_computes_the_same():
     plain, compiled = model(), model(xla=True)
     for seed in range(2):
         ours, theirs = (model.train(batch(seed)) for model in (plain, compiled))
-        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+        assert theirs.numbers == pytest.approx(ours.numbers, rel=1e-4, abs=1e-5)
     for ours, theirs in zip(plain.policy(OBSERVATIONS)[1:], compiled.policy(OBSERVATIONS)[1:], strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
 
@@ -164,18 +169,23 @@ def test_xla_computes_the_same():
 def test_every_prediction_is_of_the_version_that_it_names():
     """Threads predict while the model trains; between updates the trainer notes what each version says."""
     shared, seen, done = model(), [], threading.Event()
-    values_of = {0: shared.predict(OBSERVATIONS)[2]}
+
+    def ask():
+        fields, version = shared.predict(OBSERVATIONS)
+        return fields["value"], version
+
+    values_of = {0: ask()[0]}
 
     def predict():
         while not done.is_set():
-            seen.append(shared.predict(OBSERVATIONS)[2:])
+            seen.append(ask())
 
     threads = [threading.Thread(target=predict) for _ in range(3)]
     for thread in threads:
         thread.start()
     for seed in range(150):
         shared.train(batch(seed))
-        values, version = shared.predict(OBSERVATIONS)[2:]
+        values, version = ask()
         values_of[version] = values
     done.set()
     for thread in threads:
@@ -192,7 +202,7 @@ def test_an_update_that_is_not_finite_is_left_out(bad):
     trained.train(batch())
     before = trained.state()
     broken = batch()
-    broken.arrays["reward"][0, 3] = bad
+    broken["reward"][0, 3] = bad
     update = trained.train(broken)
     assert not update.applied
     assert same(trained.state(), before)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ga3c import networks
-from ga3c.config import ConfigError
+from ga3c.errors import ConfigError
 from ga3c.rollout import EnvironmentSpec
 
 ATARI = EnvironmentSpec("Pong", (84, 84, 4), "uint8", 6, 4)

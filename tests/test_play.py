@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageGrab
 
-from ga3c.config import EnvironmentSettings
-from ga3c.playing import Stage, moments
+from ga3c.play.playing import Stage, moments
+from ga3c.settings.game import EnvironmentSettings
 from tests import program
 from tests.program import TINY
 from tests.terminal import Terminal
@@ -170,9 +170,9 @@ def test_training_on_the_tiny_environment_can_be_evaluated(tmp_path):
 PLAYED = """
 import sys
 import numpy as np
-from ga3c.commands import trained_agent
-from ga3c.playing import Stage, moments
-agent = trained_agent.load(trained_agent.AgentOptions(checkpoint=sys.argv[1], seed=3))
+from ga3c.play import trained_agent
+from ga3c.play.playing import Stage, moments
+agent = trained_agent.load(None, None, sys.argv[1], 3)
 stage = Stage(agent.settings.environment, 1, 3)
 pictures = []
 for moment in moments(stage, agent.model.policy, False, lambda: None):

@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 from PIL import Image, ImageColor
 
-from ga3c import curves, protocols, saved_settings
 from ga3c.commands import plot
-from ga3c.commands.plot import draw
-from ga3c.config import EnvironmentSettings, LearningSettings, Settings
-from ga3c.curves import moving_mean
-from ga3c.drawing import COLOURS
-from ga3c.run_directory import read_csv
-from ga3c.stats_writer import EPISODE_COLUMNS, Throughput
+from ga3c.environments import protocols
+from ga3c.records.columns import EPISODE_COLUMNS, Throughput
+from ga3c.records.disk import read_csv
+from ga3c.settings import saved as saved_settings
+from ga3c.settings.game import EnvironmentSettings
+from ga3c.settings.learning import LearningSettings
+from ga3c.settings.run import Settings
+from ga3c.views import curves
+from ga3c.views.curves import moving_mean
+from ga3c.views.drawing import COLOURS
+from ga3c.views.plot import draw
 
 FIRST, SECOND = (ImageColor.getrgb(colour) for colour in COLOURS[:2])  # of the first and second run
 

@@ -4,8 +4,10 @@ from dataclasses import fields, replace
 
 import pytest
 
-from ga3c import protocols
-from ga3c.config import EnvironmentSettings, Settings, with_presets
+from ga3c.environments import protocols
+from ga3c.settings.game import EnvironmentSettings
+from ga3c.settings.presets import with_presets
+from ga3c.settings.run import Settings
 
 PAPER = EnvironmentSettings()
 MACHADO = with_presets(Settings(), None, "machado").environment

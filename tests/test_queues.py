@@ -8,13 +8,13 @@ import sys
 import threading
 import time
 
-import numpy as np
 import pytest
 
-from ga3c.inbox import ServerGone
 from ga3c.prediction_queue import Order, PredictionQueue
-from ga3c.rollout import AgentMemory, EnvironmentSpec, rollout_dtype
+from ga3c.rollout import EnvironmentSpec, rollout_dtype
 from ga3c.training_queue import Episode, TrainingQueue
+from ga3c.transport.inbox import ServerGone
+from ga3c.transport.memory import AgentMemory
 
 SPEC = EnvironmentSpec("Test", (3,), "float32", 2, 1)
 DTYPE = rollout_dtype(SPEC, 5, 2)
@@ -24,6 +24,10 @@ SLOTS = 3
 @pytest.fixture
 def memory():
     return AgentMemory(DTYPE, SLOTS)
+
+
+def training_queue(rollouts_per_batch):
+    return TrainingQueue(DTYPE, rollouts_per_batch, ("valid",))
 
 
 def in_thread(function, *arguments):
@@ -48,7 +52,7 @@ def test_answers_reach_the_row_that_asked(memory):
     client.ask(1, 4)
     (request,) = queue.take(10)
     assert (request.observations == 7).all()
-    request.answer(np.array([1, 0]), np.array([-0.5, -0.25]), np.array([2.0, 3.0]), 42, 0.0)
+    request.answer({"action": [1, 0], "log_probability": [-0.5, -0.25], "value": [2.0, 3.0]}, 42, 0.0)
     assert client.wait() == Order.GO_ON
     row = memory.slots[1]
     assert row["action"][4].tolist() == [1, 0]
@@ -65,7 +69,7 @@ def test_a_request_says_when_it_was_asked_and_how_long_the_answer_before_took(me
     (first,) = queue.take(1)
     assert began <= first.asked <= time.monotonic()
     assert math.isnan(first.reply_seconds)
-    first.answer(np.zeros(2), np.zeros(2), np.zeros(2), 0, predicted=time.monotonic() - 3.0)
+    first.answer({}, 0, predicted=time.monotonic() - 3.0)
     client.wait()
     client.ask(0, 1)
     assert 3.0 <= queue.take(1)[0].reply_seconds < 4.0
@@ -94,7 +98,7 @@ def test_take_waits_for_the_first_request(memory):
 
 
 def answer_one(queue):
-    queue.take(1)[0].answer(np.zeros(2), np.zeros(2), np.zeros(2), 0, time.monotonic())
+    queue.take(1)[0].answer({}, 0, time.monotonic())
 
 
 def test_a_finishing_agent_is_told_with_its_next_answer(memory):
@@ -159,27 +163,27 @@ def test_retiring_one_of_two_leaves_the_other_at_work(memory):
 
 
 def test_a_batch_is_whole_or_not_taken(memory):
-    queue = TrainingQueue(rollouts_per_batch=2)
+    queue = training_queue(2)
     _, client = queue.connect(0, memory, SLOTS)
     client.ship(client.free_slot(), 5, 10, [])
     taking = in_thread(queue.next_batch)
     time.sleep(0.1)
     assert taking.is_alive()
     client.ship(client.free_slot(), 4, 8, [Episode(-21.0, 900)])
-    first, second = taking.result()
+    first, second = taking.result().rollouts
     assert (first.slot, first.length, first.transitions, first.episodes) == (0, 5, 10, ())
     assert (second.slot, second.length, second.transitions) == (1, 4, 8)
     assert second.episodes == (Episode(-21.0, 900),)
 
 
 def test_two_trainers_never_share_or_split_a_batch(memory):
-    queue = TrainingQueue(rollouts_per_batch=3)
+    queue = training_queue(3)
     clients = [queue.connect(n, AgentMemory(DTYPE, 60), 60)[1] for n in range(4)]
 
     def trainer():
         batches = []
         while batch := queue.next_batch():
-            batches.append([(rollout.agent.number, rollout.slot) for rollout in batch])
+            batches.append([(rollout.agent.number, rollout.slot) for rollout in batch.rollouts])
         return batches
 
     trainers = [in_thread(trainer) for _ in range(3)]
@@ -194,29 +198,29 @@ def test_two_trainers_never_share_or_split_a_batch(memory):
 
 
 def test_closing_hands_out_what_is_left(memory):
-    queue = TrainingQueue(rollouts_per_batch=2)
+    queue = training_queue(2)
     _, client = queue.connect(0, memory, SLOTS)
     for _ in range(3):
         client.ship(client.free_slot(), 5, 10, [])
     queue.close()
     left = []
     while batch := queue.next_batch():
-        left += batch
+        left += batch.rollouts
     assert len(left) == 3
-    assert queue.next_batch() == []
+    assert queue.next_batch() is None
 
 
 def test_an_agent_waits_when_the_trainers_have_all_its_slots(memory):
-    queue = TrainingQueue(rollouts_per_batch=1)
+    queue = training_queue(1)
     _, client = queue.connect(0, memory, SLOTS)
     for _ in range(SLOTS):
         client.ship(client.free_slot(), 5, 10, [])
     waiting = in_thread(client.free_slot)
     time.sleep(0.1)
     assert waiting.is_alive()
-    (rollout,) = queue.next_batch()
-    rollout.release()
-    assert waiting.result() == rollout.slot
+    batch = queue.next_batch()
+    queue.done(batch)
+    assert waiting.result() == batch.rollouts[0].slot
 
 
 def _chatter(client):
@@ -226,7 +230,7 @@ def _chatter(client):
 
 def test_a_killed_writer_costs_nobody_else_anything(memory):
     processes = multiprocessing.get_context("forkserver")
-    queue = TrainingQueue(rollouts_per_batch=1)
+    queue = training_queue(1)
     agents = []
     for number in range(2):
         handle, client = queue.connect(number, memory, SLOTS)
@@ -238,9 +242,9 @@ def test_a_killed_writer_costs_nobody_else_anything(memory):
     def take(count=0, until=frozenset()):
         seen = []
         while len(seen) < count or not set(seen) >= until:
-            (rollout,) = queue.next_batch()
-            rollout.release()
-            seen.append(rollout.agent.number)
+            batch = queue.next_batch()
+            queue.done(batch)
+            seen.append(batch.rollouts[0].agent.number)
         return seen
 
     in_thread(lambda: take(until={0, 1})).result(60)
@@ -274,7 +278,7 @@ def test_agents_that_end_while_their_messages_are_read_and_answered_harm_nobody(
     def answer_all():
         while requests := queue.take(10):
             for request in requests:
-                request.answer(0, 0.0, 0.0, 0, 0.0)
+                request.answer({}, 0, 0.0)
         return "left as told"
 
     answering = [in_thread(answer_all) for _ in range(2)]

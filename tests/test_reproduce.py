@@ -9,16 +9,20 @@ import numpy as np
 import pytest
 from PIL import Image, ImageColor
 
-from ga3c import config
 from ga3c.commands.train import parse_settings
-from ga3c.drawing import COLOURS
-from ga3c.experiments import Run, directory_of
-from ga3c.figures import Options, fig2, fig3, fig4, table2
+from ga3c.experiments.runs import directory_of
+from ga3c.experiments.throughput import SpeedRun
+from ga3c.papers import Options
+from ga3c.papers.ga3c import fig2, fig3, fig4, table2
+from ga3c.settings.learning import Network
+from ga3c.settings.presets import with_presets
+from ga3c.settings.run import Settings
+from ga3c.views.drawing import COLOURS
 from tests import program
 from tests.finished_runs import UNKNOWN, make_run
 from tests.program import Started
 
-RUN = Run("Pong", 4, 2, 1, seconds=50.0)
+RUN = SpeedRun("Pong", 4, 2, 1, seconds=50.0)
 
 
 @pytest.mark.parametrize(("scale", "settings", "games"), [("cpu", 36, 16), ("full", 100, None)])
@@ -65,7 +69,7 @@ def test_train_takes_every_run(scale, tmp_path):
     for run in [*fig3_and_table_2, *fig2.plan(options).values()]:
         words = replace(run, controller="on").command(tmp_path)
         settings, _ = parse_settings(words[words.index("train") + 1 :])
-        expected = config.with_presets(config.Settings(), {"cpu": "default", "full": "paper"}[scale], None)
+        expected = with_presets(Settings(), {"cpu": "default", "full": "paper"}[scale], None)
         schedule = {"agents": run.agents, "predictors": run.predictors, "trainers": run.trainers, "controller": "on"}
         learning = {"network": run.network, "seed": 1}
         if run in fig3_and_table_2 and scale == "cpu":
@@ -78,7 +82,7 @@ def test_train_takes_every_run(scale, tmp_path):
 
 
 def test_the_networks_exist():
-    assert set(fig3.NETWORKS) == set(table2.NETWORKS) == set(get_args(config.Network)) - {"auto", "mlp"}
+    assert set(fig3.NETWORKS) == set(table2.NETWORKS) == set(get_args(Network)) - {"auto", "mlp"}
 
 
 # Figures of made-up runs
@@ -93,7 +97,7 @@ def colours(file) -> set[int]:
     return {i for i, colour in enumerate(cycle) if (pixels == colour).all(axis=2).sum() > 50}
 
 
-def tps_of(run: Run) -> float:
+def tps_of(run: SpeedRun) -> float:
     """1/1 is best for one agent, 4/1 for two; larger networks are slower."""
     best = {1: (1, 1), 2: (4, 1)}[run.agents]
     slower = {"small": 1, "large-stride-4": 0.5, "large-stride-1": 0.1}[run.network]

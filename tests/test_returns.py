@@ -13,7 +13,9 @@ def returns(reward, value, terminated, truncated, valid, bootstrap, discount, we
     if correction:
         correction = Correction(*(np.array(x, np.float32)[:, None] for x in correction))
     bootstrap = np.array([bootstrap], np.float32)
-    return lambda_returns(*columns, *flags, bootstrap, discount, weight, correction).numpy()[:, 0]
+    return lambda_returns(
+        *columns, *flags, bootstrap, discount=discount, return_lambda=weight, correction=correction
+    ).numpy()[:, 0]
 
 
 @pytest.mark.parametrize("discount", [0.0, 0.9, 1.0])
@@ -97,7 +99,9 @@ def test_random_rollouts(seed, return_lambda):
             valid[t, column] = not (valid[t - 1, column] and (terminated | truncated)[t - 1, column])
         length = int(rng.integers(1, steps + 1))  # a rollout may be short: Batch.fill pads it so
         valid[length:, column], value[length:, column] = False, bootstrap[column]
-    result = lambda_returns(reward, value, terminated, truncated, valid, bootstrap, 0.9, return_lambda).numpy()
+    result = lambda_returns(
+        reward, value, terminated, truncated, valid, bootstrap, discount=0.9, return_lambda=return_lambda
+    ).numpy()
     arrays = (reward, value, terminated, truncated, valid)
     expected = [naive(*(a[:, c] for a in arrays), bootstrap[c], 0.9, return_lambda) for c in range(columns)]
     np.testing.assert_allclose(result[valid], np.stack(expected, axis=1)[valid], rtol=1e-4, atol=1e-5)

@@ -5,7 +5,8 @@ import multiprocessing
 import numpy as np
 import pytest
 
-from ga3c.rollout import AgentMemory, Batch, EnvironmentSpec, rollout_dtype, slots_needed
+from ga3c.rollout import Buffer, EnvironmentSpec, rollout_dtype, slots_needed
+from ga3c.transport.memory import AgentMemory
 
 T_MAX, ENVS = 4, 2
 DTYPE = rollout_dtype(EnvironmentSpec("Test", (3,), "float32", 2, 1), T_MAX, ENVS)
@@ -16,53 +17,52 @@ def record(number, length=T_MAX):
     rollout = np.zeros((), DTYPE)
     for name in DTYPE.names:
         rollout[name] = number
-    for name in set(DTYPE.names) - {"bootstrap_value"}:
+    for name in set(DTYPE.names) - {"bootstrap_value", "last_observation"}:
         rollout[name][length:] = 77
-    rollout["bootstrap_value"] = -number
+    rollout["bootstrap_value"] = rollout["last_observation"] = -number
     return rollout[()], length
 
 
+def buffer(rollouts):
+    return Buffer(DTYPE, rollouts, set(DTYPE.names) - {"version"})
+
+
 def test_rollouts_lie_side_by_side():
-    batch = Batch(DTYPE, 3)
-    batch.fill([record(1), record(2), record(3)])
+    arrays = buffer(3).fill([record(1), record(2), record(3)])
     for name in ("observation", "action", "log_probability", "value", "reward"):
-        array = batch.arrays[name].reshape(T_MAX, 3 * ENVS, -1)
+        array = arrays[name].reshape(T_MAX, 3 * ENVS, -1)
         np.testing.assert_array_equal(array, np.broadcast_to([[[1], [1], [2], [2], [3], [3]]], array.shape))
-    np.testing.assert_array_equal(batch.arrays["bootstrap_value"], [-1, -1, -2, -2, -3, -3])
-    assert batch.arrays["valid"].all()
-    assert batch.arrays["terminated"].dtype == bool
+    np.testing.assert_array_equal(arrays["bootstrap_value"], [-1, -1, -2, -2, -3, -3])
+    np.testing.assert_array_equal(arrays["last_observation"][:, 0], [-1, -1, -2, -2, -3, -3])
+    assert arrays["valid"].all()
+    assert arrays["terminated"].dtype == bool
 
 
 def test_a_short_rollout_is_padded():
-    batch = Batch(DTYPE, 2)
-    batch.fill([record(1, length=2), record(2)])
-    np.testing.assert_array_equal(batch.arrays["valid"][:, :ENVS], [[1, 1], [1, 1], [0, 0], [0, 0]])
-    np.testing.assert_array_equal(batch.arrays["value"][:, 0], [1, 1, -1, -1])
-    assert batch.arrays["valid"][:, ENVS:].all()
-    np.testing.assert_array_equal(batch.arrays["value"][:, ENVS], [2, 2, 2, 2])
+    arrays = buffer(2).fill([record(1, length=2), record(2)])
+    np.testing.assert_array_equal(arrays["valid"][:, :ENVS], [[1, 1], [1, 1], [0, 0], [0, 0]])
+    np.testing.assert_array_equal(arrays["value"][:, 0], [1, 1, -1, -1])
+    assert arrays["valid"][:, ENVS:].all()
+    np.testing.assert_array_equal(arrays["value"][:, ENVS], [2, 2, 2, 2])
 
 
 def test_nothing_of_the_fill_before_stays_valid():
-    batch = Batch(DTYPE, 3)
-    batch.fill([record(1), record(2), record(3)])
-    batch.fill([record(4, length=1)])
+    room = buffer(3)
+    room.fill([record(1), record(2), record(3)])
+    arrays = room.fill([record(4, length=1)])
     expected = np.zeros((T_MAX, 3 * ENVS), bool)
     expected[0, :ENVS] = True
-    np.testing.assert_array_equal(batch.arrays["valid"], expected)
+    np.testing.assert_array_equal(arrays["valid"], expected)
 
 
 def test_a_rollout_that_fills_the_batch_is_not_copied():
-    batch, alone = Batch(DTYPE, 1), record(1)
-    batch.fill([alone])
+    room, alone = buffer(1), record(1)
+    arrays = room.fill([alone])
     alone[0]["value"][0, 0] = 9
-    assert batch.arrays["value"][0, 0] == 9
-    batch.fill([record(2, length=3)])  # this one is shorter: copied, and the one before is left alone
-    assert batch.arrays["valid"].sum() == 3 * ENVS
+    assert arrays["value"][0, 0] == 9
+    arrays = room.fill([record(2, length=3)])  # this one is shorter: copied, and the one before is left alone
+    assert arrays["valid"].sum() == 3 * ENVS
     assert alone[0]["valid"].all()
-
-
-def test_versions_are_those_of_the_rows_in_use():
-    np.testing.assert_array_equal(Batch.versions([record(5, length=2), record(6)]), [5, 5, 6, 6, 6, 6])
 
 
 def write(memory, slot):

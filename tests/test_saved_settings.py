@@ -5,8 +5,9 @@ import json
 
 import pytest
 
-from ga3c.config import ConfigError, Settings
-from ga3c.saved_settings import from_dict, to_dict
+from ga3c.errors import ConfigError
+from ga3c.settings.run import Settings
+from ga3c.settings.saved import from_dict, to_dict
 
 
 def test_what_was_saved_is_read_back():

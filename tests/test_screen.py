@@ -13,11 +13,12 @@ import psutil
 import pytest
 from rich.console import Console
 
-from ga3c import run_directory, saved_settings
-from ga3c.config import RunSettings, Settings
-from ga3c.run_view import RunView
-from ga3c.screen import chart, clock, screen
-from ga3c.stats_writer import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
+from ga3c.records import run_directory
+from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
+from ga3c.settings import saved as saved_settings
+from ga3c.settings.run import RunSettings, Settings
+from ga3c.views.run_view import RunView
+from ga3c.views.training_screen import chart, clock, screen
 from tests import program
 from tests.program import TINY
 from tests.terminal import Terminal
@@ -192,7 +193,8 @@ def test_the_terminal_is_given_back_when_the_training_is_killed(live):
 
 
 def test_training_goes_on_in_lines_when_its_screen_is_killed(live):
-    (screen_process,) = [p for p in psutil.Process(live.process.pid).children() if "ga3c.live_screen" in p.cmdline()]
+    children = psutil.Process(live.process.pid).children()
+    (screen_process,) = [p for p in children if "ga3c.views.live_screen" in p.cmdline()]
     screen_process.kill()
     live.wait_for(lambda: "[PPS: " in live.text())
     assert live.is_clean()

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from ga3c.algorithms import standardization
-from ga3c.algorithms.standardization import Statistics
-from ga3c.config import LearningSettings
+from ga3c.algorithms.a3c import A3C
 from ga3c.model import Model
+from ga3c.networks import standardization
 from ga3c.networks.a3c import StandardizingConvolution
-from ga3c.rollout import Batch, EnvironmentSpec, rollout_dtype
+from ga3c.networks.standardization import Statistics
+from ga3c.rollout import EnvironmentSpec, rollout_dtype
+from ga3c.settings.learning import LearningSettings
 
 SHAPE = (36, 36, 2)
 SPEC = EnvironmentSpec("Test", SHAPE, "uint8", 3, 4)
@@ -25,11 +26,16 @@ def states(seed, count=16):
     )
 
 
+def model_of(settings, seed):
+    return Model(SPEC, settings, A3C(settings), seed, xla=False)
+
+
 def batch(seed):
-    made = Batch(rollout_dtype(SPEC, t_max=1, envs=16), rollouts=1)
-    made.arrays["observation"][:] = states(seed)
-    made.arrays["reward"][:] = np.random.default_rng(seed).normal(size=(1, 16))
-    made.arrays["terminated"][:] = made.arrays["valid"][:] = True
+    record = np.zeros((), rollout_dtype(SPEC, t_max=1, envs=16))
+    made = {name: record[name] for name in A3C.learns_from}
+    made["observation"][:] = states(seed)
+    made["reward"][:] = np.random.default_rng(seed).normal(size=(1, 16))
+    made["terminated"][:] = made["valid"][:] = True
     return made
 
 
@@ -77,7 +83,7 @@ def test_a_screen_that_never_changes():
 
 
 def test_the_model_gathers_statistics_before_it_learns_and_goes_on_with_both():
-    model, other = (Model(SPEC, LearningSettings(t_max=1), seed, xla=False) for seed in (1, 2))
+    model, other = (model_of(LearningSettings(t_max=1), seed) for seed in (1, 2))
     count = next(name for name, array in reversed(model.state().items()) if name[0] == "n" and array.shape == ())
     trained = [name for name in model.state() if name.startswith("optimizer/")]
     names = [name.replace("optimizer", "network") for name in trained]
@@ -86,7 +92,7 @@ def test_the_model_gathers_statistics_before_it_learns_and_goes_on_with_both():
         version, update = model.version, model.train(batch(seed))
         seed += 1
         assert (update.version, model.version) == (version, version + 1)
-        moved.append(update.update_norm > 0)
+        moved.append(update.numbers["update_norm"] > 0)
     after = model.state()
     assert moved == [False] * 125 + [True] * 15  # 125 batches of 16 are 2,000 states
     assert after[count] == 140 * 16
@@ -102,10 +108,9 @@ def test_the_model_gathers_statistics_before_it_learns_and_goes_on_with_both():
 
 def test_bytes_leave_the_model_without_statistics():
     scaled, plain = (
-        Model(SPEC, LearningSettings(t_max=1, input_scaling=scaling), 1, xla=False)
-        for scaling in ("standardized", "bytes")
+        model_of(LearningSettings(t_max=1, input_scaling=scaling), 1) for scaling in ("standardized", "bytes")
     )
     assert scaled.parameters == plain.parameters
     assert len(scaled.state()) == len(plain.state()) + len(Statistics._fields)
     plain.train(batch(0))  # learns at once
-    assert plain.train(batch(1)).update_norm > 0
+    assert plain.train(batch(1)).numbers["update_norm"] > 0

@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 import pytest
 
-from ga3c import checkpoint
+from ga3c.records import checkpoint
 from tests import program
 from tests.program import TINY, Started
 
@@ -65,14 +65,15 @@ def _meta(run_dir) -> str:
 def test_the_headers_of_the_logs(atari_run):
     run_dir = atari_run[0]
     assert (run_dir / "episodes.csv").read_text().splitlines()[0] == "seconds,steps,score,length_steps,agent"
-    assert (
-        (run_dir / "throughput.csv")
-        .read_text()
-        .startswith(
-            "seconds,steps,frames,pps,tps,updates_per_second,trained_steps_per_second,frames_per_second,agents,predictors,"
-            "trainers,prediction_queue,training_queue,mean_prediction_batch,mean_training_batch,mean_policy_lag_updates,"
-            "max_policy_lag_updates,entropy,value"
-        )
+    header = (run_dir / "throughput.csv").read_text().splitlines()[0]
+    assert header.startswith(
+        "seconds,steps,frames,pps,tps,updates_per_second,trained_steps_per_second,frames_per_second,agents,predictors,"
+        "trainers,prediction_queue,training_queue,mean_prediction_batch,mean_training_batch,mean_policy_lag_updates,"
+        "max_policy_lag_updates,"
+    )
+    # What the algorithm reports of an update, by its names.
+    assert header.endswith(
+        ",entropy,value,loss,policy_loss,value_loss,value_error,explained_variance,gradient_norm,clipped_share,update_norm"
     )
 
 
@@ -223,7 +224,7 @@ def test_a_thread_that_fails_ends_the_run_and_saves_it(tmp_path):
     """The tenth update is made to fail."""
     code = """
 import sys
-from ga3c import device
+from ga3c.devices import device
 from ga3c.__main__ import main
 from ga3c.model import Model
 train = Model.train
@@ -300,14 +301,14 @@ def _run_with(code: str, *arguments) -> subprocess.CompletedProcess:
 
 
 NOT_FINITE = """
-from ga3c import device
+from ga3c.devices import device
 from ga3c.model import Model
 train, calls = Model.train, 0
 def spoil(self, batch, steps=0):
     global calls
     calls += 1
     if {when}:
-        batch.arrays["reward"][:] = float("nan")
+        batch["reward"][:] = float("nan")
     return train(self, batch, steps)
 Model.train = spoil
 """

@@ -1,1 +1,1 @@
-"""Algorithms: loss and targets as pure functions of tensors."""
+"""Algorithms: how to act, and what to learn from what was played, as pure functions of tensors."""

@@ -37,6 +37,7 @@ def lambda_returns(
     truncated: tf.Tensor,
     valid: tf.Tensor,
     bootstrap_value: tf.Tensor,
+    *,
     discount: float,
     return_lambda: float,
     correction: Correction | None = None,

@@ -1,198 +1,24 @@
 """Measures how fast this machine trains, and how fast it could: python -m ga3c benchmark --game Pong."""
 
 import json
-import statistics
-import subprocess
-import sys
-import tempfile
-import time
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
-
-from ga3c import environments, networks, ranges, stations
-from ga3c.agent_pool import start_forkserver
-from ga3c.commands.command_line import parse, to_flags
-from ga3c.config import ConfigError, EnvironmentSettings, LearningSettings, ScheduleSettings, Settings, usable_cores
-from ga3c.rollout import Batch, EnvironmentSpec, rollout_dtype, slots_needed
-from ga3c.run_directory import read_csv
+from ga3c.commands.command_line import parse
+from ga3c.errors import ConfigError
+from ga3c.experiments.benchmark import BenchmarkOptions, measure, report, training_settings
+from ga3c.settings import ranges
 
 DESCRIPTION = """Measures each station alone and the whole program, in turns, and says how near it comes to the
 bound of this machine. Leave the machine alone meanwhile."""
-GROUPS = ("environment", "schedule", "learning")
-
-
-@dataclass(frozen=True)
-class BenchmarkOptions:
-    environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
-    schedule: ScheduleSettings = field(default_factory=lambda: ScheduleSettings(controller="off"))
-    learning: LearningSettings = field(default_factory=LearningSettings)
-    seconds: float = 20.0
-    """Seconds that the whole program is measured in each round, in two halves, after their starts."""
-    rounds: int = 3
-    """How often the whole program and the stations take turns."""
-    json: str | None = None
-    """File to write the figures to."""
-
-
-# What throughput.csv says of the whole program, and its name in the result.
-COLUMNS = {
-    "pps": "pps",
-    "tps": "tps",
-    "trained_steps_per_second": "trained_steps_per_second",
-    "frames_per_second": "frames_per_second",
-    "agents_core_ms_per_step": "agents_core_ms",
-    "server_core_ms_per_step": "server_core_ms",
-    "mean_prediction_batch": "prediction_batch",
-    "mean_policy_lag_updates": "policy_lag_updates",
-    "prediction_ms": "prediction_ms",
-    "prediction_queue_ms": "prediction_queue_ms",
-    "prediction_queue_model_ms": "prediction_queue_model_ms",
-    "prediction_assembly_ms": "prediction_assembly_ms",
-    "prediction_model_ms": "prediction_model_ms",
-    "prediction_reply_ms": "prediction_reply_ms",
-    "training_queue_ms": "training_queue_ms",
-    "update_ms": "update_ms",
-    "update_assembly_ms": "update_assembly_ms",
-    "update_model_ms": "update_model_ms",
-}
-SETTLING_SECONDS = 5  # left out of each run, from its first update on
-STATION_SECONDS = 3.0
-
-
-def since_first_update(rows: dict[str, np.ndarray]) -> np.ndarray:
-    """Indices of the rows of throughput.csv from the one with the first update on: games take time to start."""
-    return np.flatnonzero(np.cumsum(rows.get("tps", ())))
-
-
-def measure_run(options: BenchmarkOptions) -> dict[str, float]:
-    """The whole program: medians over the rows of its throughput.csv, one each second. Raises ConfigError."""
-    flags = to_flags(replace(Settings(), **{name: getattr(options, name) for name in GROUPS}), Settings())
-    flags += ["--log-seconds", "1", "--plot-seconds", "0"]
-    with tempfile.TemporaryDirectory() as scratch, (Path(scratch) / "output.txt").open("w+") as output:
-        run = Path(scratch) / "run"
-        command = [sys.executable, "-m", "ga3c", "train", "--run-dir", str(run), *flags]
-        with subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True) as process:
-            try:
-                rows, learning = {}, np.array([])
-                while len(learning) < SETTLING_SECONDS + options.seconds / 2:
-                    time.sleep(0.5)
-                    if process.poll() is not None:
-                        output.seek(0)
-                        raise ConfigError(f"The run ended early: {output.read().strip().splitlines()[-1]}")
-                    rows = read_csv(run / "throughput.csv")
-                    learning = since_first_update(rows)
-            finally:
-                process.terminate()
-    settled = learning[SETTLING_SECONDS:]
-    return {name: float(np.nanmedian(rows[column][settled])) for column, name in COLUMNS.items()}
-
-
-def measure_stations(model, options: BenchmarkOptions, spec: EnvironmentSpec, mean_batch: float) -> dict:
-    """Each station alone, for a few seconds: a `stations.Cost` by name."""
-    envs, learning = options.schedule.envs_per_agent, options.learning
-    rollouts = slots_needed(learning.t_max, envs, learning.minimum_batch_steps) - 2
-    batch = Batch(rollout_dtype(spec, learning.t_max, envs), rollouts)
-    return {
-        "emulate": stations.emulate(options.environment, learning.t_max, envs, STATION_SECONDS),
-        "predict": stations.predict(model, spec, envs, mean_batch, STATION_SECONDS),
-        "train": stations.train(model, batch, spec, STATION_SECONDS),
-        "queue": stations.queue(spec, learning.t_max, envs, rollouts + 2, STATION_SECONDS),
-    }
-
-
-def bound(costs: dict, on_gpu: bool) -> float:
-    """Steps per second that this machine could reach if nothing were lost between the stations.
-
-    Without a GPU the cores do everything; with one the slower side counts: the cores with games and messages, or
-    the model, which does one thing at a time.
-    """
-    cores = usable_cores()
-    if not on_gpu:
-        return 1000 * cores / sum(cost.core_ms for cost in costs.values())
-    games = 1000 * cores / (costs["emulate"].core_ms + costs["queue"].core_ms)
-    return min(games, 1000 / (costs["predict"].wall_ms + costs["train"].wall_ms))
 
 
 def run(arguments: list[str]) -> int:
     options = parse(BenchmarkOptions, arguments, BenchmarkOptions(), DESCRIPTION, "benchmark")
-    settings = replace(Settings(), **{name: getattr(options, name) for name in GROUPS})
-    ranges.check(settings)
+    ranges.check(training_settings(options))
     if options.seconds < 2 or options.rounds < 1:
         raise ConfigError("--seconds must be at least 2 and --rounds at least 1.")
-    start_forkserver()
-    games = environments.make(settings.environment, 1, 0)
-    spec = games.spec
-    games.close()
-    network = networks.resolve(settings.learning.network, spec)
-
-    from ga3c.device import set_up_device  # isort: skip (first: it loads TensorFlow)
-    from ga3c.model import Model
-
-    on_gpu = set_up_device("auto", networks.threads(network)) == "gpu"
-    model = Model(spec, settings.learning, seed=1, xla=on_gpu)
-    rounds = []
-    for number in range(1, options.rounds + 1):
-        # The stations between two halves of the run: where the machine's speed drifts, it drifts for both.
-        print(f"Round {number} of {options.rounds}: the whole program ...", end="", flush=True)
-        first = measure_run(options)
-        print(f" {first['pps']:.0f} steps/s, each station alone ...", end="", flush=True)
-        costs = measure_stations(model, options, spec, first["prediction_batch"])
-        second = measure_run(options)
-        print(f" the whole program {second['pps']:.0f} steps/s,", end="", flush=True)
-        measured = {name: (first[name] + second[name]) / 2 for name in first}
-        measured |= {f"{name}_core_ms": cost.core_ms for name, cost in costs.items()}
-        measured["bound_pps"] = bound(costs, on_gpu)
-        measured["efficiency"] = measured["pps"] / measured["bound_pps"]
-        print(f" bound {measured['bound_pps']:.0f}", flush=True)
-        rounds.append(measured)
-    figures = {name: summary([measured[name] for measured in rounds]) for name in rounds[0]}
+    figures = measure(options)
     print("\n" + report(figures))
     if options.json:
         Path(options.json).write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     return 0
-
-
-def summary(values: list[float]) -> dict[str, float]:
-    return {"minimum": min(values), "median": statistics.median(values), "maximum": max(values)}
-
-
-def report(figures: dict[str, dict[str, float]]) -> str:
-    """The figures as a table and as sentences."""
-    names = {
-        "pps": ("PPS", "steps/s", 0),
-        "tps": ("TPS", "rollouts/s", 0),
-        "frames_per_second": ("frames", "frames/s", 0),
-        "policy_lag_updates": ("policy lag", "updates", 1),
-        "agents_core_ms": ("agents", "core-ms a step", 3),
-        "server_core_ms": ("server", "core-ms a step", 3),
-        "emulate_core_ms": ("alone: emulation", "core-ms a step", 3),
-        "predict_core_ms": ("alone: prediction", "core-ms a step", 3),
-        "train_core_ms": ("alone: training", "core-ms a step", 3),
-        "queue_core_ms": ("alone: queues", "core-ms a step", 3),
-        "bound_pps": ("bound", "steps/s", 0),
-        "efficiency": ("efficiency", "PPS / bound", 2),
-    }
-    lines = [f"{'':18} {'lowest':>9} {'median':>9} {'highest':>9}"]
-    for name, (label, unit, digits) in names.items():
-        cells = " ".join(f"{figures[name][kind]:9,.{digits}f}" for kind in ("minimum", "median", "maximum"))
-        lines.append(f"{label:18} {cells}  {unit}")
-    return "\n".join([*lines, "", *latency(figures)])
-
-
-def latency(figures: dict[str, dict[str, float]]) -> list[str]:
-    """From request to answer, and of one update: what the model has of it. The paper's figures: section 5.1."""
-    f = {name: figure["median"] for name, figure in figures.items()}
-    needed = f["prediction_model_ms"] + f["prediction_queue_model_ms"]
-    return [
-        f"An agent waits {f['prediction_ms']:.2f} ms for a prediction: queue {f['prediction_queue_ms']:.2f} "
-        f"({f['prediction_queue_model_ms']:.2f} of it while the model answers others), assembly "
-        f"{f['prediction_assembly_ms']:.2f}, model {f['prediction_model_ms']:.2f}, reply "
-        f"{f['prediction_reply_ms']:.2f}.",
-        f"  The model and the wait for it: {100 * needed / f['prediction_ms']:.0f} % "
-        "(paper: 108 ms, of which the model 10 %).",
-        f"A rollout waits {f['training_queue_ms']:.1f} ms for its batch. An update takes {f['update_ms']:.2f} ms: "
-        f"assembly {f['update_assembly_ms']:.2f}, model {f['update_model_ms']:.2f}.",
-        f"  The model: {100 * f['update_model_ms'] / f['update_ms']:.0f} % (paper: 11.1 ms, of which the model 41 %).",
-    ]

@@ -3,16 +3,16 @@
 import contextlib
 import io
 import re
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from types import NoneType, UnionType
 from typing import Annotated, TypeVar, Union, get_args, get_origin
 
 import tyro
 
-from ga3c.config import ConfigError
+from ga3c.errors import ConfigError
 
 T = TypeVar("T")
-Run = Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[RUN]")]
+RunArgument = Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[RUN]")]
 """The directory of a run, as `./run.sh COMMAND RUN`."""
 _types = tyro.constructors.ConstructorRegistry()
 
@@ -48,21 +48,6 @@ def parse(options: type[T], arguments: list[str], default: T, description: str, 
         if end.code:
             raise ConfigError(_one_line(errors.getvalue())) from None
         raise
-
-
-def to_flags(options, default) -> list[str]:
-    """The flags that make `options` of `default`: what is different, group by group."""
-    flags = []
-    for field in fields(options):
-        value, usual = getattr(options, field.name), getattr(default, field.name)
-        flag = field.name.replace("_", "-")
-        if is_dataclass(value):
-            flags += to_flags(value, usual)
-        elif value != usual:
-            flags += (
-                [f"--{flag}" if value else f"--no-{flag}"] if isinstance(value, bool) else [f"--{flag}", str(value)]
-            )
-    return flags
 
 
 def value_of(flag: str, arguments: list[str]) -> str | None:

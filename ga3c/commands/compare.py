@@ -8,12 +8,13 @@ from typing import Annotated
 
 import tyro
 
-from ga3c import comparison, run_directory
 from ga3c.commands import train
 from ga3c.commands.command_line import parse
 from ga3c.commands.reproduce import made
-from ga3c.comparison import LearningRun
-from ga3c.config import ConfigError
+from ga3c.errors import ConfigError
+from ga3c.experiments import comparison, comparison_report
+from ga3c.experiments.comparison import LearningRun
+from ga3c.records import run_directory
 
 DESCRIPTION = """Trains each setting on each game with each seed, for the same time or the same steps, one run after the
 other; lets the agents play; and writes a table with confidence intervals, and the curves. A second start goes on.
@@ -69,4 +70,4 @@ def run(arguments: list[str]) -> int:
     runs = plan(options)
     games = "-".join(run_directory.game_directory(game).name for game in options.game)
     out = Path(options.out) if options.out else run_directory.RESULTS / "compare" / games
-    return made(lambda: comparison.report(comparison.make(runs, out, options.episodes), out, "comparison"), out)
+    return made(lambda: comparison_report.report(comparison.make(runs, out, options.episodes), out, "comparison"), out)

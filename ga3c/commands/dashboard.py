@@ -5,9 +5,9 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from ga3c import run_directory
 from ga3c.commands.command_line import parse
-from ga3c.config import ConfigError
+from ga3c.errors import ConfigError
+from ga3c.records import run_directory
 
 DESCRIPTION = """Serves a page with all runs: live curves side by side, the controller's decisions, recorded games. Only
 this machine can open it; from another one: ssh -L 8050:localhost:8050 THIS-MACHINE."""
@@ -38,7 +38,7 @@ def run(arguments: list[str]) -> int:
 
     from werkzeug.serving import make_server
 
-    from ga3c.dashboard import page
+    from ga3c.views.dashboard import page
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     port = listening.getsockname()[1]

@@ -13,10 +13,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-from ga3c import resources, run_directory
+from ga3c import machine
 from ga3c.commands.command_line import parse
-from ga3c.config import ConfigError, LearningSettings, ScheduleSettings, usable_cores
+from ga3c.errors import ConfigError
+from ga3c.machine import usable_cores
+from ga3c.records import run_directory
 from ga3c.rollout import EnvironmentSpec, rollout_dtype, slots_needed
+from ga3c.settings.learning import LearningSettings
+from ga3c.settings.schedule import ScheduleSettings
 
 DESCRIPTION = """Checks Python, packages, GPU, memory, cores, display and disk, and trains for 20 seconds to see what
 this machine reaches. Each line that finds something says what to do."""
@@ -63,7 +67,7 @@ def gpu() -> Finding:
     said = _output("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
     if said is None:
         return Finding(True, "no NVIDIA GPU (nvidia-smi does not answer): the model runs on the cores")
-    code = "import ga3c.device as d; print(len(d.tf.config.list_physical_devices('GPU')))"
+    code = "import ga3c.devices.device as d; print(len(d.tf.config.list_physical_devices('GPU')))"
     seen = _output(sys.executable, "-c", code)
     if re.fullmatch(r"[1-9]\d*", seen or ""):
         return Finding(True, said.replace("\n", "; "))
@@ -81,7 +85,7 @@ def memory() -> Finding:
     pong = EnvironmentSpec("Pong", (84, 84, 4), "uint8", 6, 4)
     slots = slots_needed(learning.t_max, schedule.envs_per_agent, learning.minimum_batch_steps)
     slots_bytes = slots * rollout_dtype(pong, learning.t_max, schedule.envs_per_agent).itemsize
-    fit = resources.agents_that_fit(slots_bytes, schedule.envs_per_agent)
+    fit = machine.agents_that_fit(slots_bytes, schedule.envs_per_agent)
     text = ", ".join(f"{what} for {agents} agents" for what, agents in fit.items())
     advice = {
         "shared memory (/dev/shm)": "in a container: --shm-size 2g",
@@ -119,7 +123,7 @@ def disk() -> Finding:
 
 
 def speed() -> Finding:
-    from ga3c.commands.benchmark import BenchmarkOptions, measure_run
+    from ga3c.experiments.benchmark import BenchmarkOptions, measure_run
 
     try:
         run = measure_run(BenchmarkOptions(seconds=30.0, rounds=1))

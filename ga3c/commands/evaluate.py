@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ga3c import environments, evaluation, protocols
-from ga3c.commands import trained_agent
+from ga3c.commands import agent_options
+from ga3c.commands.agent_options import AgentOptions
 from ga3c.commands.command_line import parse
-from ga3c.commands.trained_agent import AgentOptions, TrainedAgent
-from ga3c.config import ConfigError, EnvironmentSettings
+from ga3c.environments import protocols
+from ga3c.errors import ConfigError
+from ga3c.experiments import evaluation
 
 DESCRIPTION = """Plays whole games, each with its own seed, many at once, and prints their true scores: so many games
 with actions sampled from the policy, as the paper does, and so many with the most probable ones."""
@@ -27,43 +28,11 @@ class EvaluateOptions(AgentOptions):
     """File to write the result into. Its main scores are those of sampled actions; of greedy ones with --greedy."""
 
 
-def environment(agent: TrainedAgent, protocol: str | None) -> EnvironmentSettings:
-    """The settings to play with. Raises ConfigError where the agent cannot play under the protocol."""
-    trained = agent.settings.environment
-    if protocol is None:
-        return trained
-    asked = protocols.under(trained, protocol)
-    sizes = []
-    for settings in (trained, asked):
-        games = environments.make(settings, 1, 0)
-        sizes.append(games.spec.actions)
-        games.close()
-    if sizes[0] != sizes[1]:
-        raise ConfigError(
-            f"--protocol {protocol} has {sizes[1]} actions, and this agent was trained with {sizes[0]}: "
-            f"train one with --protocol {protocol}."
-        )
-    return asked
-
-
-def result(agent: TrainedAgent, settings: EnvironmentSettings, episodes: int, seed: int, greedy: bool) -> dict:
-    """What --json writes: the way asked for at the top, and both under `ways`."""
-    found = evaluation.evaluate(agent.model.policy, settings, episodes, seed)
-    return {
-        "game": agent.game,
-        **found["ways"]["greedy" if greedy else "sampled"],
-        "greedy": greedy,
-        "steps_trained": agent.steps,
-        "checkpoint": str(agent.path),
-        **found,
-    }
-
-
 def run(arguments: list[str]) -> int:
     options = parse(EvaluateOptions, arguments, EvaluateOptions(), DESCRIPTION, "evaluate")
-    agent = trained_agent.load(options)
-    settings = environment(agent, options.protocol)
-    outcome = result(agent, settings, options.episodes, options.seed, options.greedy)
+    agent = agent_options.load(options)
+    settings = evaluation.settings_under(agent, options.protocol)
+    outcome = evaluation.result(agent, settings, options.episodes, options.seed, options.greedy)
     print(f"  {options.episodes} games in each way, protocol {outcome['fingerprint']}")
     trained_under = protocols.fingerprint(agent.settings.environment)
     if mix := protocols.mix([outcome["fingerprint"], trained_under]):

@@ -11,11 +11,12 @@ from typing import Annotated, Literal
 
 import tyro
 
-from ga3c import environments, run_directory
+from ga3c import environments
 from ga3c.commands.command_line import parse
-from ga3c.config import ConfigError
-from ga3c.experiments import RunFailed
-from ga3c.figures import Options
+from ga3c.errors import ConfigError
+from ga3c.experiments.runs import RunFailed
+from ga3c.papers import Options
+from ga3c.records import run_directory
 
 DESCRIPTION = """Makes a figure or table of the paper again, from training runs of its own. A second start goes on.
 
@@ -50,7 +51,7 @@ def check(options: Options) -> None:
 def run(arguments: list[str]) -> int:
     options = parse(ReproduceOptions, arguments, ReproduceOptions(), DESCRIPTION, "reproduce")
     check(options)
-    figure = importlib.import_module(f"ga3c.figures.{options.figure}")
+    figure = importlib.import_module(f"ga3c.papers.ga3c.{options.figure}")
     default = run_directory.RESULTS / "reproduce" / f"{figure.RUNS}-{options.scale}"
     out = Path(options.out) if options.out else default
     return made(lambda: figure.reproduce(options, out), out)

@@ -10,13 +10,21 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from ga3c import config, environments, live_screen, networks, ranges, run_directory
-from ga3c.agent_pool import start_forkserver
+from ga3c import environments, networks
 from ga3c.commands.command_line import parse, value_of
-from ga3c.commands.plot import draw
-from ga3c.config import ConfigError, Settings, TrainingFailed
-from ga3c.console import MESSAGE_COLUMNS, Console
-from ga3c.disk import CsvLog, Disk, mend
+from ga3c.errors import ConfigError, TrainingFailed
+from ga3c.processes.agent_pool import start_forkserver
+from ga3c.records import run_directory
+from ga3c.records.columns import MESSAGE_COLUMNS
+from ga3c.records.console import Console
+from ga3c.records.description import read_settings
+from ga3c.records.disk import CsvLog, Disk
+from ga3c.settings import ranges
+from ga3c.settings.presets import with_presets
+from ga3c.settings.run import Settings
+from ga3c.views import live_screen
+from ga3c.views.plot import draw
+from ga3c.views.terminal import can_show
 
 DESCRIPTION = """Trains an agent with GA3C. Other commands, as the first word: watch, play, evaluate,
 compare, plot, report, export, dashboard, benchmark, reproduce, doctor."""
@@ -31,13 +39,13 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
     resume = value_of("--resume", arguments)
     if resume is None:
         preset, protocol = value_of("--preset", arguments), value_of("--protocol", arguments)
-        default = config.with_presets(Settings(), preset, protocol)
+        default = with_presets(Settings(), preset, protocol)
         settings = parse(Settings, arguments, default, DESCRIPTION, "train")
         run_dir = None
     else:
         wanted = parse(Settings, arguments, Settings(), DESCRIPTION, "train")
         run_dir = run_directory.find(wanted)
-        saved = run_directory.read_settings(run_dir)
+        saved = read_settings(run_dir)
         fresh = replace(saved.run, steps=None, minutes=None, episodes=None)
         settings = parse(Settings, arguments, replace(saved, run=fresh), DESCRIPTION, "train")
         if environments.resolve(settings.environment.game) != environments.resolve(saved.environment.game):
@@ -70,19 +78,17 @@ def run(arguments: list[str]) -> int:
         run_directory.lock(run_dir, settings.run)
     else:
         run_dir = run_directory.create(settings)
-    messages = run_dir / "messages.csv"
-    with contextlib.suppress(OSError):
-        mend(messages, MESSAGE_COLUMNS, math.inf)
-    console.keep(CsvLog(messages, MESSAGE_COLUMNS, Disk(lambda _: None)).append)
+    console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, Disk(lambda _: None)).append)
     console.say(f"Training {spec.name} in {_short(run_dir)}  (Ctrl-C stops and saves)")
     console.say(
         f"Curves in a browser: {_short(Path(sys.executable).with_name('tensorboard'))} --logdir {_short(run_dir)}"
     )
 
-    from ga3c.server import Server  # loads TensorFlow
+    from ga3c.server import Server
+    from ga3c.systems.ga3c import GA3C  # loads TensorFlow
 
     try:
-        server = Server(settings, run_dir, spec, console)
+        server = Server(GA3C, settings, run_dir, spec, console)
     except ConfigError:
         if not resumed:
             run_directory.discard(run_dir)
@@ -100,12 +106,13 @@ def run(arguments: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, on_signal)
     signal.signal(signal.SIGQUIT, lambda *_: server.request_report())
-    if live_screen.can_show() and settings.run.console != "plain":
+    if can_show() and settings.run.console != "plain":
         console.cover(live_screen.LiveScreen(run_dir))
     try:
         server.start()
+        model = server.system.model
         console.say(
-            f"{server.model.network_name} network, {server.model.parameters:,} parameters, on the {server.device}; "
+            f"{model.network_name} network, {model.parameters:,} parameters, on the {server.system.device}; "
             f"seed {server.seed}."
         )
         server.serve(_Plotter(run_dir, settings.run.plot_seconds).tick)
@@ -122,7 +129,8 @@ def run(arguments: list[str]) -> int:
     if totals:
         console.say(
             f"{totals.steps:,} steps ({totals.steps * spec.frames_per_step:,} frames), {totals.episodes:,} games, "
-            f"{totals.updates:,} updates in {totals.seconds / 60:.1f} minutes" + _score(server.stats.mean_score())
+            f"{totals.updates:,} updates in {totals.seconds / 60:.1f} minutes"
+            + _score(server.system.stats.mean_score())
         )
         if server.saved:
             console.say(f"Saved in {_short(run_dir)}")

@@ -6,10 +6,11 @@ import time
 from dataclasses import dataclass
 from types import SimpleNamespace
 
-from ga3c import live_screen, run_directory
-from ga3c.commands.command_line import Run, parse
-from ga3c.console import Console
-from ga3c.run_view import RunView
+from ga3c.commands.command_line import RunArgument, parse
+from ga3c.records import run_directory
+from ga3c.records.console import Console
+from ga3c.views import live_screen, terminal
+from ga3c.views.run_view import RunView
 
 DESCRIPTION = """Shows the screen of a run: live while it trains, once if it has ended. Changes nothing."""
 FOOTER = "q leaves; the training goes on."
@@ -17,7 +18,7 @@ FOOTER = "q leaves; the training goes on."
 
 @dataclass(frozen=True)
 class WatchOptions:
-    run: Run = None
+    run: RunArgument = None
     """Directory of the run. Default: the newest."""
     game: str | None = None
     """The game whose newest run is shown if no directory is named."""
@@ -31,11 +32,11 @@ def run(arguments: list[str]) -> int:
         else run_directory.newest(options.game, with_checkpoint=False)
     )
     view = RunView(directory)
-    if not live_screen.can_show():
+    if not terminal.can_show():
         _follow(view)
         return 0
     if view.running:
-        with live_screen.keys():
+        with terminal.keys():
             live_screen.show(view, FOOTER, stop=lambda: os.kill(os.getpid(), signal.SIGSTOP))
         view.refresh()
     _print(view)
@@ -46,7 +47,7 @@ def _print(view: RunView) -> None:
     """Once, to stay in the terminal."""
     from rich.console import Console as Terminal
 
-    from ga3c.screen import screen
+    from ga3c.views.training_screen import screen
 
     terminal = Terminal()
     width, height = terminal.size

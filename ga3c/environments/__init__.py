@@ -9,8 +9,9 @@ it ignores its action and its reward is no transition.
 import difflib
 import re
 
-from ga3c.config import ConfigError, EnvironmentSettings
 from ga3c.environments import atari, gymnasium
+from ga3c.errors import ConfigError
+from ga3c.settings.game import EnvironmentSettings
 
 
 def _plain(name: str) -> str:

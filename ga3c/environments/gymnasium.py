@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from ga3c.config import ConfigError
+from ga3c.errors import ConfigError
 from ga3c.rollout import EnvironmentSpec
 
 

@@ -1,6 +1,6 @@
 """Networks by name. Each maps a batch of observations to (policy logits [batch, actions], value [batch])."""
 
-from ga3c.config import ConfigError, usable_cores
+from ga3c.errors import ConfigError
 from ga3c.rollout import EnvironmentSpec
 
 
@@ -12,15 +12,6 @@ def resolve(name: str, spec: EnvironmentSpec) -> str:
     if name != "mlp" and not is_image:
         raise ConfigError(f"--network {name} needs images; '{spec.name}' has vectors: use --network mlp.")
     return name
-
-
-def threads(name: str) -> int:
-    """How many threads to give one TensorFlow operation, on a machine without a GPU.
-
-    Games and model share the cores, so a few are best; only the two largest networks keep all busy (measured: README).
-    """
-    cores = usable_cores()
-    return cores if name in ("large-stride-1", "large-stride-2") else max(1, cores // 4)
 
 
 def build(name: str, spec: EnvironmentSpec, seed: int, standardize: bool = False):

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import get_args
 
 from ga3c import environments
-from ga3c.config import ConfigError, Network
+from ga3c.errors import ConfigError
+from ga3c.settings.learning import Network
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent

@@ -1,0 +1,1 @@
+"""Where the model runs, and how its functions are compiled for that."""

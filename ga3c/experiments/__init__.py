@@ -1,0 +1,1 @@
+"""Many runs, and what came of them: speed, scores, comparisons."""

@@ -1,0 +1,175 @@
+"""Comparison: several settings over several games and seeds, at equal time or equal steps, and what came of it."""
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ga3c.experiments.aggregates import interquartile_mean, interval, probability_of_improvement
+from ga3c.experiments.runs import RunFailed, directory_of, perform
+from ga3c.records import checkpoint, run_directory
+from ga3c.records.collapse import collapses
+from ga3c.records.disk import read_csv
+from ga3c.views import curves
+
+EVALUATION = "evaluation.json"
+
+
+@dataclass(frozen=True)
+class LearningRun:
+    """One training run that goes on where it was interrupted: the usual settings, but for `flags` of `train`."""
+
+    game: str
+    setting: str  # what people call these flags
+    flags: tuple[str, ...]
+    seed: int
+    seconds: float  # of training at the most, without the time of starts
+    steps: int = 0  # 0: as many as come in this time
+
+    goes_on = True
+    log_seconds = 5.0
+
+    @property
+    def name(self) -> str:
+        return f"{run_directory.game_directory(self.game).name}-{self.setting}-seed{self.seed}"
+
+    def command(self, directory: Path) -> list[str]:
+        train = [sys.executable, "-m", "ga3c", "train"]
+        seconds = self.seconds
+        if checkpoint.saved(directory / "checkpoints"):
+            seconds -= checkpoint.load_newest(directory / "checkpoints")[2]["totals"]["seconds"]
+            train += ["--resume", str(directory)]
+        else:
+            train += ["--game", self.game, "--seed", str(self.seed), *self.flags, "--run-dir", str(directory)]
+        limits = ["--minutes", f"{max(seconds / 60, 0.01):.3f}", *(["--steps", str(self.steps)] if self.steps else [])]
+        return [*train, *limits, "--plot-seconds", "0", "--console", "plain"]
+
+
+class Outcome(NamedTuple):
+    """Of one finished run."""
+
+    run: LearningRun
+    directory: Path
+    minutes: float
+    steps: int
+    games: int
+    mean_of_last_games: float  # of the last 100 in training
+    mean_over_time: float  # of the score, from the first second to the last: how early it learned
+    collapses: int  # that it has not recovered from
+    evaluation: dict  # what `evaluate --json` wrote
+
+    def row(self) -> dict:
+        """For a CSV file."""
+        ways = {
+            f"{way}_{name}": value[name]
+            for way, value in self.evaluation["ways"].items()
+            for name in ("mean", "std", "min", "max")
+        }
+        own = {name: getattr(self, name) for name in self._fields if name not in ("run", "directory", "evaluation")}
+        run = asdict(self.run) | {"flags": " ".join(self.run.flags)}
+        rounded = {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in (own | ways).items()}
+        return run | rounded | {"protocol": self.evaluation["fingerprint"]}
+
+
+def make(runs: list[LearningRun], out: Path, evaluation_games: int) -> list[Outcome]:
+    """Makes, or goes on with, the runs that are not finished, and lets each play `evaluation_games` games.
+
+    Raises ConfigError, RunFailed.
+    """
+    perform(runs, out)
+    return [_outcome(run, directory_of(run, out), evaluation_games) for run in runs]
+
+
+def _outcome(run: LearningRun, directory: Path, evaluation_games: int) -> Outcome:
+    evaluation = _evaluation(run, directory, evaluation_games)
+    rows, games = read_csv(directory / "throughput.csv"), curves.read(directory, "episodes", "score")
+    scores = games["score"] if games else np.array([])
+    seconds, score = curves.of_run(directory, curves.SCORE_OVER_TIME)
+    return Outcome(
+        run,
+        directory,
+        rows["seconds"][-1] / 60,
+        int(rows["steps"][-1]),
+        len(scores),
+        float(scores[-curves.SMOOTH_GAMES :].mean()) if len(scores) else float("nan"),
+        float(np.interp(np.linspace(0, run.seconds / 60, 1000), seconds, score).mean()) if len(score) else float("nan"),
+        sum(found.recovered_game is None for found in collapses(scores)),
+        evaluation,
+    )
+
+
+def _evaluation(run: LearningRun, directory: Path, games: int) -> dict:
+    """Runs of one seed play the same games, and play them again if asked again; another seed has other games."""
+    file = directory / EVALUATION
+    try:
+        known = json.loads(file.read_text(encoding="utf-8"))
+        if known["episodes"] == games:
+            return known
+    except (OSError, ValueError, KeyError):
+        pass
+    print(f"{run.name}: playing {games} games ...", flush=True)
+    command = [sys.executable, "-m", "ga3c", "evaluate", str(directory), "--json", str(file)]
+    seed = str(1_000_000 + 1_000 * run.seed)
+    done = subprocess.run([*command, "--episodes", str(games), "--seed", seed], capture_output=True, text=True)
+    if done.returncode:
+        raise RunFailed(f"{run.name} could not be evaluated: {done.stderr.strip()}")
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def median(directory: Path, column: str) -> float:
+    """Over the rows of a run's throughput.csv."""
+    return float(np.nanmedian(read_csv(directory / "throughput.csv")[column]))
+
+
+class Aggregate(NamedTuple):
+    """Of the runs of one setting, on one game or (`game` empty) on all, where scores are human-normalised."""
+
+    game: str
+    setting: str
+    runs: int
+    score: float  # interquartile mean of the evaluations' means, actions sampled
+    low: float
+    high: float
+    median: float
+    over_time: float  # interquartile mean of the scores' means over training; not a number over several games
+    better_than_first: float  # chance that a run of it beats one of the first setting
+    collapses: int
+
+
+def aggregate(outcomes: list[Outcome]) -> list[Aggregate]:
+    """Each setting on each game, in the order of the runs; with several games, over all of them too."""
+    games = list(dict.fromkeys(o.run.game for o in outcomes))
+    settings = list(dict.fromkeys(o.run.setting for o in outcomes))
+    found = [_aggregate(outcomes, [game], setting, settings[0], "mean") for game in games for setting in settings]
+    if len(games) > 1 and all(o.evaluation["ways"]["sampled"]["human_normalized"] is not None for o in outcomes):
+        found += [_aggregate(outcomes, games, setting, settings[0], "human_normalized") for setting in settings]
+    return found
+
+
+def _aggregate(outcomes: list[Outcome], games: list[str], setting: str, first: str, what: str) -> Aggregate:
+    def strata(of: str) -> list[list[float]]:
+        return [
+            [o.evaluation["ways"]["sampled"][what] for o in outcomes if (o.run.game, o.run.setting) == (game, of)]
+            for game in games
+        ]
+
+    ours, others = strata(setting), strata(first)
+    values = np.array(ours).ravel()
+    seeds = [o for o in outcomes if o.run.setting == setting and o.run.game in games]
+    over_time = interquartile_mean(np.array([o.mean_over_time for o in seeds])) if len(games) == 1 else np.nan
+    better = np.mean([probability_of_improvement(*pair) for pair in zip(ours, others, strict=True)])
+    return Aggregate(
+        games[0] if len(games) == 1 else "",
+        setting,
+        len(values),
+        float(interquartile_mean(values)),
+        *interval(ours, interquartile_mean),
+        float(np.median(values)),
+        float(over_time),
+        float(better),
+        sum(o.collapses for o in seeds),
+    )

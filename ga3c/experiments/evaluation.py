@@ -1,0 +1,101 @@
+"""Evaluation: whole games of a trained agent, in both ways to play, and what is to be said of their scores."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ga3c import environments
+from ga3c.environments import protocols
+from ga3c.environments.human_scores import human_normalized
+from ga3c.errors import ConfigError
+from ga3c.experiments.aggregates import interval
+from ga3c.machine import usable_cores
+from ga3c.play.trained_agent import TrainedAgent
+from ga3c.settings.game import EnvironmentSettings
+
+AT_ONCE = 32
+WAYS = {"sampled": False, "greedy": True}  # actions sampled from the policy, or the most probable ones
+
+
+def play_games(policy: Callable, settings: EnvironmentSettings, episodes: int, seed: int, greedy: bool) -> list[float]:
+    """True scores of `episodes` whole games, in the order of their seeds: seed, seed + 1, ...
+
+    `policy(observations)` gives sampled actions [batch], logits [batch, actions] and values [batch].
+    """
+    scores: list[float] = []
+    while len(scores) < episodes:
+        count = min(AT_ONCE, episodes - len(scores))
+        scores += _play_at_once(policy, settings, count, seed + len(scores), greedy)
+    return scores
+
+
+def _play_at_once(policy: Callable, settings: EnvironmentSettings, count: int, seed: int, greedy: bool) -> list[float]:
+    games = environments.make(settings, count, seed, threads=usable_cores())
+    scores, playing = np.zeros(count), np.ones(count, np.bool_)
+    observations = games.reset()
+    while playing.any():
+        sampled, logits, _ = policy(observations)
+        actions = logits.argmax(axis=1) if greedy else sampled
+        observations, rewards, terminated, truncated, _ = games.step(actions.astype(np.int64))
+        scores += rewards * playing
+        playing &= ~(terminated | truncated)  # the games that go on for company do not count
+    games.close()
+    return scores.tolist()
+
+
+def summary(scores: list[float], settings: EnvironmentSettings) -> dict:
+    """Of the scores of one way to play; low and high: 95 % confidence interval of the mean."""
+    kind, name = environments.resolve(settings.game)
+    mean, (low, high) = float(np.mean(scores)), interval([scores], np.mean)
+    return {
+        "scores": scores,
+        "mean": mean,
+        "low": low,
+        "high": high,
+        "std": float(np.std(scores)),
+        "min": min(scores),
+        "max": max(scores),
+        "human_normalized": human_normalized(name, mean) if kind == "atari" else None,
+    }
+
+
+def evaluate(policy: Callable, settings: EnvironmentSettings, episodes: int, seed: int) -> dict:
+    """Plays in both ways. The result says all that its scores depend on, but for the weights."""
+    ways = {
+        way: summary(play_games(policy, settings, episodes, seed, greedy), settings) for way, greedy in WAYS.items()
+    }
+    rules = {name: value for name, value in vars(settings).items() if name not in ("game", "reward_clip")}
+    fingerprint = protocols.fingerprint(settings)
+    return {"episodes": episodes, "seed": seed, "protocol": rules, "fingerprint": fingerprint, "ways": ways}
+
+
+def settings_under(agent: TrainedAgent, protocol: str | None) -> EnvironmentSettings:
+    """The settings to play with. Raises ConfigError where the agent cannot play under the protocol."""
+    trained = agent.settings.environment
+    if protocol is None:
+        return trained
+    asked = protocols.under(trained, protocol)
+    sizes = []
+    for settings in (trained, asked):
+        games = environments.make(settings, 1, 0)
+        sizes.append(games.spec.actions)
+        games.close()
+    if sizes[0] != sizes[1]:
+        raise ConfigError(
+            f"--protocol {protocol} has {sizes[1]} actions, and this agent was trained with {sizes[0]}: "
+            f"train one with --protocol {protocol}."
+        )
+    return asked
+
+
+def result(agent: TrainedAgent, settings: EnvironmentSettings, episodes: int, seed: int, greedy: bool) -> dict:
+    """What --json writes: the way asked for at the top, and both under `ways`."""
+    found = evaluate(agent.model.policy, settings, episodes, seed)
+    return {
+        "game": agent.game,
+        **found["ways"]["greedy" if greedy else "sampled"],
+        "greedy": greedy,
+        "steps_trained": agent.steps,
+        "checkpoint": str(agent.path),
+        **found,
+    }

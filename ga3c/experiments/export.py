@@ -1,0 +1,94 @@
+"""Makes a small directory of a trained agent, laid out as a run: weights, settings, learning curve, scores."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from ga3c.errors import ConfigError
+from ga3c.experiments.evaluation import result
+from ga3c.play.trained_agent import TrainedAgent
+from ga3c.records import checkpoint, progress
+from ga3c.records.disk import line, write_whole
+from ga3c.settings import saved as saved_settings
+from ga3c.settings.presets import with_presets
+from ga3c.settings.run import RunSettings, Settings
+from ga3c.settings.saved import to_flags
+from ga3c.views import curves
+from ga3c.views.drawing import pyplot, save
+
+
+def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) -> None:
+    """Lets the newest agent of `run` play for its scores and writes all into `out`. Raises ConfigError."""
+    settings = replace(agent.settings, run=RunSettings())  # paths and limits of the run are nobody's business
+    try:
+        description = json.loads((run / "config.json").read_text(encoding="utf-8"))
+        hardware = {name: description["hardware"][name] for name in ("processor", "cores")}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"Cannot read {run / 'config.json'}: {error}") from error
+    description |= {"settings": saved_settings.to_dict(settings), "command": command(settings).split()}
+    arrays, meta = checkpoint.load(agent.path)
+    saved = replace(progress.from_meta(meta, agent.path), settings=settings)
+    minutes, frames = saved.totals.seconds / 60, agent.steps * settings.environment.frame_skip_frames
+    x, y = curves.thinned(*curves.of_run(run, curves.SCORE_OVER_TIME))
+    steps, _ = curves.thinned(*curves.of_run(run, curves.SCORE_OVER_STEPS))
+    outcome = result(agent, settings.environment, episodes, seed, greedy=False)
+    outcome |= {"checkpoint": agent.path.name, "minutes": minutes, "frames": frames}
+    weights = {name: array for name, array in arrays.items() if not name.startswith("optimizer/")}
+    try:
+        checkpoint.save(out / "checkpoints", agent.steps, weights, saved.to_meta(), keep=1)
+        write_whole(out / "config.json", json.dumps(description, indent=2) + "\n")
+        write_whole(out / "evaluation.json", json.dumps(outcome, indent=2) + "\n")
+        points = ((f"{m:.2f}", f"{s:.4f}", f"{v:.2f}") for m, s, v in zip(x, steps, y, strict=True))
+        curve = [("minutes", "million_steps", "mean_score"), *points]
+        write_whole(out / "learning-curve.csv", "".join(map(line, curve)))
+        _draw(x, y, agent.game, out / "learning-curve.png")
+        write_whole(out / "README.md", _readme(outcome, settings, minutes, frames, hardware))
+    except OSError as error:
+        raise ConfigError(f"Cannot write to {out}: {error.strerror}.") from error
+
+
+def command(settings: Settings) -> str:
+    """What trains with these settings, seed included."""
+    learning, environment = settings.learning, settings.environment
+    preset = "paper" if learning.preset == "paper" else None
+    usual = with_presets(Settings(), preset, "machado" if environment.protocol == "machado" else None)
+    usual = replace(
+        usual,
+        environment=replace(usual.environment, game="", protocol="paper"),
+        learning=replace(usual.learning, preset="default"),
+        run=settings.run,
+    )
+    return " ".join(["./run.sh", *to_flags(settings, usual)])
+
+
+def _draw(x, y, game: str, file: Path) -> None:
+    plt = pyplot()
+    figure, axis = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
+    axis.plot(x, y)
+    axis.set(title=game, xlabel="minutes", ylabel=f"score (mean of {curves.SMOOTH_GAMES} games)")
+    save(figure, file)
+
+
+def _readme(outcome: dict, settings: Settings, minutes: float, frames: int, hardware: dict) -> str:
+    ways = outcome["ways"]
+    rows = [
+        f"| {name} | {way['mean']:.1f} | {way['low']:.1f} to {way['high']:.1f} | {way['min']:g} to {way['max']:g} |"
+        for name, way in (("sampled", ways["sampled"]), ("most probable", ways["greedy"]))
+    ]
+    return "\n".join(
+        [
+            f"# {outcome['game']}",
+            "",
+            f"| actions | mean of {outcome['episodes']} games | 95 % interval | lowest to highest |",
+            "|---|---|---|---|",
+            *rows,
+            "",
+            f"True scores, protocol {outcome['fingerprint']}. Trained in {minutes:.0f} minutes on {hardware['cores']} "
+            f"cores ({hardware['processor']}): {outcome['steps_trained']:,} steps, {frames:,} frames.",
+            "",
+            f"    {command(settings)}",
+            "",
+            "![Learning curve](learning-curve.png)",
+            "",
+        ]
+    )

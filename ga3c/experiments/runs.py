@@ -1,0 +1,152 @@
+"""Experiments: many training runs, each made once, in a process and a directory of its own."""
+
+import contextlib
+import fcntl
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+from typing import Protocol
+
+from ga3c.errors import ConfigError
+from ga3c.records import checkpoint
+from ga3c.records.disk import read_csv, write_whole
+
+FINISHED = "finished.json"  # lies in the directory of a finished run and says how it was made
+START_SECONDS = 10.0  # about what a run takes besides its time of training
+STOP_SECONDS = 20.0  # what an interrupted run gets to end by itself
+
+
+class RunFailed(Exception):
+    """A training run ended with an error; the text is for the user."""
+
+
+class Run(Protocol):
+    """A training run of an experiment: a dataclass whose fields say how it is made."""
+
+    seconds: float  # of training
+    log_seconds: float  # between two rows of its throughput.csv
+    goes_on: bool  # where it was interrupted, and a finished one keeps its weights; else it is made again
+
+    @property
+    def name(self) -> str: ...
+
+    def command(self, directory: Path) -> list[str]: ...
+
+
+def directory_of(run: Run, out: Path) -> Path:
+    return out / "runs" / run.name
+
+
+def is_finished(run: Run, out: Path) -> bool:
+    """Raises ConfigError where the run was made with other settings."""
+    try:
+        saved = json.loads((directory_of(run, out) / FINISHED).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return False
+    asked = json.loads(json.dumps(asdict(run)))  # a tuple is a list there
+    if asked | saved != asked:
+        raise ConfigError(f"{directory_of(run, out)} was made with other settings: name another directory with --out.")
+    return True
+
+
+def perform(runs: list[Run], out: Path) -> None:
+    """Makes those of the runs that are not finished; one that was interrupted goes on, or is made again.
+
+    The order is shuffled, and always the same: a slow phase of the machine shall not hit neighbouring settings.
+    Raises ConfigError, or RunFailed.
+    """
+    with _alone(out):
+        _perform(runs, out)
+
+
+@contextlib.contextmanager
+def _alone(out: Path):
+    """Two starts in one directory would take each other's unfinished runs away."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        lock = os.open(out / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ConfigError(f"Another start makes runs in {out}: wait for it, or name another --out.") from None
+    except OSError as error:
+        raise ConfigError(f"Cannot write to {out}: {error.strerror}.") from error
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def _perform(runs: list[Run], out: Path) -> None:
+    order = random.Random(1).sample(runs, len(runs))
+    todo = [run for run in order if not is_finished(run, out)]
+    begun = [run for run in todo if directory_of(run, out).exists()]
+    found = f"{len(runs) - len(todo)} of {len(runs)} runs are finished in {out}"
+    print(found + (f", {len(begun)} unfinished." if begun else "."), flush=True)
+    for number, run in enumerate(todo, start=1):
+        left = sum(later.seconds + START_SECONDS for later in todo[number - 1 :])
+        print(f"[{number}/{len(todo)}, about {left / 60:.0f} minutes left] {run.name}", flush=True)
+        _make(run, directory_of(run, out))
+
+
+def _make(run: Run, directory: Path) -> None:
+    if (directory / "config.json").exists() and not (run.goes_on and checkpoint.saved(directory / "checkpoints")):
+        shutil.rmtree(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    output = directory / "output.txt"
+    with output.open("w", encoding="utf-8") as file:
+        # A session of its own: Ctrl-C reaches this process, which passes it on once.
+        process = subprocess.Popen(
+            run.command(directory), stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
+        )
+        try:
+            _wait(process, run, directory)
+        except BaseException:
+            process.send_signal(signal.SIGINT)
+            try:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(STOP_SECONDS)
+            finally:
+                process.kill()
+            raise
+    if process.returncode == 2:  # a setting that train refuses
+        refusal = output.read_text(encoding="utf-8").strip().rpartition("ga3c: ")[2]
+        output.unlink()
+        with contextlib.suppress(OSError):
+            directory.rmdir()
+        raise ConfigError(refusal)
+    if process.returncode:
+        raise RunFailed(f"{run.name} failed with status {process.returncode}; its output is in {output}")
+    for name in ("tensorboard", *(() if run.goes_on else ("checkpoints",))):
+        shutil.rmtree(directory / name, ignore_errors=True)
+    for name in ("plot.png", "output.txt"):
+        (directory / name).unlink(missing_ok=True)
+    write_whole(directory / FINISHED, json.dumps(asdict(run), indent=2) + "\n")
+
+
+def _wait(process: subprocess.Popen, run: Run, directory: Path) -> None:
+    """Until the run has ended; writes how busy the GPU is, where there is one, into gpu.csv."""
+    has_gpu = shutil.which("nvidia-smi") is not None
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(run.log_seconds)
+            return
+        rows = read_csv(directory / "throughput.csv") if has_gpu else {}
+        if len(rows.get("seconds", ())) and (percent := _gpu_percent()) is not None:
+            new = not (directory / "gpu.csv").exists()
+            with (directory / "gpu.csv").open("a", encoding="utf-8") as file:
+                file.write("seconds,gpu_percent\n" * new + f"{rows['seconds'][-1]:.2f},{percent:g}\n")
+
+
+def _gpu_percent() -> float | None:
+    """Time in which the GPU worked, of the last second or so; of the busiest GPU. None: it does not say."""
+    query = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits"]
+    try:
+        answer = subprocess.run(query, capture_output=True, text=True, timeout=10, check=True).stdout
+        return max(float(line) for line in answer.splitlines())
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None

@@ -1,0 +1,114 @@
+"""Runs whose speed is measured, and what their logs say of it."""
+
+import csv
+import io
+import json
+import sys
+from dataclasses import asdict, dataclass
+from itertools import chain
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from ga3c.experiments.runs import RunFailed, directory_of
+from ga3c.records import run_directory
+from ga3c.records.disk import read_csv, write_whole
+
+
+@dataclass(frozen=True)
+class SpeedRun:
+    """A training run whose speed is measured: settings of `train` (None: its preset's), and how long it trains."""
+
+    game: str
+    agents: int
+    predictors: int
+    trainers: int
+    seconds: float
+    network: str = "auto"
+    envs_per_agent: int | None = None
+    t_max: int | None = None
+    preset: str = "default"
+    controller: str = "off"
+
+    goes_on: ClassVar[bool] = False  # an interrupted one is made again, and a finished one keeps no weights
+
+    @property
+    def name(self) -> str:
+        game = run_directory.game_directory(self.game).name
+        counts = f"NA{self.agents}-NP{self.predictors}-NT{self.trainers}"
+        return f"{game}-{self.network}-controller-{self.controller}-{counts}"
+
+    @property
+    def log_seconds(self) -> float:
+        """Seconds between two rows of its throughput.csv: a dozen rows at least."""
+        return min(max(self.seconds / 12, 0.1), 5.0)
+
+    def command(self, directory: Path) -> list[str]:
+        values = asdict(self) | {"minutes": self.seconds / 60, "log_seconds": self.log_seconds, "seed": 1}
+        values |= {"run_dir": directory, "plot_seconds": 0, "checkpoints_kept": 1}
+        del values["seconds"]
+        given = {"--" + name.replace("_", "-"): str(value) for name, value in values.items() if value is not None}
+        return [sys.executable, "-m", "ga3c", "train", *chain.from_iterable(given.items())]
+
+
+class Spread(NamedTuple):
+    """Of the rows of one run that count."""
+
+    median: float
+    mean: float
+    lowest: float
+    highest: float
+
+
+def spread(values: np.ndarray) -> Spread:
+    """NaN where nothing was measured."""
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return Spread(*[float("nan")] * 4)
+    return Spread(float(np.median(values)), float(values.mean()), float(values.min()), float(values.max()))
+
+
+def measure(run: SpeedRun, out: Path) -> dict[str, Spread]:
+    """What a finished run reached, after its first fifth, which is for settling.
+
+    pps, tps: per second. training_queue: rollouts of one game. prediction_batch: states. cpu_percent: of the usable
+    cores, server and agents together. gpu_percent: time in which the GPU worked. Raises RunFailed.
+    """
+    directory = directory_of(run, out)
+    rows = read_csv(directory / "throughput.csv")
+    since = np.concatenate([[0.0], rows["seconds"]])[:-1]  # the row before: where the time of a row begins
+    counts = (since >= run.seconds / 5) & (rows["seconds"] <= run.seconds)  # what comes later is the stop
+    if not counts.any():
+        raise RunFailed(f"{run.name} has no row after settling: give more --seconds, and another --out.")
+    steps_per_second = np.diff(rows["steps"], prepend=0) / (rows["seconds"] - since)
+    unknown = np.full(len(since), np.nan)
+    core_ms = rows.get("server_core_ms_per_step", unknown) + rows.get("agents_core_ms_per_step", unknown)
+    config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
+    quantities = {
+        "pps": rows["pps"],
+        "tps": rows["tps"],
+        "training_queue": rows["training_queue"] * config["settings"]["schedule"]["envs_per_agent"],
+        "prediction_batch": rows["mean_prediction_batch"],
+        "policy_lag_updates": rows["mean_policy_lag_updates"],
+        "cpu_percent": 100 * core_ms * steps_per_second / 1000 / config["hardware"]["cores"],
+    }
+    measured = {name: spread(values[counts]) for name, values in quantities.items()}
+    gpu = read_csv(directory / "gpu.csv")
+    settled = gpu["gpu_percent"][gpu["seconds"] >= run.seconds / 5] if gpu else unknown
+    return measured | {"gpu_percent": spread(settled)}
+
+
+def csv_row(run: SpeedRun, measured: dict[str, Spread]) -> dict:
+    """The run's settings, and of each quantity median, mean, lowest and highest."""
+    flat = {f"{name}_{kind}": f"{v:.6g}" for name, s in measured.items() for kind, v in s._asdict().items()}
+    return asdict(run) | flat
+
+
+def write_rows(path: Path, rows: list[dict]) -> None:
+    """A CSV file with the keys of the first row as its header; it appears when it is complete."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, rows[0].keys(), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_whole(path, text.getvalue())

@@ -1,0 +1,56 @@
+"""Figures and tables of papers, made again: one file each.
+
+Each has `RUNS`, the name of the directory of its runs below results/reproduce/, and `reproduce(options, out)`, which
+makes the runs that are missing, writes CSV and picture into `out` and returns what they say, in words.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ga3c.errors import ConfigError
+from ga3c.settings.learning import Network
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a figure is made of; where nothing is given, what its scale says."""
+
+    scale: Literal["cpu", "full"] = "cpu"
+    """full: the paper's settings, hours to days on a machine with a GPU. cpu: smaller ones, for any machine."""
+    out: str | None = None
+    """Directory for runs, CSV and picture. Default: results/reproduce/FIGURE-SCALE."""
+    game: tuple[str, ...] = ()
+    """The game; all but fig3, fig4 and table2 take one or more."""
+    seconds: float | None = None
+    """Training time of each run. Where speed is measured its first fifth is for settling and does not count."""
+    seeds: int | None = None
+    """Runs of each setting, with the seeds 1, 2, ...; for all that shows learning."""
+    episodes: int = 30
+    """Games that each trained agent plays; for all that shows learning."""
+    agents: tuple[int, ...] = ()
+    """Numbers of agents (paper: N_A)."""
+    predictors: tuple[int, ...] = ()
+    """Numbers of predictors (paper: N_P)."""
+    trainers: tuple[int, ...] = ()
+    """Numbers of trainers (paper: N_T)."""
+    network: tuple[Network, ...] = ()
+    """Networks, the one to start from first."""
+
+
+def only(values: tuple, default, flag: str):
+    """The one value given, or the default. Raises ConfigError for more than one."""
+    if len(values) > 1:
+        raise ConfigError(f"{flag} takes one value for this figure.")
+    return values[0] if values else default
+
+
+def games(options: Options, default: tuple[str, ...]) -> tuple[str, ...]:
+    return options.game or default
+
+
+def seconds(options: Options, scale: dict) -> float:
+    return options.seconds or scale["seconds"]
+
+
+def seeds(options: Options, scale: dict) -> range:
+    return range(1, (options.seeds or scale["seeds"]) + 1)

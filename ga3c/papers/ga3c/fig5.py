@@ -1,0 +1,41 @@
+"""Figure 5 of the paper: settings with more TPS learn faster in the same time, and the controller finds one."""
+
+from itertools import product
+from pathlib import Path
+
+from ga3c.experiments import comparison, comparison_report
+from ga3c.experiments.comparison import LearningRun, Outcome
+from ga3c.papers import Options, games, seconds, seeds
+
+RUNS = "fig5"
+FIXED = "--agents {} --predictors {} --trainers {} --controller off"
+SETTINGS = {
+    "cpu": {"NT1-NP1-NA1": (1, 1, 1), "NT1-NP1-NA2": (2, 1, 1), "NT1-NP1-NA4": (4, 1, 1)},
+    "full": {"NT1-NP1-NA1": (1, 1, 1), "NT1-NP1-NA16": (16, 1, 1), "NT2-NP2-NA128": (128, 2, 2)},
+}
+FLAGS = {"cpu": "", "full": "--preset paper "}
+FROM_ONE = "--agents 1 --predictors 1 --trainers 1"
+SCALES = {"cpu": {"seconds": 1800.0, "seeds": 1}, "full": {"seconds": 10_800.0, "seeds": 1}}
+
+
+def plan(options: Options) -> list[LearningRun]:
+    settings = {name: FIXED.format(*counts) for name, counts in SETTINGS[options.scale].items()}
+    settings["controller"] = FROM_ONE
+    scale = SCALES[options.scale]
+    return [
+        LearningRun(game, name, tuple((FLAGS[options.scale] + flags).split()), seed, seconds(options, scale))
+        for (name, flags), game, seed in product(
+            settings.items(), games(options, ("Boxing", "Pong")), seeds(options, scale)
+        )
+    ]
+
+
+def reproduce(options: Options, out: Path) -> str:
+    outcomes = comparison.make(plan(options), out, options.episodes)
+    return f"\n{comparison_report.report(outcomes, out, RUNS)}\n" + "\n".join(map(_words, outcomes))
+
+
+def _words(outcome: Outcome) -> str:
+    run, tps = outcome.run, comparison.median(outcome.directory, "tps")
+    what = f"TPS {tps:.0f}, {4 * outcome.steps / 1e6:.1f} million frames, score {outcome.mean_of_last_games:.1f}"
+    return f"{run.game}, {run.setting}, seed {run.seed}: {what}."

@@ -1,0 +1,36 @@
+"""Figure 7 of the paper: learning with different minimum training batch sizes."""
+
+from itertools import product
+from pathlib import Path
+
+from ga3c.experiments import comparison, comparison_report
+from ga3c.experiments.comparison import LearningRun
+from ga3c.papers import Options, games, seconds, seeds
+
+RUNS = "fig7"
+SIZES = (1, 20, 40, 80)  # steps; the paper goes to 40 and says what comes after that
+SCALES = {
+    # An agent with one game, as the paper's, ships rollouts of t_max steps: the smallest batch there is.
+    "cpu": {"seconds": 2400.0, "seeds": 3, "flags": "--t-max 5 --envs-per-agent 1 --agents 16 --controller off"},
+    "full": {"seconds": 10_800.0, "seeds": 3, "flags": "--preset paper --agents 128 --controller off"},
+}
+
+
+def plan(options: Options) -> list[LearningRun]:
+    scale = SCALES[options.scale]
+    return [
+        LearningRun(
+            game, f"batch-{size}", (*scale["flags"].split(), "--minimum-batch-steps", str(size)), seed,
+            seconds(options, scale),
+        )
+        for size, game, seed in product(SIZES, games(options, ("Pong",)), seeds(options, scale))
+    ]  # fmt: skip
+
+
+def reproduce(options: Options, out: Path) -> str:
+    outcomes = comparison.make(plan(options), out, options.episodes)
+    lags = {}
+    for outcome in outcomes:
+        lags.setdefault(outcome.run.setting, []).append(comparison.median(outcome.directory, "mean_policy_lag_updates"))
+    words = [f"{name}: policy lag {sum(lag) / len(lag):.1f} updates." for name, lag in lags.items()]
+    return f"\n{comparison_report.report(outcomes, out, RUNS)}\n" + "\n".join(words)

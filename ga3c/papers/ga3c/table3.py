@@ -1,0 +1,61 @@
+"""Table 3 of the paper: scores of trained agents, beside those of the paper, a human and a random player."""
+
+from itertools import product
+from pathlib import Path
+
+from ga3c.experiments import comparison, comparison_report
+from ga3c.experiments.comparison import LearningRun, Outcome
+from ga3c.papers import Options, games, seconds, seeds
+from ga3c.records.disk import write_whole
+from ga3c.records.run_directory import game_directory
+
+RUNS = "table3"
+# human, random, A3C (4 days, CPU), GA3C (1 day, GPU)
+PAPER = {
+    "Amidar": (1676, 6, 264, 218),
+    "Boxing": (10, -2, 60, 92),
+    "Centipede": (10322, 1926, 3756, 7386),
+    "NameThisGame": (6796, 198, 10476, 5643),
+    "MsPacman": (15375, 1748, 654, 1978),
+    "Pong": (16, -18, 6, 18),
+    "Qbert": (12085, 272, 15149, 14966),
+    "Seaquest": (40426, 216, 2355, 1706),
+    "UpNDown": (9896, 533, 74706, 8623),
+}
+SCALES = {
+    "cpu": {"seconds": 3600.0, "seeds": 1, "flags": ""},
+    "full": {"seconds": 86_400.0, "seeds": 1, "flags": "--preset paper"},
+}
+
+
+def plan(options: Options) -> list[LearningRun]:
+    scale = SCALES[options.scale]
+    return [
+        LearningRun(game, "ga3c", tuple(scale["flags"].split()), seed, seconds(options, scale))
+        for game, seed in product(games(options, tuple(PAPER)), seeds(options, scale))
+    ]
+
+
+def reproduce(options: Options, out: Path) -> str:
+    outcomes = comparison.make(plan(options), out, options.episodes)
+    comparison_report.report(outcomes, out, RUNS)
+    table = markdown(outcomes)
+    write_whole(out / "table3.md", table)
+    return "\n" + table
+
+
+def markdown(outcomes: list[Outcome]) -> str:
+    """A row for each game; ours: the seed with the best mean, as the paper takes its best agent, and all seeds."""
+    head = "game, human, random, A3C (4 days CPU), GA3C (1 day GPU), ours, ours greedy, seeds, hours, million steps"
+    lines = [f"| {head.replace(', ', ' | ')} |", "|---" * len(head.split(", ")) + "|"]
+    by_game: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_game.setdefault(game_directory(outcome.run.game).name, []).append(outcome)
+    for game, runs in by_game.items():
+        best = max(runs, key=lambda o: o.evaluation["ways"]["sampled"]["mean"])
+        ways = {name: way["mean"] for name, way in best.evaluation["ways"].items()}
+        means = [o.evaluation["ways"]["sampled"]["mean"] for o in runs]
+        cells = [game, *(str(number) for number in PAPER.get(game, ["-"] * 4))]
+        cells += [f"{ways['sampled']:.1f}", f"{ways['greedy']:.1f}", ", ".join(f"{mean:.1f}" for mean in means)]
+        lines.append(f"| {' | '.join(cells)} | {best.minutes / 60:.1f} | {best.steps / 1e6:.1f} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""A trained agent at play, or a person."""

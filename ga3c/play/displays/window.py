@@ -1,0 +1,88 @@
+"""A window that shows play, in a process of its own: pygame and TensorFlow crash when they share one."""
+
+import multiprocessing
+import os
+import signal
+from multiprocessing.connection import Connection
+
+from ga3c.play.displays.overlay import Overlay
+from ga3c.play.playing import Moment
+
+ENLARGED = 1.5
+
+
+class Window:
+    """Shows pictures and tells the keys. The close button is the key q."""
+
+    live, covers_output = True, False
+
+    def __init__(self, title: str, overlay: Overlay):
+        processes = multiprocessing.get_context("spawn")
+        theirs, self._pictures = processes.Pipe(duplex=False)
+        self._keys, keys = processes.Pipe(duplex=False)
+        self._process = processes.Process(target=_show, args=(theirs, keys, title), daemon=True)
+        self._process.start()
+        theirs.close()
+        keys.close()
+        self._overlay = overlay
+
+    def show(self, moment: Moment, status: str) -> None:
+        try:
+            self._pictures.send(self._overlay.draw(moment, status))
+        except OSError:  # it was closed; `keys` says so
+            return
+
+    def keys(self, seconds: float) -> list[tuple[str, bool]]:
+        found = []
+        try:
+            while self._keys.poll(0.0 if found else seconds):
+                found.append(self._keys.recv())
+        except (EOFError, OSError):
+            found.append(("q", True))
+        return found
+
+    def close(self) -> None:
+        """Raises RuntimeError where the window failed."""
+        self._pictures.close()
+        self._process.join()
+        if self._process.exitcode:
+            raise RuntimeError("The window failed; its error stands above. --record FILE.mp4 needs no window.")
+
+
+def _show(pictures: Connection, keys: Connection, title: str) -> None:
+    os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
+    import pygame
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the player
+    pygame.display.init()  # no sound: not every machine has a card
+    named = {getattr(pygame, f"K_{key.upper()}"): key for key in ("left", "right", "up", "down", "space", "escape")} | {
+        pygame.K_PLUS: "+",
+        pygame.K_KP_PLUS: "+",
+        pygame.K_KP_MINUS: "-",
+    }
+    screen = surface = None
+    while True:
+        try:
+            # Keys are looked for, and a window that was uncovered is drawn, while no picture comes, too.
+            new = pictures.recv() if pictures.poll(0.02) else None
+        except EOFError:
+            return
+        if new is not None:
+            height, width, _ = new.shape
+            if screen is None:
+                screen = pygame.display.set_mode((int(width * ENLARGED), int(height * ENLARGED)), pygame.RESIZABLE)
+                pygame.display.set_caption(title)
+            surface = pygame.surfarray.make_surface(new.swapaxes(0, 1))
+        if screen is None:
+            continue
+        for event in pygame.event.get():
+            try:
+                if event.type == pygame.QUIT:
+                    keys.send(("q", True))
+                elif event.type in (pygame.KEYDOWN, pygame.KEYUP):
+                    name = named.get(event.key) or pygame.key.name(event.key)
+                    keys.send((name, event.type == pygame.KEYDOWN))
+            except OSError:
+                return
+        screen.blit(pygame.transform.smoothscale(surface, screen.get_size()), (0, 0))
+        pygame.display.flip()

@@ -1,0 +1,92 @@
+"""Games played by a trained agent, or by a person, one decision at a time."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ga3c import environments
+from ga3c.environments import atari
+from ga3c.environments.gymnasium import GymnasiumEnvironments
+from ga3c.settings.game import EnvironmentSettings
+
+EMULATOR_FRAMES_PER_SECOND = 60
+HISTORY_STEPS = 300
+
+
+class Moment(NamedTuple):
+    """What there is to see before a step; of a game that has just ended, its end. Arrays are [game, ...]."""
+
+    pictures: np.ndarray  # uint8 [game, height, width, 3]
+    probabilities: np.ndarray  # float32 [game, action]: the agent's policy
+    values: np.ndarray  # float32 [game]: the agent's estimate of the return
+    actions: np.ndarray  # int64 [game]: that the agent takes next
+    scores: np.ndarray  # float64 [game]: true and unclipped
+    steps: np.ndarray  # int64 [game]
+    ended: np.ndarray  # bool [game]: in the step before
+    history: list[float]  # values of the first game, the newest last
+
+
+class Stage:
+    """`count` games of the settings, seeded seed, seed + 1, ...: as the agent sees them, and in colour for people."""
+
+    def __init__(self, settings: EnvironmentSettings, count: int, seed: int):
+        kind, name = environments.resolve(settings.game)
+        self._screen = None
+        if kind == "atari":
+            self._games = environments.make(settings, count, seed)
+            self._screen = screen = atari.AtariScreen(name, settings, seed, count)
+            self._first_pictures, self._next_pictures = screen.reset, screen.step
+            self.action_names = screen.action_names
+            self.steps_per_second = EMULATOR_FRAMES_PER_SECOND / settings.frame_skip_frames
+        else:
+            self._games = games = GymnasiumEnvironments(name, count, seed, render_mode="rgb_array")
+            self._first_pictures, self._next_pictures = games.pictures, lambda _: games.pictures()
+            self.action_names = [str(action) for action in range(games.spec.actions)]
+            self.steps_per_second = games.pictures_per_second
+        self.game, self.count = self._games.spec.name, count
+        self.pictures: np.ndarray | None = None  # as in Moment
+
+    def reset(self) -> np.ndarray:
+        """Observations [game, ...]."""
+        observations = self._games.reset()
+        self.pictures = self._first_pictures()
+        return observations
+
+    def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Observations, rewards and whether each game has ended. The step after that restarts it."""
+        observations, rewards, terminated, truncated, _ = self._games.step(actions)
+        self.pictures = self._next_pictures(actions)
+        return observations, rewards, terminated | truncated
+
+    def close(self) -> None:
+        self._games.close()
+        if self._screen is not None:
+            self._screen.close()
+
+
+def moments(
+    stage: Stage, policy: Callable[[np.ndarray], tuple], greedy: bool, joystick: Callable[[], int | None]
+) -> Iterator[Moment]:
+    """Plays on and on. `policy(observations)` gives sampled actions, logits and values.
+
+    `joystick()` is asked before each step: None, or the action of the first game.
+    """
+    observations = stage.reset()
+    scores, steps = np.zeros(stage.count), np.zeros(stage.count, np.int64)
+    ended, history = np.zeros(stage.count, np.bool_), []
+    while True:
+        sampled, logits, values = policy(observations)
+        actions = (logits.argmax(axis=1) if greedy else sampled).astype(np.int64)
+        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+        probabilities = odds / odds.sum(axis=1, keepdims=True)
+        history = [*history[1 - HISTORY_STEPS :], float(values[0])]
+        yield Moment(stage.pictures, probabilities, values, actions, scores.copy(), steps.copy(), ended, history)
+        if (own := joystick()) is not None:
+            actions[0] = own
+        restarted = ended
+        observations, rewards, ended = stage.step(actions)
+        scores = np.where(restarted, 0.0, scores + rewards)
+        steps = np.where(restarted, 0, steps + 1)
+        if restarted[0]:
+            history = []

@@ -1,0 +1,26 @@
+"""A game recorded into a video file."""
+
+from pathlib import Path
+
+from ga3c.play.playing import Stage, moments
+from ga3c.play.trained_agent import TrainedAgent
+
+FILM_SECONDS = 120  # of play in the page at the most
+
+
+def film(agent: TrainedAgent, seed: int, path: Path) -> str:
+    """Records a game; returns what is to be said of it."""
+    from ga3c.play.displays.overlay import Overlay
+    from ga3c.play.displays.video import Video
+
+    stage = Stage(agent.settings.environment, 1, seed)
+    video = Video(path, stage.steps_per_second, Overlay(stage.game, stage.action_names))
+    for moment in moments(stage, agent.model.policy, False, lambda: None):
+        video.show(moment, "")
+        cut = moment.steps[0] >= FILM_SECONDS * stage.steps_per_second
+        if moment.ended[0] or cut:
+            break
+    video.close()
+    stage.close()
+    end = f"its first {FILM_SECONDS} s, score {moment.scores[0]:g} by then" if cut else f"score {moment.scores[0]:g}"
+    return f"Game with seed {seed}, actions sampled from the policy: {end}."

@@ -1,0 +1,38 @@
+"""A session of play: a display shows it, and a person's keys may change it."""
+
+import numpy as np
+
+from ga3c.play.keyboard import Keyboard
+from ga3c.play.playing import Stage, moments
+from ga3c.play.trained_agent import Policy
+
+
+def play(
+    stage: Stage, policy: Policy, display, keyboard: Keyboard, greedy: bool, games: float, scores: list[str]
+) -> None:
+    """Until so many games have ended in each place of the stage, or somebody leaves.
+
+    `scores` gets a line for each game.
+    """
+    left = np.full(stage.count, float(games))
+    for moment in moments(stage, policy, greedy, keyboard.action):
+        display.show(moment, f"{keyboard}{policy}")
+        for game in np.flatnonzero(moment.ended & (left > 0)):
+            left[game] -= 1
+            scores.append(f"Game {len(scores) + 1}: score {moment.scores[game]:g} in {moment.steps[game]:,} steps")
+            if not display.covers_output:
+                print(scores[-1], flush=True)
+        if not (left > 0).any():
+            return
+        while display.live:
+            seconds = keyboard.seconds_to_wait()
+            pressed = display.keys(seconds)
+            for key, down in pressed:
+                keyboard.key(key, down)
+            if keyboard.left:
+                return
+            if any(down for _, down in pressed):
+                display.show(moment, f"{keyboard}{policy}")
+            if not keyboard.seconds_to_wait():
+                break
+        keyboard.step_taken()

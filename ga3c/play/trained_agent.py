@@ -1,0 +1,87 @@
+"""A trained agent: a model with the weights of a run or a checkpoint, and what it was trained on."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ga3c import environments
+from ga3c.errors import ConfigError
+from ga3c.machine import usable_cores
+from ga3c.records import checkpoint, progress, run_directory
+from ga3c.settings.run import Settings
+
+LOOK_SECONDS = 2.0  # between two looks for a new checkpoint
+
+
+@dataclass(frozen=True)
+class TrainedAgent:
+    """A model with trained weights (`ga3c.model.Model`), and what it was trained on."""
+
+    model: object
+    settings: Settings
+    game: str  # canonical name
+    steps: int
+    path: Path
+
+
+def load(run: str | None, game: str | None, file: str | None, seed: int) -> TrainedAgent:
+    """The agent in the checkpoint `file`, else the newest of the run named, else of the newest run of the game.
+
+    `seed` seeds the sampling of its actions. Raises ConfigError.
+    """
+    if run is not None and file is not None:
+        raise ConfigError(f"RUN ({run}) and --checkpoint name an agent each: leave one out.")
+    if file is not None:
+        path = Path(file)
+        arrays, meta = checkpoint.load(path)
+    else:
+        directory = run_directory.existing(run) if run else run_directory.trained(game)
+        path, arrays, meta = checkpoint.load_newest(directory / "checkpoints")
+    saved = progress.from_meta(meta, path)
+    settings, steps = saved.settings, saved.totals.steps
+    trained_on = settings.environment.game
+    if game is not None and environments.resolve(game) != environments.resolve(trained_on):
+        raise ConfigError(f"{path} was trained on {trained_on}, not on {game}: leave --game out, or name another run.")
+    games = environments.make(settings.environment, 1, 0)
+    spec = games.spec
+    games.close()
+
+    from ga3c.devices.device import set_up_device  # isort: skip (first: it loads TensorFlow)
+    from ga3c.algorithms.a3c import A3C
+    from ga3c.model import Model
+
+    set_up_device("cpu", usable_cores())
+    model = Model(spec, settings.learning, A3C(settings.learning), seed, xla=False)
+    model.restore(arrays)
+    print(f"{spec.name}: {path}, {steps:,} steps of training", flush=True)
+    return TrainedAgent(model, settings, spec.name, steps, path)
+
+
+class Policy:
+    """The agent's policy; with `live` always that of the newest checkpoint."""
+
+    def __init__(self, agent: TrainedAgent, live: bool):
+        self._agent, self._live, self._file, self._looked = agent, live, agent.path, time.monotonic()
+        self._steps = agent.steps
+
+    def __str__(self) -> str:
+        """Whose it is, where that changes."""
+        return f", after {self._steps:,} steps" if self._live else ""
+
+    def __call__(self, observations: np.ndarray) -> tuple:
+        if self._live and time.monotonic() - self._looked > LOOK_SECONDS:
+            self._looked = time.monotonic()
+            self._take_newest()
+        return self._agent.model.policy(observations)
+
+    def _take_newest(self) -> None:
+        newest = checkpoint.saved(self._file.parent)[-1:]
+        if newest and newest[0] != self._file:
+            try:
+                arrays, meta = checkpoint.load(newest[0])
+                self._agent.model.restore(arrays)
+            except ConfigError:  # it is damaged, or gone already: there is a next one
+                return
+            self._file, self._steps = newest[0], meta["totals"]["steps"]

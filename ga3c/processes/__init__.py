@@ -1,0 +1,1 @@
+"""The agents' processes as the server sees them: started, watched, replaced, told to end."""

@@ -1,0 +1,59 @@
+"""One agent as the server sees it: its process, its ends of the queues, what it does and since when."""
+
+import signal
+import time
+
+from ga3c.transport.memory import AgentMemory, Doing
+
+
+class AgentHandle:
+    """An agent's process and the queues' handles of it."""
+
+    def __init__(self, process, prediction, training, memory: AgentMemory, slots: int):
+        self.process, self.prediction, self.training, self.memory = process, prediction, training, memory
+        self.leaving = False
+        self.spare_since: float | None = None  # time.monotonic() since when it is not wanted; None: it is
+        self.fault = ""  # why the server killed it
+        self._slots = slots
+        self._started = time.monotonic()
+
+    @property
+    def is_wanted(self) -> bool:
+        return not self.leaving and self.spare_since is None
+
+    @property
+    def age_seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    @property
+    def waits_for_server(self) -> bool:
+        """It has asked for something that the server has not given yet."""
+        doing, _ = self.memory.doing
+        if doing == Doing.PAUSING:
+            return self.prediction.pausing
+        if doing == Doing.WAITING_FOR_ANSWER:
+            return self.memory.requests > self.prediction.answered
+        unread = self.memory.shipments - self.training.read
+        # One slot is in its own hands: it holds the rollout that waits for its bootstrap value.
+        return doing == Doing.WAITING_FOR_SLOT and unread + len(self.training.held) >= self._slots - 1
+
+    @property
+    def silent_seconds(self) -> float:
+        """Since it last showed a sign of life, or was given what it waited for."""
+        _, since = self.memory.doing
+        given = max(self.prediction.answered_at, self.training.released_at)
+        return 0.0 if self.waits_for_server else time.monotonic() - max(since, given)
+
+    def line(self, number: int) -> str:
+        """For a report: what it does, since when, and who waits for whom."""
+        doing, since = self.memory.doing
+        owed = ", and the server has not served it yet" if self.waits_for_server else ""
+        leaving = "; told to end" if self.leaving else ""
+        return f"Agent {number}: {doing} for {time.monotonic() - since:.1f} s{owed}; {self.memory.steps} steps{leaving}"
+
+
+def cause_of_death(code: int, words: str) -> str:
+    """From the exit status, or the last words if there are any."""
+    if words:
+        return f"failed: {words.strip().splitlines()[-1]}"
+    return f"died ({signal.Signals(-code).name if code < 0 else f'exit status {code}'})"

@@ -1,0 +1,232 @@
+"""The agents' processes: started, watched, replaced, told to end; and the books of what each of them made."""
+
+import contextlib
+import multiprocessing
+import multiprocessing.forkserver
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from ga3c.errors import TrainingFailed
+from ga3c.prediction_queue import Order, PredictionQueue
+from ga3c.processes import agent_process
+from ga3c.processes.agent_handle import AgentHandle, cause_of_death
+from ga3c.settings.game import EnvironmentSettings
+from ga3c.stats import Stats
+from ga3c.training_queue import TrainingQueue
+from ga3c.transport.memory import AgentMemory, Doing
+
+# So many agents in a row may end by an error of their own, or be killed before their first step.
+ERRORS_LIMIT, STILLBORN_LIMIT = 3, 10
+GROWN_UP_SECONDS = 60.0  # an error after such a life does not count
+START_SECONDS = 60.0  # an agent that starts its games may be silent for so long at the least
+WATCH_SECONDS = 3.0  # between two looks at the agents; if it was longer, the server itself had been stopped
+# An agent that is not wanted any more pauses for so long before it ends: to start one costs seconds of a core, and
+# the controller, which measures two settings in turns, often wants it again.
+SPARE_SECONDS = 60.0
+
+
+def start_forkserver() -> None:
+    """Starts the small process that agents are forked from: it loads all they need, and no TensorFlow.
+
+    Called from the main thread, early: it loads while the rest of the program does. It ignores the signals that
+    reach the whole process group; the server decides when agents end.
+    """
+    multiprocessing.set_forkserver_preload(["ga3c.processes.agent_process"])
+    before = [signal.signal(number, signal.SIG_IGN) for number in agent_process.SERVER_SIGNALS]
+    multiprocessing.forkserver.ensure_running()
+    for number, handler in zip(agent_process.SERVER_SIGNALS, before, strict=True):
+        signal.signal(number, handler)
+
+
+def _wake_forkserver() -> None:
+    """A stopped one would keep waiting who starts an agent, or wants to know how one ended."""
+    with contextlib.suppress(AttributeError, TypeError, OSError):
+        os.kill(multiprocessing.forkserver._forkserver._forkserver_pid, signal.SIGCONT)
+
+
+class AgentPool:
+    """Keeps as many agents playing as `scale` last said. Safe to call from every thread."""
+
+    def __init__(
+        self,
+        settings: EnvironmentSettings,
+        predictions: PredictionQueue,
+        training: TrainingQueue,
+        dtype: np.dtype,
+        slots: int,
+        seed: int,
+        first_number: int,
+        silence_seconds: float,
+        say: Callable[[str], None],
+    ):
+        self._settings, self._predictions, self._training = settings, predictions, training
+        self._dtype, self._slots, self._seed, self._say = dtype, slots, seed, say
+        self._silence_seconds = silence_seconds
+        # Not forked from this process: TensorFlow's threads would not survive that.
+        self._processes = multiprocessing.get_context("forkserver")
+        self._agents: dict[int, AgentHandle] = {}
+        self._ended: list[tuple[int, object]] = []  # steps made, and the handle: not all it shipped is read yet
+        self._lock = threading.RLock()
+        self._wanted, self._closed = 0, False
+        self._errors, self._stillborn = 0, 0  # in a row
+        self._cannot_start = ""  # the reason, as it was last said
+        self._watched = self._woken = time.monotonic()
+        self._core_seconds_ended = 0.0
+        self.next_number = first_number  # agents are numbered through, over a resume too
+
+    def scale(self, count: int) -> None:
+        """Starts agents, or tells the newest to ship what they have and to pause. Does not wait for either."""
+        with self._lock:
+            self._wanted = 0 if self._closed else count
+            for agent in self._playing()[count:]:
+                agent.spare_since = time.monotonic()
+                agent.prediction.order(Order.PAUSE)
+            self._end_spare()
+            self._fill_up()
+
+    def _end_spare(self) -> None:
+        for agent in self._spare():
+            if time.monotonic() - agent.spare_since >= SPARE_SECONDS:
+                agent.leaving = True
+                agent.prediction.order(Order.FINISH)
+
+    def _playing(self) -> list[AgentHandle]:
+        return [agent for agent in self._agents.values() if agent.is_wanted]
+
+    def _spare(self) -> list[AgentHandle]:
+        return [agent for agent in self._agents.values() if not agent.leaving and agent.spare_since is not None]
+
+    def _fill_up(self) -> None:
+        """Wakes or starts what is missing.
+
+        Where the system refuses, it says so once and is tried again at the next watch.
+        """
+        for agent in self._spare()[: max(0, self._wanted - len(self._playing()))]:
+            agent.spare_since = None
+            agent.prediction.order(Order.GO_ON)
+        try:
+            for _ in range(self._wanted - len(self._playing())):
+                self._start()
+            self._cannot_start = ""
+        except (OSError, EOFError) as error:  # end of file: the process that they are forked from has died
+            if str(error) != self._cannot_start:
+                self._cannot_start = str(error)
+                self._say(f"Cannot start another agent for now: {error}. Going on with {len(self._playing())}.")
+
+    def _start(self) -> None:
+        number, games = self.next_number, self._dtype["action"].shape[1]
+        with contextlib.ExitStack() as undo:
+            memory = AgentMemory(self._dtype, self._slots)
+            prediction, prediction_client = self._predictions.connect(memory)
+            undo.callback(self._predictions.disconnect, prediction)
+            training, training_client = self._training.connect(number, memory, self._slots)
+            undo.callback(self._training.disconnect, training)
+            # The process gets clients of its own: when it dies, the connections end.
+            with contextlib.closing(prediction_client), contextlib.closing(training_client):
+                process = self._processes.Process(
+                    target=agent_process.main,
+                    args=(
+                        self._settings,
+                        (self._seed + number * games) % 2**31,
+                        memory,
+                        prediction_client,
+                        training_client,
+                    ),
+                    name=f"ga3c agent {number}",
+                    daemon=True,
+                )
+                _wake_forkserver()
+                process.start()
+            undo.pop_all()
+        self.next_number = number + 1
+        self._agents[number] = AgentHandle(process, prediction, training, memory, self._slots)
+
+    def watch(self) -> None:
+        """Replaces agents that have died or hang. Called every second or so.
+
+        Raises TrainingFailed, with an agent's own error, when that does not help.
+        """
+        with self._lock:
+            _wake_forkserver()
+            now, before = time.monotonic(), self._watched
+            self._watched = now
+            if now - before > WATCH_SECONDS:  # everything was stopped together: let the agents go on first
+                self._woken = now
+            for number, agent in list(self._agents.items()):
+                limit = self._silence_seconds
+                if agent.memory.doing[0] == Doing.STARTING:
+                    limit = max(limit, START_SECONDS)
+                if self._silence_seconds and min(agent.silent_seconds, now - self._woken) > limit:
+                    agent.fault = (
+                        f"showed no sign of life for {agent.silent_seconds:.0f} s while {agent.memory.doing[0]}"
+                    )
+                    agent.process.kill()
+                    agent.process.join(0.2)
+                if not agent.process.is_alive():
+                    self._bury(number)
+            self._end_spare()
+            self._fill_up()
+
+    def _bury(self, number: int) -> None:
+        """Sees an agent off that has died, and says so unless it was told to leave. Raises TrainingFailed."""
+        agent = self._agents[number]
+        code, words, steps = agent.process.exitcode, agent.memory.last_words, agent.memory.steps
+        self._see_off(number)
+        if agent.leaving and not (words or agent.fault):
+            return
+        cause = agent.fault or cause_of_death(code, words)
+        self._errors = self._errors + 1 if words and agent.age_seconds < GROWN_UP_SECONDS else 0
+        self._stillborn = self._stillborn + 1 if not steps else 0
+        if self._errors >= ERRORS_LIMIT or self._stillborn >= STILLBORN_LIMIT:
+            raise TrainingFailed(f"Agents keep dying. The last, agent {number}, {cause}\n{words}".rstrip())
+        self._say(f"Agent {number} {cause}" + ("; a new one takes its place." if agent.is_wanted else "."))
+
+    def end(self, seconds: float) -> None:
+        """Lets all agents ship what they have and end; kills those that have not after so many seconds."""
+        with self._lock:
+            self._wanted, self._closed = 0, True
+            _wake_forkserver()
+            for agent in self._agents.values():
+                agent.prediction.order(Order.FINISH)
+            deadline = time.monotonic() + seconds
+            for number, agent in list(self._agents.items()):
+                agent.process.join(max(0.0, deadline - time.monotonic()))
+                if agent.process.is_alive():
+                    agent.process.kill()
+                self._see_off(number)
+
+    def _see_off(self, number: int) -> None:
+        agent = self._agents.pop(number)
+        agent.process.join()
+        agent.process.close()
+        self._predictions.disconnect(agent.prediction)
+        self._ended.append((agent.memory.steps, agent.training))
+        self._core_seconds_ended += agent.memory.core_seconds
+
+    def core_seconds(self) -> float:
+        """CPU time that all agents of this start have used."""
+        with self._lock:
+            return self._core_seconds_ended + sum(agent.memory.core_seconds for agent in self._agents.values())
+
+    def keep_books(self, stats: Stats) -> None:
+        """Counts what ended agents made and what of it they never shipped, once all that they shipped is read."""
+        with self._lock:
+            for made, training in [pair for pair in self._ended if pair[1].gone]:
+                self._ended.remove((made, training))
+                stats.agent_ended(made, made - training.shipped_steps)
+
+    def starting(self) -> int:
+        """Agents that are wanted and do not play yet."""
+        with self._lock:
+            begun = sum(agent.memory.doing[0] != Doing.STARTING for agent in self._playing())
+            return max(0, self._wanted - begun)
+
+    def report(self) -> list[str]:
+        """A line for each agent: what it does, since when, and who waits for whom."""
+        with self._lock:
+            return [agent.line(number) for number, agent in self._agents.items()]

@@ -1,0 +1,95 @@
+"""Collapse: a run that loses again what it had learned."""
+
+import contextlib
+from collections import deque
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ga3c.records.disk import parse
+
+GAMES = 100  # in a mean
+LOST = 0.5  # share of what was gained
+CLEAR_DEVIATIONS = 10.0  # standard errors that a gain is above, or half of it may come and go by chance
+
+
+class Collapse(NamedTuple):
+    """When, in games since the first; the means of the last games then, at best, and at first; when it was over."""
+
+    game: int
+    mean: float
+    best: float
+    first: float
+    recovered_game: int | None = None
+
+    def __str__(self) -> str:
+        return (
+            f"the mean score of {GAMES} games fell to {self.mean:.1f}, from {self.best:.1f} at best "
+            f"and {self.first:.1f} at first"
+        )
+
+
+class Recovered(NamedTuple):
+    """When, and the mean of the last games then."""
+
+    game: int
+    mean: float
+
+    def __str__(self) -> str:
+        return f"the mean score of {GAMES} games is back at {self.mean:.1f}"
+
+
+class CollapseWatch:
+    """Takes scores one by one. A collapse ends when 3/4 of what was gained is there again."""
+
+    def __init__(self):
+        self._recent: deque[float] = deque(maxlen=GAMES)
+        self._games, self._sum, self._squares = 0, 0.0, 0.0
+        self._first: float | None = None
+        self._best = self._best_error = 0.0
+        self._collapsed = False
+
+    def add(self, score: float) -> Collapse | Recovered | None:
+        """What this game makes: a collapse, the end of one, or (None) neither."""
+        if len(self._recent) == GAMES:
+            gone = self._recent[0]
+            self._sum, self._squares = self._sum - gone, self._squares - gone**2
+        self._recent.append(score)
+        self._games, self._sum, self._squares = self._games + 1, self._sum + score, self._squares + score**2
+        if len(self._recent) < GAMES:
+            return None
+        mean = self._sum / GAMES
+        error = (max(self._squares / GAMES - mean**2, 0.0) / GAMES) ** 0.5
+        if self._first is None:
+            self._first, self._best, self._best_error = mean, mean, error
+        if mean > self._best:
+            self._best, self._best_error = mean, error
+        gained = self._best - self._first
+        if gained <= CLEAR_DEVIATIONS * max(error, self._best_error):
+            return None
+        was, self._collapsed = self._collapsed, mean < self._best - LOST * gained * (0.5 if self._collapsed else 1.0)
+        if was == self._collapsed:
+            return None
+        return Recovered(self._games, mean) if was else Collapse(self._games, mean, self._best, self._first)
+
+
+def resumed(episodes: Path) -> CollapseWatch:
+    """One that knows the games in a run's episodes.csv, if there are any."""
+    watch = CollapseWatch()
+    header, rows = parse(episodes.read_bytes()) if episodes.exists() else ([], [])
+    for row in rows if "score" in header else []:
+        with contextlib.suppress(ValueError):  # a damaged row
+            watch.add(float(row[header.index("score")]))
+    return watch
+
+
+def collapses(scores: np.ndarray) -> list[Collapse]:
+    """All of a run, from the scores of its games in order."""
+    watch, found = CollapseWatch(), []
+    for event in filter(None, map(watch.add, scores.tolist())):
+        if isinstance(event, Collapse):
+            found.append(event)
+        else:
+            found[-1] = found[-1]._replace(recovered_game=event.game)
+    return found

@@ -1,0 +1,49 @@
+"""What a run says of itself in config.json: its settings, and what it was made with."""
+
+import json
+import platform
+import sys
+import time
+from importlib import metadata
+from pathlib import Path
+
+from ga3c.environments import protocols
+from ga3c.errors import ConfigError
+from ga3c.machine import usable_cores
+from ga3c.settings import saved as saved_settings
+from ga3c.settings.run import Settings
+
+
+def read_settings(run: Path) -> Settings:
+    """The settings that a run was started with. Raises ConfigError."""
+    try:
+        saved = json.loads((run / "config.json").read_text(encoding="utf-8"))
+        return saved_settings.from_dict(saved["settings"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"Cannot read {run / 'config.json'}: {error}") from error
+
+
+def describe(settings: Settings) -> dict:
+    """The content of config.json."""
+    packages = ("tensorflow", "keras", "numpy", "ale-py", "gymnasium")
+    return {
+        "settings": saved_settings.to_dict(settings),
+        "protocol": protocols.fingerprint(settings.environment),
+        "command": sys.argv,
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "versions": {"python": platform.python_version()} | {name: metadata.version(name) for name in packages},
+        "hardware": {
+            "machine": platform.machine(),
+            "system": platform.platform(),
+            "processor": _processor(),
+            "cores": usable_cores(),
+        },
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor()

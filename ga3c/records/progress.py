@@ -1,0 +1,64 @@
+"""Progress: what a run has come to besides its weights, as a checkpoint's meta holds it."""
+
+import math
+from dataclasses import dataclass, fields
+
+from ga3c.environments import protocols
+from ga3c.errors import ConfigError
+from ga3c.machine import usable_cores
+from ga3c.scheduling.counts import Counts
+from ga3c.settings import saved as saved_settings
+from ga3c.settings.run import Settings
+from ga3c.stats import Totals
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Of a run when its checkpoint was written."""
+
+    settings: Settings
+    totals: Totals
+    counts: Counts
+    next_agent: int  # agents are numbered through, over a resume too
+    recent_scores: list[float]  # of the last 100 games
+
+    def to_meta(self) -> dict:
+        """As plain values, for JSON."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return own | {
+            "settings": saved_settings.to_dict(self.settings),
+            "protocol": protocols.fingerprint(self.settings.environment),
+            "totals": vars(self.totals),
+        }
+
+
+def counts_of(settings: Settings) -> Counts:
+    """That a run starts with."""
+    schedule = settings.schedule
+    return Counts(schedule.agents or usable_cores() + 1, schedule.predictors, schedule.trainers)
+
+
+def beginning(settings: Settings) -> Progress:
+    """Of a new run."""
+    return Progress(settings, Totals(), counts_of(settings), next_agent=0, recent_scores=[])
+
+
+def from_meta(meta: dict, path) -> Progress:
+    """The inverse of `to_meta`. Raises ConfigError, with the path, where something is missing or makes no sense."""
+    try:
+        totals = Totals(**meta["totals"])
+        counts = Counts(*(_count(value, 1) for value in meta["counts"]))
+        scores = [float(score) for score in meta["recent_scores"]]
+        next_agent = _count(meta["next_agent"], 0)
+        for name, value in vars(totals).items():
+            if not (isinstance(value, type(getattr(Totals, name)) | int) and 0 <= value < math.inf):
+                raise ValueError(f"{name} is {value!r}")
+        return Progress(saved_settings.from_dict(meta["settings"]), totals, counts, next_agent, scores)
+    except (KeyError, TypeError, ValueError, ConfigError) as error:
+        raise ConfigError(f"{path} is not a checkpoint of this version of ga3c ({error}).") from error
+
+
+def _count(value, least: int) -> int:
+    if not isinstance(value, int) or not least <= value <= 2**31:
+        raise ValueError(f"{value!r} is no count")
+    return value

@@ -1,0 +1,84 @@
+"""Recovery: what a run saves of itself, and how it goes on from that: after a stop, a crash, or broken updates."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ga3c.errors import ConfigError, TrainingFailed
+from ga3c.records import checkpoint, progress
+from ga3c.records.disk import Disk, mend
+from ga3c.records.progress import Progress
+from ga3c.scheduling.counts import Counts
+from ga3c.settings.run import Settings
+from ga3c.stats import Stats
+
+LOGS = ("episodes.csv", "throughput.csv", "controller.csv")
+SKIPPED_LIMIT = 10  # updates in a row that are not finite, until the run goes back to its last checkpoint
+ROLL_BACKS_LIMIT, ROLL_BACKS_SECONDS = 3, 3600.0  # so often in so long a time, and then it ends
+
+
+class Recovery:
+    """The checkpoints and logs of one run."""
+
+    def __init__(self, run_dir: Path, settings: Settings, disk: Disk, say: Callable[[str], None]):
+        self._run_dir, self._settings, self._disk, self._say = run_dir, settings, disk, say
+        self._checkpoints = run_dir / "checkpoints"
+        self._rolled_back: list[float] = []  # when
+
+    def load(self) -> tuple[Progress, dict[str, np.ndarray]]:
+        """What the newest checkpoint holds, and its arrays; takes out of the logs what came after it.
+
+        The counts are those that are asked for now, if others are than before. Raises ConfigError.
+        """
+        path, arrays, meta = checkpoint.load_newest(self._checkpoints, self._say)
+        saved = progress.from_meta(meta, path)
+        totals = saved.totals
+        # What was under way when the checkpoint was written never happened, as far as the weights know.
+        totals.steps = totals.trained_steps + totals.skipped_steps
+        totals.made_steps = totals.steps + totals.lost_steps
+        for name in LOGS:
+            try:
+                mend(self._run_dir / name, last_step=totals.steps)
+            except OSError as error:
+                raise ConfigError(f"Cannot write to {self._run_dir}: {error.strerror}.") from error
+        self._say(f"Going on from {path.name}: {totals.steps:,} steps, {totals.episodes:,} games.")
+        asked, before = (progress.counts_of(settings) for settings in (self._settings, saved.settings))
+        return saved if asked == before else replace(saved, counts=asked), arrays
+
+    def save(self, model, stats: Stats, counts: Counts, next_agent: int, write_episodes: Callable[[], None]) -> bool:
+        """Writes a checkpoint of a `model.Model` and the rest of the run. False if the disk does not take it.
+
+        `write_episodes()` writes the games that are counted in it, so that a resumed run finds them in its log.
+        """
+        totals, state = stats.totals(), model.state()
+        meta = Progress(self._settings, totals, counts, next_agent, stats.recent_scores()).to_meta()
+        write_episodes()
+        kept = self._settings.run.checkpoints_kept
+        return self._disk.attempt(
+            self._checkpoints, lambda: checkpoint.save(self._checkpoints, totals.steps, state, meta, kept)
+        )
+
+    def mend_updates(self, model, stats: Stats) -> None:
+        """Takes the weights of the newest checkpoint if updates are not finite any more.
+
+        Raises TrainingFailed if that has not helped before.
+        """
+        if stats.skipped_in_a_row < SKIPPED_LIMIT:
+            return
+        now = time.monotonic()
+        self._rolled_back = [then for then in self._rolled_back if now - then < ROLL_BACKS_SECONDS]
+        what = f"{stats.skipped_in_a_row} updates in a row had a loss or gradient that is not finite"
+        advice = "try a lower --learning-rate, or --gradient-clip-norm 40"
+        if len(self._rolled_back) >= ROLL_BACKS_LIMIT:
+            raise TrainingFailed(f"{what}, and going back to a checkpoint has not helped: {advice}.")
+        try:
+            path, arrays, _ = checkpoint.load_newest(self._checkpoints, self._say)
+        except ConfigError as error:
+            raise TrainingFailed(f"{what}, and there is nothing to go back to: {advice}.") from error
+        model.restore(arrays | {"version": np.int64(model.version)})  # policy lag is counted in versions
+        stats.skipped_in_a_row = 0
+        self._rolled_back.append(now)
+        self._say(f"{what}: going back to the weights of {path.name}.")

@@ -1,0 +1,154 @@
+"""Where runs lie: results/GAME/START-TIME/, with config.json, logs, checkpoints and plot in it."""
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import re
+import time
+from pathlib import Path
+
+from ga3c import environments
+from ga3c.environments import atari
+from ga3c.errors import ConfigError
+from ga3c.records.description import describe
+from ga3c.records.disk import write_whole
+from ga3c.settings.run import RunSettings, Settings
+
+LOCK = ".lock"
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+PRETRAINED = RESULTS / "pretrained"  # agents that come with the program: GAME/, laid out as a run
+
+
+def game_directory(game: str) -> Path:
+    """results/GAME for any spelling of the game. Raises ConfigError for an unknown one."""
+    kind, name = environments.resolve(game)
+    name = atari.display_name(name) if kind == "atari" else re.sub(r"^\.+|[^\w.-]", "-", name.rpartition(":")[2])
+    return RESULTS / name
+
+
+def create(settings: Settings) -> Path:
+    """Makes the directory of a new run. Raises ConfigError where a run lies already or nothing can be written."""
+    if settings.run.run_dir is not None:
+        path = Path(settings.run.run_dir)
+    else:
+        path = game_directory(settings.environment.game) / time.strftime("%Y-%m-%d_%H-%M-%S")
+        if path.exists():  # two starts in the same second
+            path = path.with_name(f"{path.name}-{os.getpid()}")
+    if (path / "config.json").exists():
+        raise ConfigError(
+            f"There is a run in {path} already: add --resume to go on with it, or name another directory."
+        )
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock(path, settings.run)
+        write_whole(path / "config.json", json.dumps(describe(settings), indent=2) + "\n")
+    except OSError as error:
+        raise ConfigError(f"Cannot write to {path}: {error.strerror}.") from error
+    return path
+
+
+def lock(path: Path, limits: RunSettings) -> None:
+    """Keeps every other process from training in this directory, for as long as this one lives.
+
+    What is in the lock tells who looks on when this start was and where it is to end. Raises ConfigError if another
+    process trains there. A file system without locks does not keep anybody out.
+    """
+    try:
+        file = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)  # never closed: the lock goes with it
+        _take(file)
+    except BlockingIOError:
+        raise ConfigError(f"Another process trains in {path}: stop it first, or name another directory.") from None
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.ENOTSUP):
+            raise ConfigError(f"Cannot write to {path}: {error.strerror}.") from error
+    start = {"time": time.time(), "steps": limits.steps, "minutes": limits.minutes, "episodes": limits.episodes}
+    with contextlib.suppress(OSError):  # a full disk: then nobody is told
+        os.ftruncate(file, 0)
+        os.pwrite(file, json.dumps(start).encode(), 0)
+
+
+def _take(file: int) -> None:
+    """Somebody who looks whether a run goes on holds its lock for a moment."""
+    for _ in range(5):
+        with contextlib.suppress(BlockingIOError):
+            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        time.sleep(0.05)
+    return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process trains in this directory."""
+    try:
+        with (path / LOCK).open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def read_start(path: Path) -> dict:
+    """Of the process that trains there: `time` (seconds since the epoch) and its limits, where there are any."""
+    try:
+        start = json.loads((path / LOCK).read_text())
+        start = {name: float(value) for name, value in start.items() if value is not None}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}
+    return start if "time" in start else {}
+
+
+def discard(path: Path) -> None:
+    """Takes back `create`, for a run that never began."""
+    for name in ("config.json", "messages.csv", LOCK):
+        (path / name).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # not ours alone: leave what lies there
+        path.rmdir()
+
+
+def find(settings: Settings) -> Path:
+    """The run that --resume means: the one named, else the newest of the game. Raises ConfigError."""
+    named = settings.run.run_dir if settings.run.resume == "newest" else settings.run.resume
+    return newest(settings.environment.game) if named is None else existing(named)
+
+
+def existing(path: str) -> Path:
+    """The directory of a run. Raises ConfigError if there is no run in it."""
+    if not (Path(path) / "config.json").is_file():
+        raise ConfigError(f"There is no run in {path} (no config.json there): name its directory, or --game GAME.")
+    return Path(path)
+
+
+def newest(game: str | None, with_checkpoint: bool = True) -> Path:
+    """The run of `game` (None: of any game) that was written last. Raises ConfigError if there is none."""
+    name = game_directory(game).name if game else "*"
+    runs = [
+        path.parent
+        for path in RESULTS.glob(f"{name}/*/config.json")
+        if path.parent.parent.name != PRETRAINED.name
+        if not with_checkpoint or any((path.parent / "checkpoints").glob("checkpoint-*.npz"))
+    ]
+    if not runs:
+        which, example = (f" for {name}", name) if game else ("", "Boxing")
+        raise ConfigError(f"No trained agent{which} yet. Train one: ./run.sh --game {example}")
+    return max(runs, key=_last_written)
+
+
+def trained(game: str | None) -> Path:
+    """The newest run of `game` (None: of any) with a checkpoint, else an agent that comes with the program.
+
+    Raises ConfigError if there is neither.
+    """
+    try:
+        return newest(game)
+    except ConfigError:
+        name = game_directory(game).name if game else "*"
+        if shipped := sorted(PRETRAINED.glob(f"{name}/config.json")):
+            return shipped[-1].parent
+        raise
+
+
+def _last_written(run: Path) -> float:
+    return max(path.stat().st_mtime for path in [run / "config.json", *(run / "checkpoints").glob("checkpoint-*.npz")])

@@ -1,0 +1,45 @@
+"""What throughput.csv holds, for TensorBoard."""
+
+import contextlib
+from pathlib import Path
+
+import numpy as np
+
+from ga3c.records.disk import Disk
+
+
+class TensorBoardWriter:
+    """Rows of throughput.csv as scalars over steps."""
+
+    def __init__(self, directory: Path, disk: Disk):
+        import tensorflow as tf  # not before it is needed
+
+        self._tf, self._directory, self._disk = tf, directory, disk
+        self._writer = None
+        self._waiting: list[dict[str, float]] = []
+
+    def write(self, row: dict[str, float]) -> None:
+        """Cells by column; `steps` is where its numbers stand. Rows that the disk does not take wait in memory."""
+        self._waiting.append(row)
+        if self._disk.attempt(self._directory, self._write):
+            self._waiting = []
+
+    def _write(self) -> None:
+        try:
+            if self._writer is None:
+                self._writer = self._tf.summary.create_file_writer(str(self._directory))
+            for row in self._waiting:
+                # NumPy's numbers: of each Python number TensorFlow keeps a tensor for as long as the program runs.
+                with self._writer.as_default(step=np.int64(row["steps"])):
+                    for name, value in row.items():
+                        if name != "steps" and value == value:  # NaN: nothing was measured
+                            self._tf.summary.scalar(f"ga3c/{name}", np.float32(value))
+            self._writer.flush()
+        except self._tf.errors.OpError as error:
+            self._writer = None  # it does not recover; the next one writes a file of its own
+            raise OSError(error.message) from error
+
+    def close(self) -> None:
+        if self._writer is not None:
+            with contextlib.suppress(self._tf.errors.OpError):  # what it could not write it has said already
+                self._writer.close()

@@ -1,0 +1,34 @@
+"""Settings of the game: which one, under which rules, and how the agent sees it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class EnvironmentSettings:
+    game: str = "Pong"
+    """Atari game in any usual spelling (Boxing, ms_pacman, ALE/Pong-v5).
+    Or a Gymnasium id with discrete actions (CartPole-v1), or your own (package.module:EnvId)."""
+    protocol: Literal["paper", "machado"] = "paper"
+    """Sets the Atari settings below. paper: to what is shown here.
+    machado (Machado et al. 2018): sticky actions 0.25, all 18 actions, no no-op starts, no life signal."""
+    frame_skip_frames: int = 4
+    """Emulator frames for each step; the action is repeated and the last two frames are max-pooled."""
+    frame_size_pixels: int = 84
+    """Height and width of the grey frame that the network sees."""
+    frame_stack: int = 4
+    """Frames stacked into one state."""
+    no_op_max_steps: int = 30
+    """A game starts with 1 to this many no-ops; 0: none."""
+    sticky_action_probability: float = 0.0
+    """Chance that the emulator repeats the previous action instead."""
+    full_action_set: bool = False
+    """All 18 actions instead of those that the game uses."""
+    fire_reset: bool = False
+    """Press FIRE at the start of a game that waits for it."""
+    life_loss_terminates: bool = True
+    """Training treats a lost life as the end (paper: not); the game and its score go on."""
+    reward_clip: float = 1.0
+    """Rewards are clipped to plus or minus this for training; 0: never. Logged scores are always the true ones."""
+    episode_cap_frames: int = 108_000
+    """An Atari game is cut off (truncated, not terminated) after this many frames, half an hour of play."""

@@ -1,0 +1,50 @@
+"""Settings of a run, its files and its limits; and all groups of settings together."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ga3c.settings.game import EnvironmentSettings
+from ga3c.settings.learning import LearningSettings
+from ga3c.settings.schedule import ScheduleSettings
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    steps: int | None = None
+    """Stop after this many steps of the whole run (1 step = frame_skip_frames frames)."""
+    minutes: float | None = None
+    """Stop after this many minutes from this start."""
+    episodes: int | None = None
+    """Stop after this many finished games of the whole run."""
+    device: Literal["auto", "cpu", "gpu"] = "auto"
+    """Where the model runs. auto: the GPU where TensorFlow finds one."""
+    xla: Literal["auto", "on", "off"] = "auto"
+    """Compile the model with XLA. auto: on a GPU."""
+    tensorflow_threads: int = 0
+    """Threads inside one TensorFlow operation. 0: a quarter of the cores; all for the two largest networks."""
+    resume: str | None = None
+    """Go on with a run: the newest of the game, or the one whose directory follows."""
+    run_dir: str | None = None
+    """Directory of the run. Default: results/GAME/START-TIME."""
+    checkpoint_seconds: float = 60.0
+    """Seconds between two checkpoints."""
+    checkpoints_kept: int = 3
+    """Newest checkpoints that stay on disk."""
+    log_seconds: float = 5.0
+    """Seconds between two rows of throughput.csv, and two lines of a plain console."""
+    console: Literal["auto", "screen", "plain"] = "auto"
+    """screen: a live screen that fills the terminal. plain: a line now and then. auto: a screen where it can be."""
+    stall_seconds: float = 30.0
+    """After so long without an update the console says who waits for whom (also on SIGQUIT, Ctrl-\\); 0: never."""
+    plot_seconds: float = 300.0
+    """Seconds between two drawings of the plot; 0: only at the end."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings of one training run."""
+
+    environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
+    schedule: ScheduleSettings = field(default_factory=ScheduleSettings)
+    learning: LearningSettings = field(default_factory=LearningSettings)
+    run: RunSettings = field(default_factory=RunSettings)

@@ -1,0 +1,55 @@
+"""Settings as they lie in config.json and in checkpoints, read back with suspicion; and as flags of `train`."""
+
+from dataclasses import asdict, fields, is_dataclass
+from typing import Literal, get_args, get_origin, get_type_hints
+
+from ga3c.errors import ConfigError
+from ga3c.settings.ranges import check
+from ga3c.settings.run import Settings
+
+
+def to_dict(settings: Settings) -> dict[str, dict]:
+    """Settings as plain nested dictionaries, for config.json."""
+    return asdict(settings)
+
+
+def from_dict(saved: dict[str, dict]) -> Settings:
+    """The inverse of `to_dict`. Unknown names and values are an error (ConfigError): the run is of another version."""
+    groups = {}
+    for group in fields(Settings):
+        try:
+            groups[group.name] = made = group.default_factory(**saved[group.name])
+            for name, kind in get_type_hints(type(made)).items():
+                if not _is(getattr(made, name), kind):
+                    raise TypeError(f"{name} is {getattr(made, name)!r}")
+        except (KeyError, TypeError) as error:
+            raise ConfigError(f"These settings were written by another version of ga3c ({error}).") from error
+    settings = Settings(**groups)
+    check(settings)
+    return settings
+
+
+def _is(value, kind) -> bool:
+    """Whether a value is of a field's type; whole numbers are floats, too."""
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
+    if get_args(kind):
+        return any(_is(value, one) for one in get_args(kind))
+    if isinstance(value, bool):
+        return kind is bool
+    return isinstance(value, int | float if kind is float else kind)
+
+
+def to_flags(options, default) -> list[str]:
+    """The flags that make `options` of `default`: what is different, group by group."""
+    flags = []
+    for field in fields(options):
+        value, usual = getattr(options, field.name), getattr(default, field.name)
+        flag = field.name.replace("_", "-")
+        if is_dataclass(value):
+            flags += to_flags(value, usual)
+        elif value != usual:
+            flags += (
+                [f"--{flag}" if value else f"--no-{flag}"] if isinstance(value, bool) else [f"--{flag}", str(value)]
+            )
+    return flags

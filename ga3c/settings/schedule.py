@@ -1,0 +1,30 @@
+"""Settings of who plays and who serves: the paper's three counts, and their controller."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ga3c.machine import usable_cores
+
+
+@dataclass(frozen=True)
+class ScheduleSettings:
+    agents: int = 0
+    """Agent processes (paper: N_A). 0: one more than there are cores."""
+    predictors: int = 1
+    """Predictor threads (paper: N_P)."""
+    trainers: int = 1
+    """Trainer threads (paper: N_T)."""
+    envs_per_agent: int = 32
+    """Games that one agent steps together; 1 is the paper's agent."""
+    controller: Literal["on", "paper", "off"] = "on"
+    """Change the three counts while training to raise TPS (paper, section 4.3).
+    paper: by the paper's rule, one count at random by one, kept if TPS is higher. on: by measurements against noise."""
+    controller_seconds: float = 60.0
+    """The longest that a trial of the controller measures a new setting; paper: seconds between two decisions."""
+    policy_lag_limit_updates: float = field(default_factory=lambda: 0.75 * (usable_cores() + 1))
+    """The controller keeps to settings with a mean policy lag up to this, whatever their TPS; 0: no limit (paper).
+    Not given: 0.75 for each core and one more, a fifth above the lag of as many agents of 32 games."""
+    agent_silence_seconds: float = 5.0
+    """An agent without a sign of life for so long hangs and is replaced; 0: never. More for games with slow steps."""
+    max_prediction_batch: int = 128
+    """States in one prediction at the most."""

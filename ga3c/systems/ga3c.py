@@ -1,0 +1,183 @@
+"""GA3C (Babaeizadeh et al., ICLR 2017): agents and one model with two queues between them, and the controller."""
+
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from ga3c.devices.device import set_up_device, threads  # isort: skip (first: it loads TensorFlow)
+from ga3c import machine, networks
+from ga3c.algorithms.a3c import A3C
+from ga3c.machine import usable_cores
+from ga3c.model import Model
+from ga3c.prediction_queue import PredictionQueue
+from ga3c.predictor import predict
+from ga3c.processes.agent_pool import AgentPool
+from ga3c.rollout import EnvironmentSpec, rollout_dtype, slots_needed
+from ga3c.scheduling.controller import Controller
+from ga3c.scheduling.counts import Counts, Rule, Signals
+from ga3c.scheduling.paper_rule import PaperRule
+from ga3c.scheduling.tuner import Tuner
+from ga3c.settings.run import Settings
+from ga3c.stats import Stats
+from ga3c.trainer import train
+from ga3c.training_queue import TrainingQueue
+
+AGENTS_PER_CORE_LIMIT, THREADS_LIMIT = 16, 64  # how far the controller goes
+STOP_SECONDS = 2.0  # what agents get to ship their last rollouts, and then trainers to train on them
+
+
+class GA3C:
+    """A system, as `ga3c.systems` describes it."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        spec: EnvironmentSpec,
+        begun,
+        seed: int,
+        say: Callable[[str], None],
+        log_decisions: Callable[[list[list]], None],
+    ):
+        """`begun`: a `records.progress.Progress`. Raises ConfigError where this machine is too small."""
+        schedule, learning, envs = settings.schedule, settings.learning, settings.schedule.envs_per_agent
+        self._settings, self._spec, self._begun, self._seed = settings, spec, begun, seed
+        self._say, self._log_decisions = say, log_decisions
+        self.counts: Counts = begun.counts
+        self._dtype = rollout_dtype(spec, learning.t_max, envs)
+        self._max_requests = max(1, schedule.max_prediction_batch // envs)
+        slots = slots_needed(learning.t_max, envs, learning.minimum_batch_steps)
+        self._rollouts_per_batch = slots - 2
+        self._agents_fit = machine.check_agents_fit(self.counts.agents, slots * self._dtype.itemsize, envs)
+        self._algorithm = A3C(learning)
+        self._predictions = PredictionQueue()
+        self._training = TrainingQueue(self._dtype, self._rollouts_per_batch, self._algorithm.learns_from)
+        self._agents = AgentPool(
+            settings.environment,
+            self._predictions,
+            self._training,
+            self._dtype,
+            slots,
+            seed,
+            begun.next_agent,
+            schedule.agent_silence_seconds,
+            say,
+        )
+        self._threads: list[threading.Thread] = []
+        self._stopping = self._started = False
+
+    def start(self, arrays: dict[str, np.ndarray] | None) -> None:
+        """Starts everything. The agents come first: they start their games while the model is compiled."""
+        run, learning = self._settings.run, self._settings.learning
+        self._agents.scale(self.counts.agents)
+        network = networks.resolve(learning.network, self._spec)
+        self.device = set_up_device(run.device, run.tensorflow_threads or threads(network))
+        xla = run.xla == "on" or (run.xla == "auto" and self.device == "gpu")
+        self.model = Model(self._spec, learning, self._algorithm, self._seed + self._begun.totals.updates, xla)
+        if arrays is not None:
+            self.model.restore(arrays)
+        envs = self._settings.schedule.envs_per_agent
+        self._sizes = self.model.prediction_sizes(envs, self._max_requests * envs)
+        self.model.warm_up(self._sizes, self._rollouts_per_batch * envs)
+
+        self.stats = Stats(self._begun.totals, self._begun.recent_scores)
+        for _ in range(self.counts.predictors):
+            self._add_predictor()
+        for _ in range(self.counts.trainers):
+            self._add_trainer()
+        self._controller = Controller(self._rule(), self.scale, self._signals, self._say, self._log_decisions)
+        if self._settings.schedule.controller != "off":
+            self._controller.start()
+        self._started = True
+
+    def _rule(self) -> Rule:
+        """What decides on the counts."""
+        schedule, counts = self._settings.schedule, self.counts
+        if schedule.controller == "paper":
+            return PaperRule(counts, schedule.controller_seconds, self._seed)
+        agents = max(counts.agents, min(self._agents_fit, AGENTS_PER_CORE_LIMIT * usable_cores()))
+        most = Counts(agents, THREADS_LIMIT, THREADS_LIMIT)
+        limits = schedule.policy_lag_limit_updates, most, schedule.max_prediction_batch
+        return Tuner(counts, schedule.controller_seconds, *limits, self._seed)
+
+    def _signals(self) -> Signals:
+        """What the controller sees."""
+        totals, timings = vars(self.stats.totals()), self.stats.timings()
+        prediction_queue, training_queue = self.waiting()
+        return Signals(
+            **{name: totals[name] for name in Signals._fields if name in totals},
+            predictor_wait_seconds=timings.predictor_waiting,
+            trainer_wait_seconds=timings.trainer_waiting,
+            prediction_queue=prediction_queue,
+            training_queue=training_queue,
+            agents_starting=self._agents.starting(),
+        )
+
+    def scale(self, counts: Counts) -> None:
+        """Changes the numbers of agents, predictors and trainers while they run. Loses no transition."""
+        before, self.counts = self.counts, counts
+        self._agents.scale(counts.agents)
+        changes = (
+            (counts.predictors - before.predictors, self._add_predictor, self._predictions.retire_one),
+            (counts.trainers - before.trainers, self._add_trainer, self._training.retire_one),
+        )
+        for change, add, remove in changes:
+            for _ in range(abs(change)):
+                if not self._stopping:
+                    (add if change > 0 else remove)()
+
+    def _add_predictor(self) -> None:
+        limits = self._dtype, self._max_requests, self._sizes
+        self._add_thread("predictor", predict, self._predictions, self.model, self.stats, *limits)
+
+    def _add_trainer(self) -> None:
+        self._add_thread("trainer", train, self._training, self.model, self.stats)
+
+    def _add_thread(self, name: str, target: Callable, *arguments) -> None:
+        self._threads = [thread for thread in self._threads if thread.is_alive()]
+        self._threads.append(threading.Thread(target=target, args=arguments, name=name, daemon=True))
+        self._threads[-1].start()
+
+    @property
+    def chosen_counts(self) -> Counts:
+        """Without a trial of the controller that is in progress."""
+        return self._controller.counts
+
+    @property
+    def next_agent(self) -> int:
+        """Agents are numbered through, over a resume too."""
+        return self._agents.next_number
+
+    def waiting(self) -> tuple[int, int]:
+        """Requests in the prediction queue and rollouts in the training queue."""
+        return self._predictions.waiting(), self._training.waiting()
+
+    def agents_core_seconds(self) -> float:
+        """CPU time that the agents have used since the start."""
+        return self._agents.core_seconds()
+
+    def report(self) -> list[str]:
+        """Who waits for whom, a line each."""
+        requests, rollouts = self.waiting()
+        return [f"Queues: {requests} requests, {rollouts} rollouts", *self._agents.report()]
+
+    def watch(self) -> None:
+        """Replaces agents that died or hang, and keeps the books. Raises TrainingFailed where that does not help."""
+        self._agents.watch()
+        self._agents.keep_books(self.stats)
+
+    def stop(self) -> None:
+        """Agents ship what they have, trainers train on it. One that was not started in full ends at once."""
+        self._stopping = True
+        if not self._started:
+            self._agents.end(0.0)
+            return
+        self._controller.finish()
+        self._agents.end(STOP_SECONDS)
+        self._predictions.close()
+        self._training.close()
+        deadline = time.monotonic() + STOP_SECONDS
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        self._agents.keep_books(self.stats)

@@ -1,0 +1,1 @@
+"""How agents and server reach each other on one machine: messages, and memory that both see."""

@@ -1,0 +1,112 @@
+"""An agent's memory that the server sees too: its slots, and what it is at."""
+
+import time
+from enum import IntEnum
+from multiprocessing.sharedctypes import RawArray
+
+import numpy as np
+
+
+class Doing(IntEnum):
+    """What an agent is at; its names are for people."""
+
+    STARTING = 0
+    STEPPING = 1
+    WAITING_FOR_ANSWER = 2
+    WAITING_FOR_SLOT = 3
+    PAUSING = 4
+
+    def __str__(self) -> str:
+        return (
+            *("starting its games", "stepping its games", "waiting for actions", "waiting for a free slot"),
+            "pausing, because fewer agents are wanted",
+        )[self]
+
+
+class AgentMemory:
+    """The slots of one agent, and what else it lets the server see, in anonymous shared memory.
+
+    A RawArray is unlinked from the start, so nothing stays behind however the processes end.
+    """
+
+    _LIFE = np.dtype(
+        [
+            ("doing", np.int64),
+            ("since_ns", np.int64),  # time.monotonic_ns() of that
+            ("steps", np.int64),
+            ("core_ns", np.int64),
+            ("requests", np.int64),  # sent to the prediction queue
+            ("shipments", np.int64),  # rollouts sent to the training queue
+            ("last_words", "S8192"),  # UTF-8
+        ]
+    )
+
+    def __init__(self, dtype: np.dtype, slots: int):
+        self._dtype, self._slots = dtype, slots
+        self._rollouts = RawArray("b", dtype.itemsize * slots)
+        self._raw_life = RawArray("b", self._LIFE.itemsize)
+        self._map()
+        self.now(Doing.STARTING)
+
+    def _map(self) -> None:
+        self.slots = np.frombuffer(self._rollouts, self._dtype)
+        self._life = np.frombuffer(self._raw_life, self._LIFE)[0]
+
+    def __getstate__(self):
+        return self._dtype, self._slots, self._rollouts, self._raw_life
+
+    def __setstate__(self, state):
+        self._dtype, self._slots, self._rollouts, self._raw_life = state
+        self._map()
+
+    @property
+    def steps(self) -> int:
+        """Transitions that the agent has made, shipped or not."""
+        return int(self._life["steps"])
+
+    @property
+    def core_seconds(self) -> float:
+        """CPU time that the agent's process has used."""
+        return float(self._life["core_ns"]) / 1e9
+
+    @property
+    def requests(self) -> int:
+        """For a prediction; counted once they are sent."""
+        return int(self._life["requests"])
+
+    @property
+    def shipments(self) -> int:
+        """Rollouts; counted once they are sent."""
+        return int(self._life["shipments"])
+
+    @property
+    def doing(self) -> tuple[Doing, float]:
+        """What the agent is at, and since when: time.monotonic(), which all processes of a machine share."""
+        return Doing(int(self._life["doing"])), float(self._life["since_ns"]) / 1e9
+
+    @property
+    def last_words(self) -> str:
+        """Why the agent ended, if it could say so: a traceback."""
+        return self._life["last_words"].decode(errors="replace")
+
+    # Called by the agent alone:
+
+    def now(self, doing: Doing) -> None:
+        """Each change is a sign of life."""
+        self._life["doing"] = doing
+        self._life["since_ns"] = time.monotonic_ns()
+
+    def requested(self) -> None:
+        self._life["requests"] += 1
+
+    def shipped(self) -> None:
+        self._life["shipments"] += 1
+
+    def add_steps(self, steps: int) -> None:
+        """After each step."""
+        self._life["steps"] += steps
+        self._life["core_ns"] = time.process_time_ns()
+
+    def say_last_words(self, text: str) -> None:
+        """Of a long text its end."""
+        self._life["last_words"] = text.encode(errors="replace")[-self._LIFE["last_words"].itemsize :]

@@ -1,0 +1,140 @@
+"""Curves of runs, as drawings, the dashboard and reports show them."""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ga3c.environments import protocols
+from ga3c.errors import ConfigError
+from ga3c.records.collapse import collapses
+from ga3c.records.description import read_settings
+from ga3c.records.disk import read_csv
+from ga3c.settings import saved as saved_settings
+
+SMOOTH_GAMES = 100
+POINTS = 500  # of a band, or of a curve that is thinned
+
+
+class Quantity(NamedTuple):
+    """What is drawn over what, and the log it stands in."""
+
+    log: str
+    x: str
+    x_unit: float  # of the log's unit, in one of the drawing's
+    y: str
+    smooth_rows: int = 1
+
+
+SCORE_OVER_TIME = Quantity("episodes", "seconds", 60.0, "score", SMOOTH_GAMES)
+SCORE_OVER_STEPS = Quantity("episodes", "steps", 1e6, "score", SMOOTH_GAMES)
+
+
+def over_time(column: str) -> Quantity:
+    """A column of throughput.csv over minutes."""
+    return Quantity("throughput", "seconds", 60.0, column)
+
+
+class Curve(NamedTuple):
+    """Of one run, or the mean of several with their lowest and highest. Empty where nothing is known."""
+
+    x: np.ndarray
+    y: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def moving_mean(values: np.ndarray, width: int) -> np.ndarray:
+    """Mean of each value and the `width` - 1 before it (fewer at the start)."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    ends = np.arange(1, len(values) + 1)
+    starts = np.maximum(ends - width, 0)
+    return (sums[ends] - sums[starts]) / (ends - starts)
+
+
+def read(run: Path, log: str, *names: str) -> dict[str, np.ndarray]:
+    """What `read_csv` reads. Raises ConfigError where a file has other columns."""
+    path = run / f"{log}.csv"
+    columns = read_csv(path)
+    if columns and (missing := set(names) - set(columns)):
+        raise ConfigError(f"{path} is damaged, or of another version: it has no column {min(missing)}.")
+    return columns
+
+
+def of_run(run: Path, quantity: Quantity) -> tuple[np.ndarray, np.ndarray]:
+    """x and y of one run. Raises ConfigError."""
+    columns = read(run, quantity.log, quantity.x, quantity.y)
+    if not columns:
+        return np.array([]), np.array([])
+    x, y = columns[quantity.x] / quantity.x_unit, columns[quantity.y]
+    return x, moving_mean(y, quantity.smooth_rows) if quantity.smooth_rows > 1 else y
+
+
+def of_runs(runs: list[Path], quantity: Quantity) -> Curve:
+    """Of several runs over the range that all of them have. Raises ConfigError."""
+    single = [of_run(run, quantity) for run in runs]
+    if len(single) == 1:
+        x, y = single[0]
+        return Curve(x, y, y, y)
+    single = [(x, y) for x, y in single if len(x)]
+    if not single:
+        return Curve(*[np.array([])] * 4)
+    x = np.linspace(max(x[0] for x, _ in single), min(x[-1] for x, _ in single), POINTS)
+    ys = np.stack([np.interp(x, *curve) for curve in single])
+    return Curve(x, ys.mean(axis=0), ys.min(axis=0), ys.max(axis=0))
+
+
+def collapsed(run: Path) -> list[dict[str, np.ndarray]]:
+    """For each collapse of the score the two rows of episodes.csv from which to which it lasts. Raises ConfigError."""
+    games = read(run, "episodes", "seconds", "steps", "score")
+    found = collapses(games["score"]) if games else []
+    spans = [[c.game - 1, (c.recovered_game or len(games["score"])) - 1] for c in found]
+    return [{name: values[span] for name, values in games.items()} for span in spans]
+
+
+def thinned(x: np.ndarray, y: np.ndarray, points: int = POINTS) -> tuple[np.ndarray, np.ndarray]:
+    """At most about so many points; the last one stays."""
+    step = max(1, len(x) // points)
+    return x[::-1][::step][::-1], y[::-1][::step][::-1]
+
+
+def groups(runs: list[Path]) -> dict[str, list[Path]]:
+    """Runs that differ in their seed alone belong together: label -> runs, in their order.
+
+    Where runs were made under different protocols the labels say under which.
+    """
+    by_settings: dict[str, list[Path]] = {}
+    for run in runs:
+        by_settings.setdefault(_settings_but_seed(run), []).append(run)
+    mixed = mixed_protocols(runs) is not None
+    return {_label(alike, len(by_settings) > 1, mixed): alike for alike in by_settings.values()}
+
+
+def _label(alike: list[Path], others: bool, mixed: bool) -> str:
+    first = alike[0]
+    label = f"{first.parent.name} {first.name}"
+    if len(alike) > 1:
+        label = f"{first.parent.name}, {len(alike)} seeds" + (f" ({first.name} ...)" if others else "")
+    return f"{label} [{_protocol(first)}]" if mixed else label
+
+
+def _protocol(run: Path) -> str:
+    try:
+        return protocols.fingerprint(read_settings(run).environment)
+    except ConfigError:
+        return "unknown"
+
+
+def mixed_protocols(runs: list[Path]) -> str | None:
+    """What to say of runs under different protocols; None where there is one alone."""
+    return protocols.mix(map(_protocol, runs))
+
+
+def _settings_but_seed(run: Path) -> str:
+    try:
+        settings = saved_settings.to_dict(read_settings(run))
+    except ConfigError:
+        return str(run)
+    settings["learning"].pop("seed")
+    return json.dumps([settings[group] for group in ("environment", "schedule", "learning")])

@@ -1,0 +1,56 @@
+"""A report of a run: one HTML page that says what it was and how it got there."""
+
+import base64
+import json
+import time
+from pathlib import Path
+
+from ga3c.settings import saved as saved_settings
+from ga3c.settings.run import Settings
+from ga3c.views.run_view import RunView
+from ga3c.views.training_screen import clock
+
+TEMPLATE = Path(__file__).with_name("report.html")
+
+
+def changed(settings: Settings) -> dict[str, object]:
+    """Settings that are not the usual ones."""
+    usual, found = saved_settings.to_dict(Settings()), {}
+    for group, values in saved_settings.to_dict(settings).items():
+        if group != "run":
+            found |= {name: value for name, value in values.items() if value != usual[group][name]}
+    return found
+
+
+def page(run: Path, trained_steps: int, rows: list[dict], film_file: Path, film_text: str, curves: Path) -> str:
+    """`rows`: a summary of an evaluation for each way to play. `curves`: the run's plot as svg."""
+    from jinja2 import ChainableUndefined, Environment
+
+    view = RunView(run)
+    description = json.loads((run / "config.json").read_text(encoding="utf-8"))
+    seconds, steps, frames = (view.throughput.last(name, 0.0) for name in ("seconds", "steps", "frames"))
+    environment = Environment(autoescape=True, undefined=ChainableUndefined, trim_blocks=True, lstrip_blocks=True)
+    svg = curves.read_text(encoding="utf-8")
+    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
+        game=view.game,
+        run=run.name,
+        written=time.strftime("%Y-%m-%d %H:%M"),
+        command=" ".join(["./run.sh", *map(str, description.get("command", [])[1:])]),
+        description=description,
+        changed=changed(view.settings),
+        settings=saved_settings.to_dict(view.settings),
+        rows=rows,
+        hours=seconds / 3600,
+        steps=steps,
+        frames=frames,
+        trained_steps=trained_steps,
+        pps=steps / seconds if seconds else 0.0,
+        games=len(view.episodes),
+        decisions=[
+            (clock(when), text)
+            for when, text in zip(view.decisions.columns["seconds"], view.decisions.columns["reason"], strict=True)
+        ],
+        curves=svg[svg.index("<svg") :],
+        film=base64.b64encode(film_file.read_bytes()).decode(),
+        film_text=film_text,
+    )

@@ -1,0 +1,33 @@
+"""The terminal that the program runs in: whether it may be filled, and its keys."""
+
+import contextlib
+import os
+import termios
+import tty
+
+
+def can_show() -> bool:
+    """Whether standard output is a terminal that this program may fill."""
+    return os.isatty(1) and os.environ.get("TERM", "dumb") != "dumb" and in_foreground()
+
+
+def in_foreground() -> bool:
+    """A job in the background must leave the terminal alone."""
+    try:
+        return os.tcgetpgrp(1) == os.getpgrp()
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def keys():
+    """Keys are read one by one, and not shown, as long as this lasts; None of it where the input is no terminal."""
+    if not os.isatty(0):
+        yield
+        return
+    before = termios.tcgetattr(0)
+    tty.setcbreak(0)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(0, termios.TCSADRAIN, before)

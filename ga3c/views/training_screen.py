@@ -1,0 +1,210 @@
+"""Draws a run as one calm screen of text (rich). A function of a `RunView`; it knows no terminal."""
+
+import math
+import time
+
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from ga3c.views.run_view import RunView
+
+BARS = " ▁▂▃▄▅▆▇█"
+NUMBERS = 3  # of the algorithm's, the first
+RECENT_ROWS = 60  # of throughput.csv in a history of speed
+WIDE_COLUMNS = 64  # from here on two panels stand side by side
+_MEASURE = Console(width=80)  # only to break lines
+SPEED, SCORE, QUIET, WARM = "cyan", "green", "bright_black", "yellow"
+
+
+def chart(values: list[float], width: int, height: int) -> list[str]:
+    """Bars of the values, in their order, between their lowest and their highest: `height` lines of text."""
+    # Of a long history a part is enough: this is drawn every second.
+    values = [value for value in values[:: 1 + len(values) // (100 * width)] if math.isfinite(value)]
+    if not values:
+        return [""] * height
+    ends = [round(len(values) * (index + 1) / min(width, len(values))) for index in range(min(width, len(values)))]
+    means = [sum(values[a:b]) / (b - a) for a, b in zip([0, *ends], ends, strict=False)]
+    low, high = min(means), max(means)
+    # In eighths of a line; never nothing at all, and in the middle where all are the same.
+    most = 8 * height
+    heights = [1 + round((most - 1) * (m - low) / (high - low)) if high > low else (most + 1) // 2 for m in means]
+    lines = range(height - 1, -1, -1)
+    return ["".join(BARS[min(max(h - 8 * line, 0), 8)] for h in heights) for line in lines]
+
+
+def clock(seconds: float) -> str:
+    """1:02:03; a dash where it is not known."""
+    if not math.isfinite(seconds):
+        return "-"
+    minutes, seconds = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}"
+
+
+def number(value: float, digits: int = 0) -> str:
+    """A dash where nothing was measured."""
+    return f"{value:,.{digits}f}" if math.isfinite(value) else "-"
+
+
+def screen(view: RunView, width: int, height: int, footer: str) -> RenderableType:
+    """The whole screen, no larger than this. What does not fit is left out, the least important first."""
+    wide = width >= WIDE_COLUMNS
+    inner = (width // 2 if wide else width) - 4
+    panels = [_speed(view, inner), _score(view, inner), _scheduling(view, inner), _learning(view, inner)]
+    head, left = _head(view, width), height - 3
+    rows = [panels[0:2], panels[2:4]] if wide else [[panel] for panel in panels]
+    parts: list[RenderableType] = [head]
+    for row in rows:
+        if left >= 7:
+            parts.append(_side_by_side(row))
+            left -= 7
+    if left >= 3:
+        parts.append(_news(view, width - 4, left - 2))
+    return Group(*parts, Text(footer, style=QUIET, no_wrap=True, overflow="ellipsis"))
+
+
+def _side_by_side(panels: list[Panel]) -> Table:
+    grid = Table.grid(expand=True)
+    for _ in panels:
+        grid.add_column(ratio=1)
+    grid.add_row(*panels)
+    return grid
+
+
+def _panel(title: str, lines: list[Text], height: int = 7) -> Panel:
+    for line in lines:
+        line.no_wrap, line.overflow = True, "ellipsis"
+    return Panel(Group(*lines), title=f"[bold]{title}[/]", title_align="left", border_style=QUIET, height=height)
+
+
+def _head(view: RunView, width: int) -> Group:
+    rows = view.throughput
+    state, style = ("starting", WARM) if view.starting else ("running", SCORE) if view.running else ("ended", QUIET)
+    first = Text.assemble((view.game, "bold"), "  ", (str(view.run_dir), QUIET), no_wrap=True, overflow="ellipsis")
+    first.truncate(max(width - len(state) - 1, 1), overflow="ellipsis", pad=True)
+    remaining = view.remaining_seconds
+    done = f"{clock(view.elapsed_seconds)}" + (f", {clock(remaining)} left" if remaining is not None else "")
+    steps, frames, games = (number(rows.last(name, 0.0)) for name in ("steps", "frames", "episodes"))
+    second = Text(f"{done}   {steps} steps   {frames} frames   {games} games", no_wrap=True, overflow="ellipsis")
+    return Group(Text.assemble(first, " ", (state, style)), second)
+
+
+def _line(label: str, value: str, bars: str = "", style: str = SPEED) -> Text:
+    return Text.assemble((f"{label:<17}", QUIET), (f"{value:>8}", "bold"), "  ", (bars, style))
+
+
+def _history(view: RunView, name: str, width: int, rows: int = RECENT_ROWS) -> str:
+    return chart(view.throughput.columns.get(name, [])[-rows:], max(width - 27, 1), 1)[0]
+
+
+def _speed(view: RunView, width: int) -> Panel:
+    rows = view.throughput
+    names = {"pps": "PPS", "tps": "TPS", "updates_per_second": "updates/s", "frames_per_second": "frames/s"}
+    lines = [_line(label, number(rows.last(name)), _history(view, name, width)) for name, label in names.items()]
+    age = view.checkpoint_age_seconds
+    return _panel("Speed", [*lines, _line("checkpoint", "none yet" if age is None else f"{age:,.0f} s ago")])
+
+
+def _score(view: RunView, width: int) -> Panel:
+    scores = view.episodes.columns["score"]
+    recent, before = scores[-100:], scores[-200:-100]
+    mean = sum(recent) / len(recent) if recent else math.nan
+    trend = mean - sum(before) / len(before) if before else math.nan
+    figures = {
+        "last game": number(scores[-1], 1) if scores else "-",
+        "mean of 100": number(mean, 2),
+        "best": number(max(scores, default=math.nan), 1),
+        "trend": f"{trend:+.2f}" if math.isfinite(trend) else "-",
+        "games": number(len(scores)),
+    }
+    bars = chart(view.throughput.columns["mean_score"], max(width - 23, 1), len(figures))
+    agents = view.throughput.last("agents")
+    if not scores and agents > 0:  # with many games the first one takes minutes
+        under_way = agents * view.settings.schedule.envs_per_agent
+        bars[:2] = "none over yet", f"{number(under_way)} under way"
+    return _panel(
+        "Score",
+        [
+            Text.assemble((f"{label:<12}", QUIET), (f"{value:>8}", "bold"), "   ", (line, SCORE))
+            for (label, value), line in zip(figures.items(), bars, strict=True)
+        ],
+    )
+
+
+def _share(value: float, most: float, width: int) -> str:
+    full = round(width * min(value / most, 1.0)) if most and math.isfinite(value) else 0
+    return "█" * full + "░" * (width - full)
+
+
+def _scheduling(view: RunView, width: int) -> Panel:
+    rows, schedule, learning = view.throughput, view.settings.schedule, view.settings.learning
+    counts = Text()
+    for name in ("agents", "predictors", "trainers"):
+        counts.append(f"{name} ", QUIET)
+        counts.append(f"{number(rows.last(name))}  ", "bold")
+    bar = max(min(width - 27, 12), 0)
+    batch, update = rows.last("mean_prediction_batch"), rows.last("mean_training_batch")
+    return _panel(
+        "Scheduling",
+        [
+            counts,
+            _line("requests wait", number(rows.last("prediction_queue")), _history(view, "prediction_queue", width)),
+            _line("prediction batch", number(batch, 1), _share(batch, schedule.max_prediction_batch, bar)),
+            _line("rollouts wait", number(rows.last("training_queue")), _history(view, "training_queue", width)),
+            _line("training batch", number(update, 1), _share(update, learning.minimum_batch_steps, bar)),
+        ],
+    )
+
+
+def _learning(view: RunView, width: int) -> Panel:
+    rows, limit = view.throughput, view.settings.schedule.policy_lag_limit_updates
+    lag = rows.last("mean_policy_lag_updates")
+    over = bool(limit) and lag > limit
+    names = [*view.numbers, *[""] * NUMBERS][:NUMBERS]
+    return _panel(
+        "Learning",
+        [
+            _line(
+                "lag in updates",
+                number(lag, 1),
+                f"max. {limit:g}" if limit else "",
+                WARM if over else QUIET,
+            ),
+            *(
+                _line(name.replace("_", " ")[:16], number(rows.last(name), 3), _history(view, name, width, rows=10**9))
+                for name in names
+            ),
+        ],
+    )
+
+
+def _news(view: RunView, width: int, height: int) -> Panel:
+    """The controller's last sentence, then what else was said last; in what room is left, the sentences before."""
+    decisions, messages = view.decisions, view.messages
+    sentences = [
+        list(Text.assemble((f"{clock(when)} controller: ", SPEED), str(reason)).wrap(_MEASURE, width))
+        for when, reason in zip(
+            decisions.columns["seconds"][-height:], decisions.columns["reason"][-height:], strict=True
+        )
+    ]
+    last = sentences.pop() if sentences else []
+    lines = last[: max(height - 1, 1)]
+    room = height - len(lines)
+    said = [
+        Text.assemble((f"{time_of_day(when)} ", QUIET), str(text))
+        for when, text in zip(messages.columns["time"], messages.columns["message"], strict=True)
+        if not str(text).startswith(("Controller: ", " "))  # the rest of a report or a traceback is indented
+    ]
+    said = said[-room:] if room > 0 else []
+    while sentences and len(lines) + len(said) + len(sentences[-1]) <= height:
+        lines += sentences.pop()
+    return _panel("What happened", [*lines, *said], height + 2)
+
+
+def time_of_day(seconds: float) -> str:
+    """12:34, local time. `seconds` since the epoch."""
+    try:
+        return time.strftime("%H:%M", time.localtime(seconds))
+    except (ValueError, OverflowError, OSError):
+        return "--:--"
