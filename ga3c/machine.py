@@ -1,5 +1,6 @@
-"""What this machine has: cores, shared memory, memory, file handles; and whether a run fits into it."""
+"""What this machine has: cores, memory, file handles; whether a run fits into it; and what it gives a process."""
 
+import contextlib
 import os
 import resource
 from pathlib import Path
@@ -16,6 +17,24 @@ FILES, FILES_PER_AGENT = 200, 6
 def usable_cores() -> int:
     """Cores that this process may use; containers and `taskset` often allow fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def core_seconds(process: int) -> float | None:
+    """CPU time that a process has used. None: not known here."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def wants_core(process: int) -> bool:
+    """Whether any thread of a process runs, or would if a core were free. False where that is not known."""
+    for status in Path(f"/proc/{process}/task").glob("*/stat"):
+        with contextlib.suppress(OSError):  # the thread has just ended
+            if status.read_bytes().rpartition(b")")[2].split()[0] == b"R":
+                return True
+    return False
 
 
 def shared_memory_free() -> int | None:

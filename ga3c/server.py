@@ -1,5 +1,6 @@
 """Server: starts, serves, saves and stops a system, whichever it is."""
 
+import math
 import random
 import threading
 import time
@@ -85,8 +86,8 @@ class Server:
         `every_second()` is called once a second at least. Raises TrainingFailed with the reason if a part failed.
         """
         run, system = self._settings.run, self.system
-        started = time.monotonic()
-        save_at = started + run.checkpoint_seconds
+        until = system.stats.totals().seconds + 60 * (run.minutes or math.inf)
+        save_at = time.monotonic() + run.checkpoint_seconds
         stall = StallWatch(run.stall_seconds)
         pause = 1.0 if run.steps is None else 0.2
         while not self._stopping.wait(min(pause, max(0.0, save_at - time.monotonic()))):
@@ -106,7 +107,7 @@ class Server:
             if (
                 (run.steps is not None and totals.steps >= run.steps)
                 or (run.episodes is not None and totals.episodes >= run.episodes)
-                or (run.minutes is not None and now - started >= 60 * run.minutes)
+                or totals.seconds >= until
             ):
                 return
         if self._failure:
@@ -128,6 +129,6 @@ class Server:
         self.system.stop()
         if not self._running:
             return None
+        self._writer.finish()  # before it is saved: a resumed run takes out rows that are later than its checkpoint
         self.saved = self.save()
-        self._writer.finish()
         return self.system.stats.totals()

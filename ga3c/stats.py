@@ -1,5 +1,6 @@
 """Counters of a run: every thread of the server reports here, and `stats_writer` reads it every few seconds."""
 
+import math
 import threading
 import time
 from collections import deque
@@ -13,7 +14,7 @@ import numpy as np
 class Totals:
     """What a run has done since its first start; they are saved and go on over a resume."""
 
-    seconds: float = 0.0  # of training, without the time between a stop and a resume
+    seconds: float = 0.0  # of training: from the first prediction of each start to its stop
     steps: int = 0  # transitions that agents made and shipped
     trained_steps: int = 0  # transitions that entered an update; equal to steps but for what waits
     predictions: int = 0  # states predicted
@@ -62,7 +63,7 @@ class Stats:
 
     def __init__(self, totals: Totals, recent_scores: Sequence[float] = ()):
         self._lock = threading.Lock()
-        self._started = time.monotonic() - totals.seconds
+        self._seconds_before, self._started = totals.seconds, math.inf  # time.monotonic() of the first prediction
         self._totals = totals
         self._window, self._timings = Window(), Timings()
         self._new_episodes: list[tuple] = []
@@ -73,6 +74,7 @@ class Stats:
     def predicted(self, states: int, timings: Timings) -> None:
         """One prediction of a batch of so many states."""
         with self._lock:
+            self._started = min(self._started, time.monotonic())
             self._timings.add(timings)
             self._totals.predictions += states
             self._totals.prediction_batches += 1
@@ -117,7 +119,7 @@ class Stats:
             self._totals.lost_steps += lost_steps
 
     def _now(self) -> float:
-        return time.monotonic() - self._started
+        return self._seconds_before + max(0.0, time.monotonic() - self._started)
 
     def totals(self) -> Totals:
         """A copy, with the seconds as of now."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).parent.parent
+HANG_SECONDS = 600  # nothing takes so long, on a busy machine neither: who waits for longer waits in vain
 # Small and quick: two agents with four games each on the environment of tests/tiny_environment.py.
 TINY = ["--game", "tests.tiny_environment:Match-v0", "--agents", "2", "--envs-per-agent", "4"]
 TINY += ["--learning-rate", "0.002", "--rmsprop-epsilon", "1e-5"]
@@ -18,15 +19,17 @@ TINY += ["--learning-rate", "0.002", "--rmsprop-epsilon", "1e-5"]
 STARTED: list[subprocess.Popen] = []  # for those that a failed test leaves behind
 
 
-def command(*arguments) -> list[str]:
-    return [sys.executable, "-m", "ga3c", *map(str, arguments)]
+def command(*arguments, code="") -> list[str]:
+    """`code` runs before the program: it breaks a part of it."""
+    how = ["-c", f"{code}\nimport sys\nfrom ga3c.__main__ import main\nsys.exit(main(sys.argv[1:]))"]
+    return [sys.executable, *(how if code else ["-m", "ga3c"]), *map(str, arguments)]
 
 
-def run(*arguments, timeout=120, **options) -> subprocess.CompletedProcess:
+def run(*arguments, timeout=HANG_SECONDS, code="", **options) -> subprocess.CompletedProcess:
     """Runs the program to its end."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)} | options.pop("env", {})
     return subprocess.run(
-        command(*arguments), capture_output=True, text=True, timeout=timeout, env=environment,
+        command(*arguments, code=code), capture_output=True, text=True, timeout=timeout, env=environment,
         cwd=options.pop("cwd", ROOT), check=False, **options,
     )  # fmt: skip
 
@@ -34,16 +37,16 @@ def run(*arguments, timeout=120, **options) -> subprocess.CompletedProcess:
 class Started:
     """The program in the background; its output goes to a file."""
 
-    def __init__(self, log: Path, *arguments):
+    def __init__(self, log: Path, *arguments, code=""):
         self.log = log
         with log.open("w") as out:
             self.process = subprocess.Popen(
-                command(*arguments), stdout=out, stderr=subprocess.STDOUT, cwd=ROOT, start_new_session=True
+                command(*arguments, code=code), stdout=out, stderr=subprocess.STDOUT, cwd=ROOT, start_new_session=True
             )
         STARTED.append(self.process)
         self.family: set[psutil.Process] = set()
 
-    def wait_for(self, condition, seconds=60):
+    def wait_for(self, condition, seconds=HANG_SECONDS):
         """Waits until `condition()` is true, remembering all processes of the program on the way."""
         deadline = time.monotonic() + seconds
         while not condition():
@@ -66,14 +69,14 @@ class Started:
         grandchildren = [p for child in me.children() for p in child.children()]
         return sorted(grandchildren, key=lambda p: (p.create_time(), p.pid))
 
-    def stop(self, number=signal.SIGINT, timeout=20) -> int:
+    def stop(self, number=signal.SIGINT, timeout=HANG_SECONDS) -> int:
         """Sends a signal to the whole process group, as Ctrl-C does. Returns the exit status."""
         self.look()
         os.killpg(self.process.pid, number)
         return self.process.wait(timeout)
 
-    def left_over(self, seconds=5) -> list[psutil.Process]:
-        """Processes of the program that are still there after so many seconds."""
+    def left_over(self, seconds=HANG_SECONDS) -> list[psutil.Process]:
+        """Processes of the program that do not end."""
         return psutil.wait_procs(self.family, timeout=seconds)[1]
 
 

@@ -10,6 +10,7 @@ import ptyprocess
 import pyte
 
 from tests import program
+from tests.program import HANG_SECONDS
 
 KEYS = {"up": b"\x1b[A", "down": b"\x1b[B", "right": b"\x1b[C", "left": b"\x1b[D", "escape": b"\x1b"}
 
@@ -44,7 +45,7 @@ class Terminal:
         self._stream.feed(data)
         return bool(data)
 
-    def wait_for(self, condition, seconds: float = 60) -> None:
+    def wait_for(self, condition, seconds: float = HANG_SECONDS) -> None:
         deadline = time.monotonic() + seconds
         while not condition():
             assert self.look() or condition(), f"it ended:\n{self.text()}"
@@ -57,7 +58,7 @@ class Terminal:
         self.screen.resize(rows, columns)
         self.process.setwinsize(rows, columns)
 
-    def end(self, seconds: float = 30) -> int:
+    def end(self, seconds: float = HANG_SECONDS) -> int:
         """Waits until the program ends by itself. Returns its exit status."""
         deadline = time.monotonic() + seconds
         while self.look():

@@ -1,5 +1,6 @@
 """The agent's loop, with a scripted environment and a server that is a few lines of this test."""
 
+import itertools
 import threading
 import time
 
@@ -11,6 +12,7 @@ from ga3c.prediction_queue import Order, PredictionQueue
 from ga3c.rollout import EnvironmentSpec, rollout_dtype
 from ga3c.training_queue import Episode, TrainingQueue
 from ga3c.transport.memory import AgentMemory
+from tests import program
 
 T_MAX = 5
 
@@ -21,8 +23,9 @@ class Scripted:
     Like the real ones, the step after an episode's end only starts the next one.
     """
 
-    def __init__(self, lengths, truncated=False):
-        self.lengths, self.cut = np.array(lengths), truncated
+    def __init__(self, lengths, truncated=False, lives=0):
+        """`lives`: so many steps each; losing one does not end the game."""
+        self.lengths, self.cut, self.life_steps = np.array(lengths), truncated, lives
         self.steps, self.games = np.zeros(len(lengths), int), np.zeros(len(lengths), int)
 
     def _show(self):
@@ -38,7 +41,8 @@ class Scripted:
         ended = self.steps == self.lengths
         nothing = np.zeros_like(ended)
         rewards = np.where(over, 0.0, 3.0)
-        return self._show(), rewards, nothing if self.cut else ended, ended if self.cut else nothing, nothing
+        lost = (self.steps > 0) & (self.steps % self.life_steps == 0) & ~ended if self.life_steps else nothing
+        return self._show(), rewards, nothing if self.cut else ended, ended if self.cut else nothing, lost
 
 
 def played(envs, count, rollouts=0, reward_clip=1.0, answers=0, pauses=None):
@@ -87,12 +91,12 @@ def played(envs, count, rollouts=0, reward_clip=1.0, answers=0, pauses=None):
     threads = [threading.Thread(target=target, daemon=True) for target in (predictor, trainer)]
     for thread in (*threads, agent):
         thread.start()
-    agent.join(20)
+    agent.join(program.HANG_SECONDS)
     assert not agent.is_alive()
     predictions.close()
     training.close()
     for thread in threads:
-        thread.join(10)
+        thread.join(program.HANG_SECONDS)
         assert not thread.is_alive()
     return taken, memory
 
@@ -148,10 +152,30 @@ def test_the_bootstrap_value_is_of_the_state_after_the_last_row(truncated):
     assert taken[1][0]["terminated"][1, 0] != truncated
 
 
+def test_a_rollout_carries_the_state_after_its_last_step():
+    taken, _ = played(Scripted([7, 9]), 2, rollouts=20)
+    for (record, _), (following, _) in itertools.pairwise(taken):
+        np.testing.assert_array_equal(record["last_observation"], following["observation"][0])
+        np.testing.assert_array_equal(record["last_observation"][:, 0], record["bootstrap_value"])
+
+
+def test_a_lost_life_is_an_end_for_training_and_the_game_goes_on():
+    taken, _ = played(Scripted([7], lives=3), 1, rollouts=20)
+    ends = [
+        record["observation"][t, 0, 0] % 100
+        for record, rollout in taken
+        for t in range(rollout.length)
+        if record["terminated"][t, 0]
+    ]
+    assert set(ends) == {2.0, 5.0, 6.0}  # the states before step 3 and 6, which cost a life, and before the end
+    assert {episode for _, rollout in taken for episode in rollout.episodes} == {Episode(21.0, 7)}
+
+
 def test_what_is_left_of_the_last_rollout_is_shipped():
     taken, memory = played(Scripted([100]), 1, answers=9)  # the ninth answer is for row 3 of the second rollout
     assert [(rollout.length, rollout.transitions) for _, rollout in taken] == [(5, 5), (3, 3)]
     assert taken[1][0]["bootstrap_value"][0] == 8
+    assert taken[1][0]["last_observation"][0] == 8
     assert memory.steps == 8
 
 

@@ -3,6 +3,8 @@
 import contextlib
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -18,6 +20,7 @@ from ga3c.processes.agent_process import NICENESS
 from ga3c.rollout import rollout_dtype
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.training_queue import TrainingQueue
+from tests import program
 
 T_MAX, GAMES, SLOTS = 5, 2, 3
 
@@ -58,7 +61,7 @@ class FewLines:
             self.pool.watch()
             time.sleep(0.1)
 
-    def watch_until(self, condition, seconds=20):
+    def watch_until(self, condition, seconds=program.HANG_SECONDS):
         deadline = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < deadline, self.said
@@ -79,7 +82,7 @@ class FewLines:
         self.predictions.close()
         self.training.close()
         for thread in self.threads:
-            thread.join(10)
+            thread.join(program.HANG_SECONDS)
             assert not thread.is_alive()
 
 
@@ -168,7 +171,8 @@ def test_one_that_was_stopped_while_it_waited_is_noticed_once_it_is_served(serve
     few.pool.scale(1)
     few.watch_until(playing(few, 0))
     getattr(few, event).clear()
-    time.sleep(0.5)  # it waits by now
+    time.sleep(0.2)  # what was under way is over
+    few.watch_until(lambda: few.pool._agents[0].waits_for_server)
     few.process(0).suspend()
     few.watch(0.5)
     getattr(few, event).set()
@@ -208,8 +212,9 @@ def test_an_agent_that_is_not_wanted_pauses_and_plays_on_when_it_is(server):
     few.watch_until(lambda: "pausing" in few.pool.report()[1])
     steps = few.agents()
     few.watch(2.0)  # for longer than an agent may be silent
+    few.watch_until(lambda: few.agents()[0] > steps[0])
     assert few.agents()[1] == steps[1]
-    assert few.agents()[0] > steps[0]
+    few.pool._silence_seconds = 60.0
     first.suspend()
     few.pool.scale(3)
     assert few.pool.starting() == 1
@@ -224,7 +229,7 @@ def test_one_that_pauses_for_long_ends(server, monkeypatch):
     few = server()
     few.pool.scale(2)
     few.watch_until(playing(few, 0, 1))
-    monkeypatch.setattr(agent_pool, "SPARE_SECONDS", 1.0)
+    monkeypatch.setattr(agent_pool, "SPARE_SECONDS", 5.0)
     few.pool.scale(1)
     few.watch(0.5)
     assert set(few.agents()) == {0, 1}
@@ -245,6 +250,44 @@ def test_one_that_dies_while_it_pauses_is_not_replaced(server):
     assert few.said == ["Agent 1 died (SIGKILL)."]
 
 
+def test_all_games_of_all_agents_have_seeds_of_their_own(server):
+    few = server("tests.tiny_environment:Seeded-v0")
+    few.pool.scale(3)
+    few.watch_until(playing(few, 0, 1, 2))
+    seeds = [agent.memory.slots["observation"][0, 0].ravel().tolist() for agent in few.pool._agents.values()]
+    assert len({seed for games in seeds for seed in games}) == 3 * GAMES
+    few.process(1).kill()
+    few.watch_until(playing(few, 3))
+    newest = few.pool._agents[3].memory.slots["observation"][0, 0].ravel().tolist()
+    assert not set(newest) & {seed for games in seeds for seed in games}
+
+
+@pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="no other system says who wants a core")
+def test_an_agent_that_gets_no_core_is_slow_and_not_dead(server):
+    """It shares a core with a program that takes nearly all of it, and is silent for long."""
+    few, core = server("tests.tiny_environment:Heavy-v0", silence_seconds=0.5), min(os.sched_getaffinity(0))
+    few.pool.scale(1)
+    few.watch_until(playing(few, 0))
+
+    def put_last(process):
+        for thread in psutil.Process(process).threads():
+            os.sched_setaffinity(thread.id, {core})
+            os.sched_setscheduler(thread.id, os.SCHED_IDLE, os.sched_param(0))
+
+    put_last(few.process(0).pid)
+    code = f"import os; os.sched_setaffinity(0, {{{core}}})\nwhile True: pass"
+    with subprocess.Popen([sys.executable, "-c", code]) as busy:
+        try:
+            agent = few.pool._agents[0]
+            few.watch_until(lambda: time.monotonic() - agent.memory.doing[1] > 4 * few.pool._silence_seconds)
+        finally:
+            busy.kill()
+    assert few.said == []
+    steps = few.agents()[0]
+    few.watch_until(lambda: few.agents()[0] > steps)
+    assert few.said == []
+
+
 def test_an_endless_loop_in_a_game_is_noticed(server):
     few = server("tests.tiny_environment:Endless-v0")
     few.pool.scale(1)
@@ -257,7 +300,7 @@ def test_agents_that_fail_end_it_with_their_own_traceback(server):
     few = server("tests.tiny_environment:Broken-v0")
     few.pool.scale(1)
     with pytest.raises(TrainingFailed) as failed:
-        few.watch(30)
+        few.watch(program.HANG_SECONDS)
     assert "ArithmeticError: broken on purpose" in str(failed.value)
     assert 'raise ArithmeticError("broken on purpose")' in str(failed.value)
     assert len(few.said) == agent_pool.ERRORS_LIMIT - 1
@@ -314,6 +357,6 @@ def test_the_report_says_who_waits(server):
     few.pool.scale(1)
     few.watch_until(playing(few, 0))
     few.answers.clear()
-    time.sleep(0.5)
+    time.sleep(0.2)  # what was under way is over
+    few.watch_until(lambda: "has not served it" in few.pool.report()[0])
     assert "Agent 0: waiting for actions" in few.pool.report()[0]
-    assert "has not served it" in few.pool.report()[0]

@@ -95,7 +95,6 @@ def test_the_command(tmp_path):
     for name in ("pps", "tps", "bound_pps", "efficiency", "emulate_core_ms", "predict_core_ms", "train_core_ms"):
         values = figures[name]
         assert 0 < values["minimum"] <= values["median"] <= values["maximum"] < np.inf, name
-    assert figures["tps"]["median"] * 5 == pytest.approx(figures["pps"]["median"], rel=0.3)
     for line in ("PPS", "efficiency", "An agent waits", "An update takes"):
         assert line in ended.stdout
 

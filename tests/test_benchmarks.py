@@ -14,6 +14,7 @@ import pytest
 from ga3c.errors import ConfigError
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.run import Settings
+from tests import program
 from tests.benchmarks import compare
 from tests.benchmarks.compare import Measurement
 
@@ -72,14 +73,16 @@ def stand_in(python: Path, script: str) -> None:
 
 
 def test_terminated_it_ends_what_it_had_started(tmp_path):
-    stand_in(tmp_path / "python", f"echo $$ >'{tmp_path}/part' && mv '{tmp_path}/part' '{tmp_path}/pid'; exec sleep 60")
+    stand_in(
+        tmp_path / "python", f"echo $$ >'{tmp_path}/part' && mv '{tmp_path}/part' '{tmp_path}/pid'; exec sleep 999"
+    )
     command = [sys.executable, compare.__file__, "--python", str(tmp_path / "python")]
     process = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(compare.ROOT)})
     while not (tmp_path / "pid").exists():
         assert process.poll() is None
         time.sleep(0.05)
     process.terminate()
-    assert process.wait(20) == 143
+    assert process.wait(program.HANG_SECONDS) == 143
     assert not psutil.pid_exists(int((tmp_path / "pid").read_text()))
 
 

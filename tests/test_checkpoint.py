@@ -32,6 +32,24 @@ def test_the_newest_few_are_kept(tmp_path):
     assert checkpoint.load_newest(tmp_path)[1]["steps"] == 1_000_000
 
 
+@pytest.mark.parametrize("steps", [6, 5])
+def test_one_that_is_not_finished_takes_no_place(tmp_path, monkeypatch, steps):
+    """The program ends while it writes: what lay there before is whole, and nothing else is taken for a checkpoint."""
+    before = save(tmp_path, 5)
+    write = np.savez
+
+    def end_half_way(file, **arrays):
+        write(file, **arrays)
+        file.truncate(file.tell() // 2)
+        raise SystemExit
+
+    monkeypatch.setattr(np, "savez", end_half_way)
+    with pytest.raises(SystemExit):
+        save(tmp_path, steps)
+    assert checkpoint.saved(tmp_path) == [before]
+    assert checkpoint.load(before)[0]["steps"] == 5
+
+
 @pytest.mark.parametrize("part", [0, 0.5, 0.99])
 def test_a_damaged_newest_file_gives_way_to_the_one_before(tmp_path, part):
     save(tmp_path, 1)

@@ -10,6 +10,7 @@ from ga3c.records.disk import CsvLog, Disk, read_csv
 from ga3c.scheduling.controller import Controller
 from ga3c.scheduling.counts import Counts, Signals
 from ga3c.scheduling.paper_rule import PaperRule, propose
+from tests import program
 
 
 def test_a_proposal_changes_one_count_by_one():
@@ -72,19 +73,22 @@ def test_it_climbs_to_the_best_setting(tmp_path):
 
 
 def test_it_keeps_a_rise_and_goes_back_otherwise(tmp_path):
-    proposals = iter([Counts(2, 1, 1), Counts(2, 2, 1), Counts(3, 1, 1)])
+    proposals = iter([Counts(2, 1, 1), Counts(2, 2, 1), Counts(3, 1, 1), Counts(2, 1, 2)])
     asked = []
 
     def proposal(counts, _rng):
         asked.append(counts)
         return next(proposals, counts)
 
-    plant = Plant(lambda c: {Counts(1, 1, 1): 100, Counts(2, 1, 1): 150, Counts(2, 2, 1): 150}.get(c, 90), decisions=5)
+    tps = {Counts(1, 1, 1): 100, Counts(2, 1, 1): 150, Counts(2, 2, 1): 150, Counts(2, 1, 2): 120}
+    plant = Plant(lambda c: tps.get(c, 90), decisions=6)
     controller, rows = run(plant, tmp_path, proposal)
     assert controller.counts == Counts(2, 1, 1)
-    assert asked == [Counts(1, 1, 1)] + [Counts(2, 1, 1)] * 4
-    assert plant.applied == [Counts(2, 1, 1), Counts(2, 2, 1), Counts(3, 1, 1), Counts(2, 1, 1)]
-    assert [row["kept"] for row in rows[:3]] == ["1", "0", "0"]  # equal is not a rise
+    assert asked == [Counts(1, 1, 1)] + [Counts(2, 1, 1)] * 5
+    assert plant.applied == [Counts(2, 1, 1), Counts(2, 2, 1), Counts(3, 1, 1), Counts(2, 1, 2), Counts(2, 1, 1)]
+    # Equal is not a rise, and 120 after 90 is none either: the 90 were of a setting that was refused.
+    assert [row["kept"] for row in rows[:4]] == ["1", "0", "0", "0"]
+    assert [row["tps_before"] for row in rows[:4]] == ["100", "150", "150", "150"]
     first = {name: rows[0][name] for name in ("agents", "agents_before", "tps", "tps_before", "effect_percent")}
     assert first == {"agents": "2", "agents_before": "1", "tps": "150", "tps_before": "100", "effect_percent": "50"}
     assert list(rows[0]) == COLUMNS
@@ -110,6 +114,6 @@ def test_it_ends_when_told_to():
     controller = Controller(rule, applied.append, Signals, print, print)
     controller.start()
     controller.finish()
-    controller.join(10)
+    controller.join(program.HANG_SECONDS)
     assert not controller.is_alive()
     assert applied == []

@@ -27,7 +27,7 @@ def results(tmp_path_factory):
         def enough(directory=directory) -> bool:
             return all(program.rows(directory / f"{log}.csv") for log in ("throughput", "controller", "episodes"))
 
-        started.wait_for(enough, seconds=240)
+        started.wait_for(enough)
         assert started.stop() == 130
     ended = program.run("play", directory, "--record", directory / "game.mp4")
     assert ended.returncode == 0, ended.stderr
@@ -45,7 +45,7 @@ def address(results):
 def status(address, host=None) -> int:
     request = urllib.request.Request(address, headers={"Host": host} if host else {})
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=program.HANG_SECONDS) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         return error.code
@@ -79,7 +79,7 @@ def page(address):
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS, timeout=1000 * program.HANG_SECONDS)
         opened = browser.new_page(viewport={"width": 1300, "height": 900})
         asked, errors = [], []
         opened.on("request", lambda request: asked.append(request.url))
@@ -141,7 +141,7 @@ def test_a_run_that_trains_grows(page, results, tmp_path):
     training = program.Started(tmp_path / "log", *TINY, "--run-dir", run_dir, "--log-seconds", 0.5)
     training.wait_for(lambda: (run_dir / "throughput.csv").exists())
     label = opened.locator(".runs label", has_text="third")
-    label.wait_for(timeout=20_000)
+    label.wait_for()
     label.click()
     opened.wait_for_function("document.querySelector('.runs').innerText.includes('● running')")
     steps = opened.locator("#numbers").inner_text()

@@ -105,3 +105,20 @@ def test_write_whole_leaves_the_old_file_where_the_disk_is_full(tmp_path):
         write_whole(path, "x" * 1000)
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+def test_rows_later_than_the_last_second_go_too(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("seconds,steps\n1.5,10\n2.35,20\n2.36,20\n")
+    mend(path, last_step=20, last_second=2.346)  # it may be written as 2.35
+    assert path.read_text() == "seconds,steps\n1.5,10\n2.35,20\n"
+
+
+def test_a_log_with_other_columns_gets_the_new_ones_with_its_first_new_row(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("score,steps,old\n10,1,7\n20,2,7\nhalf a ro")
+    log = CsvLog(path, COLUMNS, Disk(print))
+    assert "old" in path.read_text()
+    log.append([(3, 30)])
+    log.append([(4, 40)])
+    assert path.read_text() == "steps,score\n1,10\n2,20\n3,30\n4,40\n"

@@ -14,6 +14,7 @@ from ga3c.errors import ConfigError
 from ga3c.experiments import runs
 from ga3c.experiments.runs import RunFailed, directory_of, is_finished, perform
 from ga3c.experiments.throughput import SpeedRun, measure, spread
+from tests import program
 from tests.finished_runs import ENVS_PER_AGENT, make_run
 
 RUN = SpeedRun("Pong", 4, 2, 1, seconds=50.0)
@@ -88,7 +89,7 @@ except KeyboardInterrupt: (directory / "stopped").touch()
     monkeypatch.setattr(
         SpeedRun, "command", lambda _, directory: [sys.executable, "-c", code, str(directory), str(obeys)]
     )
-    monkeypatch.setattr(runs, "STOP_SECONDS", 10 if obeys else 0.1)
+    monkeypatch.setattr(runs, "STOP_SECONDS", program.HANG_SECONDS if obeys else 0.1)
     processes = []
 
     def interrupted(process, _, directory):
@@ -100,7 +101,7 @@ except KeyboardInterrupt: (directory / "stopped").touch()
     monkeypatch.setattr(runs, "_wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         perform([RUN], tmp_path)
-    assert processes[0].wait(5) == (0 if obeys else -signal.SIGKILL)
+    assert processes[0].wait(program.HANG_SECONDS) == (0 if obeys else -signal.SIGKILL)
     assert (directory_of(RUN, tmp_path) / "stopped").exists() == obeys
     assert not is_finished(RUN, tmp_path)
 
@@ -111,7 +112,9 @@ def test_how_busy_the_gpu_is_is_asked_while_a_run_trains(tmp_path, monkeypatch):
     tool.write_text("#!/bin/sh\necho 37\necho 80\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tool.parent}{os.pathsep}{os.environ['PATH']}")
-    code = "import time; time.sleep(1); open('throughput.csv', 'w').write('seconds,tps\\n7.5,1\\n'); time.sleep(1)"
+    # It trains after a while, and until it was asked.
+    code = "import os, time; time.sleep(1); open('throughput.csv', 'w').write('seconds,tps\\n7.5,1\\n')\n"
+    code += "while not os.path.exists('gpu.csv'): time.sleep(0.05)"
     monkeypatch.setattr(
         SpeedRun, "command", lambda _, directory: ["sh", "-c", f'cd "{directory}" && "{sys.executable}" -c "{code}"']
     )

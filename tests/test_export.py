@@ -16,7 +16,7 @@ from tests import program
 @pytest.fixture(scope="module")
 def exported(atari_run, tmp_path_factory):
     out = tmp_path_factory.mktemp("pretrained") / "Pong"
-    ended = program.run("export", atari_run[0], "--out", out, "--episodes", 2, timeout=300)
+    ended = program.run("export", atari_run[0], "--out", out, "--episodes", 2)
     assert ended.returncode == 0, ended.stderr
     return out
 

@@ -61,7 +61,13 @@ def test_too_few_file_handles_are_seen_before_the_start(tmp_path):
         resource.setrlimit(resource.RLIMIT_NOFILE, (256, 260))
 
     ended = subprocess.run(
-        arguments, capture_output=True, text=True, timeout=60, cwd=program.ROOT, preexec_fn=limit, check=False
+        arguments,
+        capture_output=True,
+        text=True,
+        timeout=program.HANG_SECONDS,
+        cwd=program.ROOT,
+        preexec_fn=limit,
+        check=False,
     )
     assert ended.returncode == 2
     assert ended.stderr.startswith(

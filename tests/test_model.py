@@ -196,6 +196,21 @@ def test_every_prediction_is_of_the_version_that_it_names():
         np.testing.assert_allclose(values, values_of[version], rtol=0, atol=1e-6)
 
 
+def test_trainers_that_train_at_once_do_not_undo_each_other():
+    shared, versions = model(), []
+
+    def train():
+        versions.extend([shared.train(batch(seed)).version for seed in range(100)])
+
+    threads = [threading.Thread(target=train) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert shared.version == 400
+    assert sorted(versions) == list(range(400)), "two updates began from the same weights"
+
+
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_an_update_that_is_not_finite_is_left_out(bad):
     trained = model()

@@ -309,7 +309,7 @@ def test_in_a_window_with_keys(short_pong, x_server, tmp_path):
     press("p")
     playing.wait_for(lambda: screen() != screen(0.3))
     press("q")
-    assert playing.process.wait(30) == 0
+    assert playing.process.wait(program.HANG_SECONDS) == 0
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def test_live_play_takes_up_new_weights(tmp_path):
     )  # fmt: skip
     training.wait_for(lambda: (run_dir / "config.json").exists())
     terminal = Terminal("play", run_dir, "--live", "--terminal")
-    terminal.wait_for(lambda: number_after(terminal, "after") > 0, 120)
+    terminal.wait_for(lambda: number_after(terminal, "after") > 0)
     first = number_after(terminal, "after")
     terminal.wait_for(lambda: number_after(terminal, "after") > first)
     terminal.press("q")

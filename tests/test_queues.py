@@ -15,6 +15,7 @@ from ga3c.rollout import EnvironmentSpec, rollout_dtype
 from ga3c.training_queue import Episode, TrainingQueue
 from ga3c.transport.inbox import ServerGone
 from ga3c.transport.memory import AgentMemory
+from tests import program
 
 SPEC = EnvironmentSpec("Test", (3,), "float32", 2, 1)
 DTYPE = rollout_dtype(SPEC, 5, 2)
@@ -36,7 +37,7 @@ def in_thread(function, *arguments):
     thread = threading.Thread(target=lambda: box.append(function(*arguments)), daemon=True)
     thread.start()
 
-    def result(timeout=10):
+    def result(timeout=program.HANG_SECONDS):
         thread.join(timeout)
         assert not thread.is_alive(), "still waiting"
         return box[0]
@@ -155,7 +156,7 @@ def test_retiring_one_of_two_leaves_the_other_at_work(memory):
     _, client = queue.connect(memory)
     threads = [in_thread(queue.take, 1) for _ in range(2)]
     queue.retire_one()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + program.HANG_SECONDS
     while all(thread.is_alive() for thread in threads) and time.monotonic() < deadline:
         time.sleep(0.01)
     client.ask(0, 0)
@@ -247,7 +248,7 @@ def test_a_killed_writer_costs_nobody_else_anything(memory):
             seen.append(batch.rollouts[0].agent.number)
         return seen
 
-    in_thread(lambda: take(until={0, 1})).result(60)
+    in_thread(lambda: take(until={0, 1})).result()
     os.kill(agents[0][0].pid, signal.SIGKILL)
     agents[0][0].join()
     seen = in_thread(take, 500).result()

@@ -32,7 +32,7 @@ def report(tmp_path_factory):
     run_dir = tmp_path_factory.mktemp("report") / "run"
     arguments = ["--game", "CartPole-v1", "--run-dir", run_dir, "--log-seconds", 0.5, "--controller-seconds", 1]
     started = program.Started(run_dir.parent / "log", *arguments)
-    started.wait_for(lambda: program.rows(run_dir / "controller.csv"), seconds=240)
+    started.wait_for(lambda: program.rows(run_dir / "controller.csv"))
     assert started.stop() == 130
     ended = program.run("report", run_dir, "--episodes", 12)
     assert ended.returncode == 0, ended.stderr

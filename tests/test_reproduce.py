@@ -1,7 +1,6 @@
 """The paper's figures: their plans, pictures of made-up runs, and one from real runs."""
 
 import csv
-import signal
 from dataclasses import replace
 from typing import get_args
 
@@ -199,7 +198,7 @@ def test_a_figure_from_real_runs_stopped_and_gone_on_with(tmp_path):
     started = Started(tmp_path / "log", *arguments)
     one_finished = lambda: len(list(out.glob("runs/*/finished.json"))) == 1  # noqa: E731
     started.wait_for(lambda: one_finished() and len(list(out.glob("runs/*/throughput.csv"))) == 2)
-    assert started.stop(signal.SIGINT, timeout=30) == 130, started.log.read_text()
+    assert started.stop() == 130, started.log.read_text()
     assert started.left_over() == []
     assert "The same command goes on" in started.log.read_text()
     assert one_finished()

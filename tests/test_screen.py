@@ -165,7 +165,7 @@ def live(tmp_path, request):
     shell = getattr(request, "param", False)
     terminal = Terminal(*TINY, "--run-dir", tmp_path / "run", *LIMITS, shell=shell)
     whole = ("running", "controller: ", "Ctrl-C stops and saves")  # its first, a middle and its last line
-    terminal.wait_for(lambda: all(part in terminal.text() for part in whole), 120)
+    terminal.wait_for(lambda: all(part in terminal.text() for part in whole))
     yield terminal
     terminal.kill()
 
@@ -189,7 +189,7 @@ def test_training_shows_its_screen_and_leaves_a_clean_terminal(live, tmp_path):
 def test_the_terminal_is_given_back_when_the_training_is_killed(live):
     (training,) = psutil.Process(live.process.pid).children()
     training.kill()
-    live.wait_for(live.is_clean, 10)
+    live.wait_for(live.is_clean)
 
 
 def test_training_goes_on_in_lines_when_its_screen_is_killed(live):
@@ -205,9 +205,9 @@ def test_training_goes_on_in_lines_when_its_screen_is_killed(live):
 def test_stopped_and_gone_on_with(live):
     """Ctrl-Z gives the terminal back; fg takes it again."""
     live.press("\x1a")
-    live.wait_for(live.is_clean, 10)
+    live.wait_for(live.is_clean)
     os.killpg(live.process.pid, signal.SIGCONT)
-    live.wait_for(lambda: not live.is_clean(), 10)
+    live.wait_for(lambda: not live.is_clean())
 
 
 def test_plain_on_a_terminal(tmp_path):

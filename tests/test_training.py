@@ -1,12 +1,11 @@
 """The whole program, with real processes, on a tiny environment and on a real Atari game."""
 
-import itertools
+import contextlib
 import json
 import math
 import os
 import signal
 import subprocess
-import sys
 import time
 
 import numpy as np
@@ -14,14 +13,14 @@ import psutil
 import pytest
 
 from ga3c.records import checkpoint
+from ga3c.views.run_view import RunView
 from tests import program
 from tests.program import TINY, Started
 
 
 def test_it_solves_the_tiny_environment(tmp_path):
     run_dir = tmp_path / "run"
-    limits = ["--episodes", 10_000, "--minutes", 2]
-    ended = program.run(*TINY, "--run-dir", run_dir, *limits, "--log-seconds", 1, timeout=240)
+    ended = program.run(*TINY, "--run-dir", run_dir, "--episodes", 10_000, "--log-seconds", 1)
     assert ended.returncode == 0, ended.stderr
     scores = [float(row["score"]) for row in program.rows(run_dir / "episodes.csv")]
     assert np.mean(scores[:20]) < 10
@@ -80,8 +79,9 @@ def test_the_headers_of_the_logs(atari_run):
 def test_every_transition_is_trained_on_once(atari_run):
     """The agents' own count of what they made, against what entered an update, across changes of the counts."""
     totals = json.loads(_meta(atari_run[0]))["totals"]
-    assert totals["made_steps"] == totals["steps"] == totals["trained_steps"] > 0
-    assert totals["lost_steps"] == 0
+    assert totals["steps"] == totals["trained_steps"] > 0
+    # Lost: what an agent had in its hands that was not done within the seconds of the stop.
+    assert totals["made_steps"] == totals["steps"] + totals["lost_steps"]
 
 
 def test_the_controller_decided_and_said_so(atari_run):
@@ -100,12 +100,53 @@ def test_a_resumed_run_goes_on(atari_run):
     after = json.loads(_meta(run_dir))["totals"]
     for name in ("seconds", "steps", "updates", "predictions"):
         assert after[name] > before[name]
-    assert after["made_steps"] == after["trained_steps"] == after["steps"] >= before["steps"] + 5_000
+    assert after["trained_steps"] == after["steps"] >= before["steps"] + 5_000
+    assert after["made_steps"] == after["steps"] + after["lost_steps"]
     rows = program.rows(run_dir / "throughput.csv")
     assert sum(row["steps"] == "steps" for row in rows) == 0, "a second header"
     seconds = [float(row["seconds"]) for row in rows]
     assert seconds == sorted(seconds)
     assert (run_dir / "config.json").read_text().count('"t_max"') == 1
+
+
+def test_a_resumed_run_has_the_weights_that_were_saved(tmp_path):
+    """With a learning rate of 0 they stay as they are."""
+    run_dir = tmp_path / "run"
+    assert program.run(*TINY, "--run-dir", run_dir, "--steps", 3_000, "--seed", 1).returncode == 0
+    before, arrays, _ = checkpoint.load_newest(run_dir / "checkpoints")
+    ended = program.run("--resume", run_dir, "--steps", 5_000, "--learning-rate", 0, "--seed", 2)
+    assert ended.returncode == 0, ended.stderr
+    after, went_on, _ = checkpoint.load_newest(run_dir / "checkpoints")
+    assert after != before
+    assert went_on["version"] > arrays["version"] > 0
+    weights = [name for name in arrays if name.startswith("network/")]
+    assert len(weights) > 2
+    for name in weights:
+        np.testing.assert_array_equal(went_on[name], arrays[name])
+
+
+NEW_NUMBER = """
+from ga3c.devices import device
+from ga3c.algorithms.a3c import A3C
+update = A3C.update
+def with_one_more(self, *arguments):
+    weights, state, numbers = update(self, *arguments)
+    return weights, state, numbers | {"made_up": device.tf.constant(7.5)}
+A3C.update = with_one_more
+"""
+
+
+def test_a_number_that_an_algorithm_reports_reaches_the_logs_by_its_name(tmp_path):
+    run_dir = tmp_path / "run"
+    assert program.run(*TINY, "--run-dir", run_dir, "--steps", 1_000).returncode == 0
+    ended = program.run("--resume", run_dir, "--steps", 10_000, "--log-seconds", 0.2, code=NEW_NUMBER)
+    assert ended.returncode == 0, ended.stderr
+    values = [row["made_up"] for row in program.rows(run_dir / "throughput.csv")]
+    assert values[0] == ""  # it was not known then
+    assert "7.5" in values
+    assert RunView(run_dir).numbers[-1] == "made_up"
+    assert len(list((run_dir / "tensorboard").iterdir())) == 2
+    assert any(b"ga3c/made_up" in file.read_bytes() for file in (run_dir / "tensorboard").iterdir())
 
 
 def test_a_run_is_not_overwritten(atari_run):
@@ -137,7 +178,8 @@ def test_a_signal_stops_it_cleanly(tmp_path, number):
     assert started.left_over() == []
     assert "Traceback" not in started.log.read_text()
     totals = json.loads(_meta(run_dir))["totals"]
-    assert totals["made_steps"] == totals["trained_steps"] == totals["steps"] > 0
+    assert totals["made_steps"] == totals["steps"] + totals["lost_steps"]
+    assert totals["trained_steps"] == totals["steps"] > 0
     assert (run_dir / "plot.png").exists()
 
 
@@ -146,21 +188,23 @@ def test_it_goes_on_when_nobody_reads_its_output_any_more(tmp_path):
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=program.ROOT) as process:
         process.stdout.close()
         errors = process.stderr.read().decode()
-        assert process.wait(60) == 0, errors
+        assert process.wait(program.HANG_SECONDS) == 0, errors
     assert errors == ""
     assert json.loads(_meta(tmp_path / "run"))["totals"]["steps"] >= 3_000
 
 
 def test_a_second_signal_ends_it_at_once(tmp_path):
-    started = Started(tmp_path / "log", *TINY, "--run-dir", tmp_path / "run", "--log-seconds", 0.5)
+    code = "from ga3c.systems import ga3c\nga3c.STOP_SECONDS = 1e6"  # what agents get after the first
+    started = Started(tmp_path / "log", *TINY, "--run-dir", tmp_path / "run", "--log-seconds", 0.5, code=code)
     started.wait_for(lambda: program.rows(tmp_path / "run" / "throughput.csv"))
     for agent in started.agents():
         agent.suspend()  # they cannot follow the first signal
     started.look()
-    os.kill(started.process.pid, signal.SIGINT)
-    time.sleep(1.3)
-    os.kill(started.process.pid, signal.SIGINT)
-    assert started.process.wait(3) == 130
+    while started.process.poll() is None:  # one that comes within a second is the same wish
+        os.kill(started.process.pid, signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            started.process.wait(1.5)
+    assert started.process.returncode == 130
     assert "Saved" not in started.log.read_text()
     for agent in psutil.wait_procs(started.family, timeout=0)[1]:
         agent.resume()
@@ -173,7 +217,7 @@ def test_killed_without_warning_it_leaves_no_process_and_can_be_resumed(tmp_path
     started.wait_for(lambda: any((run_dir / "checkpoints").glob("*.npz")))
     started.agents()[0].suspend()  # one that cannot even notice
     os.kill(started.process.pid, signal.SIGKILL)
-    started.process.wait(10)
+    started.process.wait(program.HANG_SECONDS)
     assert started.left_over() == []
     before = json.loads(_meta(run_dir))["totals"]
     with (run_dir / "throughput.csv").open("a") as file:
@@ -223,9 +267,7 @@ def test_agents_that_cannot_play_end_the_run(tmp_path):
 def test_a_thread_that_fails_ends_the_run_and_saves_it(tmp_path):
     """The tenth update is made to fail."""
     code = """
-import sys
 from ga3c.devices import device
-from ga3c.__main__ import main
 from ga3c.model import Model
 train = Model.train
 def fail_once_ten_are_made(self, batch, steps=0):
@@ -233,10 +275,8 @@ def fail_once_ten_are_made(self, batch, steps=0):
         raise ArithmeticError("failed on purpose")
     return train(self, batch, steps)
 Model.train = fail_once_ten_are_made
-sys.exit(main(sys.argv[1:]))
 """
-    arguments = [sys.executable, "-c", code, *TINY, "--run-dir", str(tmp_path / "run")]
-    ended = subprocess.run(arguments, capture_output=True, text=True, timeout=60, cwd=program.ROOT, check=False)
+    ended = program.run(*TINY, "--run-dir", tmp_path / "run", code=code)
     assert ended.returncode == 1, ended.stderr
     assert "The trainer failed" in ended.stdout
     assert "ArithmeticError: failed on purpose" in ended.stdout
@@ -282,22 +322,9 @@ def test_on_a_full_disk_training_goes_on_and_catches_up(tmp_path):
     assert started.log.read_text().count("Cannot write") == 1
     assert "Traceback" not in started.log.read_text()
     rows = program.rows(run_dir / "throughput.csv")
-    seconds = [float(row["seconds"]) for row in rows]
-    assert max(after - before for before, after in itertools.pairwise(seconds)) < 1.5  # none is missing
+    assert len(rows) == started.log.read_text().count("[PPS: ")  # none is missing
     assert int(rows[-1]["steps"]) > steps
     _assert_logs_fit(run_dir)
-
-
-def _run_with(code: str, *arguments) -> subprocess.CompletedProcess:
-    """The program, after some code that breaks a part of it."""
-    command = [
-        sys.executable,
-        "-c",
-        f"{code}\nimport sys\nfrom ga3c.__main__ import main\nsys.exit(main(sys.argv[1:]))",
-    ]
-    return subprocess.run(
-        [*command, *map(str, arguments)], capture_output=True, text=True, timeout=120, cwd=program.ROOT, check=False
-    )
 
 
 NOT_FINITE = """
@@ -317,7 +344,7 @@ Model.train = spoil
 def test_updates_that_are_not_finite_are_left_out_and_counted(tmp_path):
     run_dir = tmp_path / "run"
     code = NOT_FINITE.format(when="calls % 10 == 0")
-    ended = _run_with(code, *TINY, "--run-dir", run_dir, "--steps", 10_000, "--controller", "off")
+    ended = program.run(*TINY, "--run-dir", run_dir, "--steps", 10_000, "--controller", "off", code=code)
     assert ended.returncode == 0, ended.stderr + ended.stdout
     totals = json.loads(_meta(run_dir))["totals"]
     assert totals["skipped_updates"] >= 2
@@ -332,7 +359,7 @@ def test_if_none_is_finite_any_more_it_goes_back_and_then_ends(tmp_path):
     run_dir = tmp_path / "run"
     code = NOT_FINITE.format(when="self.version >= 400")
     limits = ["--checkpoint-seconds", 1, "--controller", "off", "--minutes", 2]
-    ended = _run_with(code, *TINY, "--run-dir", run_dir, *limits)
+    ended = program.run(*TINY, "--run-dir", run_dir, *limits, code=code)
     assert ended.returncode == 1, ended.stderr + ended.stdout
     assert ended.stdout.count("going back to the weights of checkpoint-") == 3
     assert "has not helped: try a lower --learning-rate" in ended.stdout

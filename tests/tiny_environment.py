@@ -4,6 +4,8 @@ The state shows one of four symbols; the action that names it earns 1. A game is
 5 for a random player.
 """
 
+import time
+
 import gymnasium
 import numpy as np
 
@@ -45,6 +47,31 @@ class Endless(Match):
         return super().step(action)
 
 
+class Seeded(Match):
+    """Shows the seed of its game."""
+
+    observation_space = gymnasium.spaces.Box(0.0, 2.0**31, (1,), np.float64)
+
+    def reset(self, *, seed=None, options=None):
+        self._seed = seed if seed is not None else self._seed
+        super().reset(seed=seed)
+        return self._show(), {}
+
+    def _show(self):
+        super()._show()
+        return np.array([self._seed], np.float64)
+
+
+class Heavy(Match):
+    """A step takes 50 ms of a core."""
+
+    def step(self, action):
+        over = time.process_time() + 0.05
+        while time.process_time() < over:
+            pass
+        return super().step(action)
+
+
 class Strange(Match):
     """Its tenth step returns what it must not: `what` says which."""
 
@@ -64,6 +91,8 @@ class Strange(Match):
 
 gymnasium.register("Match-v0", Match)
 gymnasium.register("Endless-v0", Endless)
+gymnasium.register("Seeded-v0", Seeded)
+gymnasium.register("Heavy-v0", Heavy)
 for _what in ("reward", "number", "shape", "dtype"):
     gymnasium.register(f"Strange-{_what}-v0", Strange, kwargs={"what": _what})
 gymnasium.register("Broken-v0", Broken)

@@ -3,7 +3,10 @@
 import signal
 import time
 
+from ga3c.machine import core_seconds, wants_core
 from ga3c.transport.memory import AgentMemory, Doing
+
+STARVED_SECONDS = 0.2  # from such a silence on the system is asked whether the process gets a core
 
 
 class AgentHandle:
@@ -39,10 +42,17 @@ class AgentHandle:
 
     @property
     def silent_seconds(self) -> float:
-        """Since it last showed a sign of life, or was given what it waited for."""
+        """Since it last showed a sign of life, or was given what it waited for.
+
+        Slow is not dead: while it would run and other programs have the cores, only the time that it gets counts.
+        """
         _, since = self.memory.doing
         given = max(self.prediction.answered_at, self.training.released_at)
-        return 0.0 if self.waits_for_server else time.monotonic() - max(since, given)
+        silent = 0.0 if self.waits_for_server else time.monotonic() - max(since, given)
+        if silent > STARVED_SECONDS and wants_core(self.process.pid):
+            used = core_seconds(self.process.pid)
+            silent = min(silent, max(0.0, used - self.memory.core_seconds)) if used is not None else silent
+        return silent
 
     def line(self, number: int) -> str:
         """For a report: what it does, since when, and who waits for whom."""

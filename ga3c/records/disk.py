@@ -78,8 +78,10 @@ def line(row: Iterable) -> str:
     return text.getvalue()
 
 
-def mend(path: Path, columns: list[str] | None = None, last_step: float = math.inf) -> None:
-    """Takes out of a log what a resumed run would contradict: half a row, and rows after `last_step`.
+def mend(
+    path: Path, columns: list[str] | None = None, last_step: float = math.inf, last_second: float = math.inf
+) -> None:
+    """Takes out of a log what a resumed run would contradict: half a row, and rows after this step or this second.
 
     A log with other columns gets these; what it did not have is empty. None: it keeps its own. Raises OSError.
     """
@@ -90,7 +92,11 @@ def mend(path: Path, columns: list[str] | None = None, last_step: float = math.i
     header, rows = parse(content)
     columns = columns or header
     named = [dict(zip(header, row, strict=True)) for row in rows]
-    kept = [row for row in named if _number(row.get("steps")) <= last_step]
+    # As late as the last second may be written, by the rounding of the logs.
+    latest = max(last_second, *(float(format(last_second, digits)) for digits in (".6g", ".2f")))
+    kept = [
+        row for row in named if _number(row.get("steps")) <= last_step and _number(row.get("seconds", "0")) <= latest
+    ]
     mended = "".join([line(columns), *(line(row.get(name, "") for name in columns) for row in kept)])
     if mended.encode() != content:
         write_whole(path, mended)

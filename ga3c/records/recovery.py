@@ -15,7 +15,7 @@ from ga3c.scheduling.counts import Counts
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats
 
-LOGS = ("episodes.csv", "throughput.csv", "controller.csv")
+LOGS = ("throughput.csv", "controller.csv")  # rows come at any time; in episodes.csv they come with their steps
 SKIPPED_LIMIT = 10  # updates in a row that are not finite, until the run goes back to its last checkpoint
 ROLL_BACKS_LIMIT, ROLL_BACKS_SECONDS = 3, 3600.0  # so often in so long a time, and then it ends
 
@@ -39,11 +39,12 @@ class Recovery:
         # What was under way when the checkpoint was written never happened, as far as the weights know.
         totals.steps = totals.trained_steps + totals.skipped_steps
         totals.made_steps = totals.steps + totals.lost_steps
-        for name in LOGS:
-            try:
-                mend(self._run_dir / name, last_step=totals.steps)
-            except OSError as error:
-                raise ConfigError(f"Cannot write to {self._run_dir}: {error.strerror}.") from error
+        try:
+            mend(self._run_dir / "episodes.csv", last_step=totals.steps)
+            for name in LOGS:
+                mend(self._run_dir / name, last_step=totals.steps, last_second=totals.seconds)
+        except OSError as error:
+            raise ConfigError(f"Cannot write to {self._run_dir}: {error.strerror}.") from error
         self._say(f"Going on from {path.name}: {totals.steps:,} steps, {totals.episodes:,} games.")
         asked, before = (progress.counts_of(settings) for settings in (self._settings, saved.settings))
         return saved if asked == before else replace(saved, counts=asked), arrays

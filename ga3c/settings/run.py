@@ -13,7 +13,7 @@ class RunSettings:
     steps: int | None = None
     """Stop after this many steps of the whole run (1 step = frame_skip_frames frames)."""
     minutes: float | None = None
-    """Stop after this many minutes from this start."""
+    """Stop after this many minutes of training in this start, from the first prediction on."""
     episodes: int | None = None
     """Stop after this many finished games of the whole run."""
     device: Literal["auto", "cpu", "gpu"] = "auto"
