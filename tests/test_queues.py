@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from ga3c.prediction_queue import Order, PredictionQueue
@@ -220,8 +221,27 @@ def test_an_agent_waits_when_the_trainers_have_all_its_slots(memory):
     time.sleep(0.1)
     assert waiting.is_alive()
     batch = queue.next_batch()
+    time.sleep(0.1)
+    assert waiting.is_alive()
     queue.done(batch)
     assert waiting.result() == batch.rollouts[0].slot
+
+
+def test_batches_that_are_trained_on_at_once_share_nothing(memory):
+    """A batch of two rollouts is a copy, in a buffer that is used again."""
+    queue = training_queue(2)
+    _, client = queue.connect(0, AgentMemory(DTYPE, 60), 60)
+
+    def next_batch():
+        for _ in range(2):
+            client.ship(client.free_slot(), 5, 10, [])
+        return queue.next_batch()
+
+    queue.done(next_batch())
+    first, second = next_batch(), next_batch()
+    assert not np.shares_memory(first.arrays["valid"], second.arrays["valid"])
+    queue.done(second)
+    assert np.shares_memory(next_batch().arrays["valid"], second.arrays["valid"])
 
 
 def _chatter(client):

@@ -1,7 +1,5 @@
 """The trainer's loop: when it takes, trains, hands back and counts."""
 
-import threading
-
 import numpy as np
 
 from ga3c.rollout import EnvironmentSpec, rollout_dtype
@@ -9,7 +7,6 @@ from ga3c.stats import Stats, Totals
 from ga3c.trainer import train
 from ga3c.training_queue import Episode, TrainingQueue
 from ga3c.transport.memory import AgentMemory
-from tests import program
 
 T_MAX, ENVS, SLOTS = 4, 2, 4
 DTYPE = rollout_dtype(EnvironmentSpec("Test", (1,), "float32", 2, 1), T_MAX, ENVS)
@@ -50,10 +47,7 @@ def trained(lengths, rollouts_per_batch=1, **model):
         episodes = [Episode(21.0, 1000 + number)] if number == 2 else []
         client.ship(slot, length, length * ENVS, episodes)
     queue.close()
-    trainer = threading.Thread(target=train, args=(queue, spy, stats), daemon=True)
-    trainer.start()
-    trainer.join(program.HANG_SECONDS)
-    assert not trainer.is_alive()
+    train(queue, spy, stats)
     return spy, stats, agent, client
 
 
