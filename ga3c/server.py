@@ -58,6 +58,7 @@ class Server:
             self._spec.frames_per_step,
             system.model.numbers,
             lambda: system.counts,
+            system.games,
             system.waiting,
             system.agents_core_seconds,
             self._console,

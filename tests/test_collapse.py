@@ -65,7 +65,9 @@ def test_it_is_over_when_three_quarters_of_the_gain_are_back():
 def test_the_run_says_both(tmp_path):
     stats, said = Stats(Totals()), io.StringIO()
     counts, console = (lambda: (1, 1, 1)), Console(said)
-    writer = StatsWriter(stats, tmp_path, 5.0, 4, (), counts, lambda: (0, 0), lambda: 0.0, console, Disk(console.say))
+    writer = StatsWriter(
+        stats, tmp_path, 5.0, 4, (), counts, lambda: 1, lambda: (0, 0), lambda: 0.0, console, Disk(console.say)
+    )
     for score in np.repeat([-20.0, 18.0, -20.0, 18.0], 200):
         games = [SimpleNamespace(score=score, length_steps=50)]
         rollout = SimpleNamespace(transitions=5, episodes=games, agent=SimpleNamespace(number=0))

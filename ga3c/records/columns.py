@@ -22,6 +22,7 @@ class Throughput:
     agents: int
     predictors: int
     trainers: int
+    games: int  # under way: those of the agents that have started
     prediction_queue: int
     training_queue: int
     mean_prediction_batch: float

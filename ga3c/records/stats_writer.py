@@ -32,7 +32,8 @@ class StatsWriter(threading.Thread):
     """Every `interval` seconds: one row of throughput.csv, the new rows of episodes.csv, TensorBoard, console.
 
     `numbers`: names of what the algorithm reports of an update. `counts()` gives agents, predictors, trainers;
-    `queues()` the lengths of prediction and training queue; `agents_core_seconds()` the CPU time that the agents used.
+    `games()` how many are under way; `queues()` the lengths of prediction and training queue; `agents_core_seconds()`
+    the CPU time that the agents used.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class StatsWriter(threading.Thread):
         frames_per_step: int,
         numbers: Sequence[str],
         counts,
+        games,
         queues,
         agents_core_seconds,
         console: Console,
@@ -57,7 +59,7 @@ class StatsWriter(threading.Thread):
         self._episodes = CsvLog(run_dir / "episodes.csv", EPISODE_COLUMNS, disk)
         self._tensorboard = TensorBoardWriter(run_dir / "tensorboard", disk)
         self._ended, self._episodes_lock = threading.Event(), threading.Lock()
-        self._agents_core_seconds = agents_core_seconds
+        self._agents_core_seconds, self._games = agents_core_seconds, games
         self._before, self._work_before = stats.totals(), self._work()
 
     def run(self) -> None:
@@ -118,6 +120,7 @@ class StatsWriter(threading.Thread):
             agents=agents,
             predictors=predictors,
             trainers=trainers,
+            games=self._games(),
             prediction_queue=prediction_queue,
             training_queue=training_queue,
             mean_prediction_batch=states / window.predictions if window.predictions else float("nan"),

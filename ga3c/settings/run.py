@@ -1,7 +1,9 @@
 """Settings of a run, its files and its limits; and all groups of settings together."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
+
+import tyro
 
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
@@ -22,10 +24,14 @@ class RunSettings:
     """Compile the model with XLA. auto: on a GPU."""
     tensorflow_threads: int = 0
     """Threads inside one TensorFlow operation. 0: a quarter of the cores; all for the two largest networks."""
+    name: str | None = None
+    """What to call the run: the name of its directory, and its label where runs stand beside each other."""
     resume: str | None = None
     """Go on with a run: the newest of the game, or the one whose directory follows."""
+    start_from: Annotated[str | None, tyro.conf.arg(name="from")] = None
+    """Begin with the weights of an agent: the directory of a run, or a checkpoint. All else is new."""
     run_dir: str | None = None
-    """Directory of the run. Default: results/GAME/START-TIME."""
+    """Directory of the run. Default: results/GAME/START-TIME, with --name results/GAME/NAME."""
     checkpoint_seconds: float = 60.0
     """Seconds between two checkpoints."""
     checkpoints_kept: int = 3

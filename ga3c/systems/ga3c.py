@@ -153,6 +153,10 @@ class GA3C:
         """Requests in the prediction queue and rollouts in the training queue."""
         return self._predictions.waiting(), self._training.waiting()
 
+    def games(self) -> int:
+        """Under way: those of the agents that have started them."""
+        return self._settings.schedule.envs_per_agent * (self.counts.agents - self._agents.starting())
+
     def agents_core_seconds(self) -> float:
         """CPU time that the agents have used since the start."""
         return self._agents.core_seconds()
