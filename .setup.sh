@@ -3,10 +3,12 @@
 # these requirements files list, and sets the environment in which ga3c is found.
 #
 # The last thing an installation does is to leave a stamp in .venv: a copy of the list that was installed. As
-# long as stamp and list agree, a start runs no Python here, needs no network and takes some milliseconds.
+# long as stamp and list agree, a start runs no Python here, needs no network and takes some milliseconds. Only when
+# site-packages has changed since, it is looked whether all packages are still there.
 
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 venv=$root/.venv
+site=()           # its site-packages, once is_usable has looked
 python=''         # the Python that .venv is made from, once find_python has chosen it
 uv=''             # yes where uv is installed; it takes the place of venv and pip
 download='0.8 GB' # roughly what an installation without CUDA fetches
@@ -15,12 +17,14 @@ setup() {
     local list
     for list; do
         if is_installed "$list"; then continue; fi
-        trap 'stop 130 "interrupted; the next start sets up again."' INT
+        trap 'interrupted 129' HUP
+        trap 'interrupted 130' INT
+        trap 'interrupted 143' TERM
         find_python
         lock
         if ! is_installed "$list"; then install "$list"; fi
         unlock
-        trap - INT
+        trap - HUP INT TERM
     done
     export PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH}
     export PYTHONSAFEPATH=1 # a random.py in the current directory stays out of the way
@@ -31,6 +35,26 @@ say() { printf 'GA3C: %s\n' "$1" >&2; }
 stop() {
     say "$2"
     exit "$1"
+}
+
+# Runs a command in a process group of its own: Ctrl-C, which Python would answer with a traceback, does not reach it
+# there, and `interrupted` can end it together with all that it has started. A terminal stops such a group for what it
+# asks or sets there; with these two signals ignored, it gets an error at worst and goes on. Without UTF-8, the Pythons
+# that venv starts fail in a folder with other letters than ASCII.
+aside() {
+    set -m
+    (trap '' TTIN TTOU && PYTHONUTF8=1 exec "$@") &
+    set +m
+    wait $!
+}
+
+interrupted() {
+    local job
+    {
+        for job in $(jobs -p); do kill -TERM -- "-$job" || true; done # it may just have ended
+        wait
+    } 2>/dev/null
+    stop "$1" 'interrupted; the next start sets up again.'
 }
 
 # What LIST asks for, with or without CUDA, headed by the place it is for: a .venv does not survive a move. Pages of
@@ -49,7 +73,8 @@ has_gpu() { [[ $OSTYPE == linux* ]] && command -v nvidia-smi && nvidia-smi -L; }
 # Whether .venv was once completed, in this place and with the Python that is asked for, if one is.
 is_usable() {
     local place
-    [[ -x $venv/bin/python && -r $venv/requirements.txt ]] || return 1
+    site=("$venv"/lib/python3*/site-packages)
+    [[ -x $venv/bin/python && -d ${site[0]}/pip && -r $venv/requirements.txt ]] || return 1
     if [[ ${PYTHON:-} ]]; then
         [[ $venv/bin/python -ef $(type -P "$PYTHON") || $venv/bin/python -ef $python ]] || return 1
     fi
@@ -61,8 +86,32 @@ is_usable() {
 is_installed() {
     local stamp=$venv/${1//\//-}
     is_usable && [[ -r $stamp ]] || return 1
-    [[ $(<"$stamp") != "$(wanted "$1" cuda)" ]] || return 0
-    [[ $(<"$stamp") == "$(wanted "$1" cpu)" ]] && ! has_gpu
+    if [[ $(<"$stamp") != "$(wanted "$1" cuda)" ]]; then
+        [[ $(<"$stamp") == "$(wanted "$1" cpu)" ]] && ! has_gpu || return 1
+    fi
+    [[ ${site[0]} -nt $stamp ]] || return 0
+    [[ ! $(lacking "$stamp" 2>&1) ]] || return 1 # what a broken Python says is a reason too
+    touch "$stamp" 2>/dev/null || true # where nobody may write, each start looks
+}
+
+# The lines of a list whose packages are not in site-packages with each file and folder that they put there. Both pip
+# and uv go by the .dist-info folder alone.
+lacking() {
+    "$venv/bin/python" -I -S -c '
+import csv, pathlib, re, sys
+def plain(name):
+    return re.sub("[-_.]+", "-", name).lower()
+there = set()
+for record in pathlib.Path(sys.argv[1]).glob("lib/*/site-packages/*.dist-info/RECORD"):
+    with record.open(encoding="utf-8", newline="") as rows:
+        names = {row[0].split("/")[0] for row in csv.reader(rows) if row} - {"__pycache__"}
+    if all((record.parent.parent / name).exists() for name in names):
+        there.add(plain(record.parent.name.split("-")[0]))
+lines = open(sys.argv[2], encoding="utf-8", errors="surrogateescape").readlines()
+lacking = [line for line in lines if line[0].isalnum() and plain(re.match("[A-Za-z0-9_.-]+", line)[0]) not in there]
+options = [line for line in lines if line[0] == "-"]
+sys.stdout.writelines(lacking and options + lacking)
+' "$venv" "$1"
 }
 
 install() {
@@ -81,23 +130,30 @@ install() {
     fi
     wanted "$1" "$kind" >"$stamp.part"
     install_packages "$stamp.part" "$mend" || failed
+    lacking "$stamp.part" >"$stamp.lacking" || failed
+    if [[ -s $stamp.lacking ]]; then install_packages "$stamp.lacking" yes || failed; fi
+    rm -rf "$stamp.lacking" "$venv/tmp"
+    touch "$stamp.part"
     mv "$stamp.part" "$stamp"
     say "$1 is installed."
 }
 
 make_venv() {
     if [[ $uv ]]; then
-        uv --directory "$root" venv --quiet --seed --python "$python" "$venv"
+        aside uv --directory "$root" venv --quiet --seed --python "$python" "$venv"
     else
-        "$python" -I -m venv "$venv"
+        aside "$python" -I -m venv "$venv"
     fi
 } >&2
 
 install_packages() {
     if [[ $uv ]]; then
-        uv --directory "$root" pip install --python "$venv/bin/python" ${2:+--reinstall --no-deps} -r "$1"
+        aside uv --directory "$root" pip install --python "$venv/bin/python" ${2:+--reinstall --no-deps} -r "$1"
     else
-        "$venv/bin/python" -I -m pip install --disable-pip-version-check ${2:+--ignore-installed --no-deps} -r "$1"
+        # What pip leaves when it is ended goes with .venv, and does not fill /tmp.
+        mkdir -p "$venv/tmp"
+        TMPDIR=$venv/tmp aside "$venv/bin/python" -I -m pip install --disable-pip-version-check \
+            ${2:+--ignore-installed --no-deps} -r "$1"
     fi
 } >&2
 
@@ -137,10 +193,10 @@ except ImportError:
 # One start sets up, others wait. The kernel frees the lock when the last process that holds it ends: an installer
 # that outlives a killed start still keeps others out of its .venv, and no stale lock is ever left to clear away.
 lock() {
-    exec 9>"$venv.lock"
-    "$python" -I -c '
-import fcntl, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_DFL)
+    { [[ -w $root && (! -e $venv || -w $venv) ]] && exec 9>"$venv.lock"; } 2>/dev/null ||
+        stop 2 "cannot write .venv or .venv.lock in $root: copy the program to a place of your own."
+    aside "$python" -I -c '
+import fcntl, sys
 try:
     fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)
 except BlockingIOError:

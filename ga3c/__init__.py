@@ -8,3 +8,5 @@
 The Controller changes the three counts to maximise trainings per second (TPS). A system wires all of it, the Server
 runs the system. The house and its rooms: README.md.
 """
+
+__version__ = "1.0.0"

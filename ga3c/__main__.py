@@ -1,24 +1,15 @@
-"""python -m ga3c [train|watch|play|evaluate|plot|report|dashboard|...] ...; train is the default."""
+"""python -m ga3c [COMMAND] [OPTIONS]; train is the default command, `help` lists all."""
 
+import contextlib
 import difflib
 import importlib
 import os
+import signal
 import sys
 
-COMMANDS = {
-    "train": "train an agent (the default)",
-    "watch": "look at a run that goes on or has ended",
-    "play": "watch a trained agent play",
-    "evaluate": "measure a trained agent over many games",
-    "compare": "train several settings over several seeds and compare them",
-    "export": "put a trained agent into a small directory, to ship or to keep",
-    "plot": "draw the curves of one or more runs",
-    "report": "write a page about a run, to send to somebody",
-    "dashboard": "see all runs in a browser",
-    "doctor": "check what this machine has, and what it reaches",
-    "benchmark": "measure how fast this machine trains, and how fast it could",
-    "reproduce": "make a figure or table of the paper again",
-}
+from ga3c.commands import COMMANDS, VERSION
+
+HELP, ALL = ("help", "--help", "-h"), "--help-all"
 
 
 def main(arguments: list[str]) -> int:
@@ -26,10 +17,12 @@ def main(arguments: list[str]) -> int:
     from ga3c.errors import ConfigError
 
     os.umask(os.umask(0o022) | 0o002)  # whatever is written: not for everybody to write
-    command = "train"
-    if arguments and not arguments[0].startswith("-"):
-        command, *arguments = arguments
+    for stream in (sys.stdout, sys.stderr):  # a terminal that knows no UTF-8 gets question marks
+        with contextlib.suppress(AttributeError):  # there is none, or it is no text
+            stream.reconfigure(errors="replace")
+    _end_with_parent()
     try:
+        command, arguments = _command(arguments)
         if command not in COMMANDS:
             near = difflib.get_close_matches(command, COMMANDS, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(COMMANDS)}."
@@ -43,6 +36,29 @@ def main(arguments: list[str]) -> int:
         return 0
     except KeyboardInterrupt:  # before the command had anything to save
         return 130
+
+
+def _command(arguments: list[str]) -> tuple[str, list[str]]:
+    """The command, and its own arguments."""
+    first = arguments[0] if arguments else ""
+    if first in HELP or first == VERSION:
+        return "help", arguments[first in HELP :]
+    if first == ALL:
+        return "train", ["--help"]
+    if first and not first.startswith("-"):
+        return first, arguments[1:]
+    return "train", arguments
+
+
+def _end_with_parent() -> None:
+    """If another program of ours started this one (`experiments.runs.child_environment`)."""
+    parent = os.environ.pop("GA3C_PARENT", "")
+    if parent:
+        from ga3c.machine import signal_at_parents_end
+
+        signal_at_parents_end(signal.SIGTERM)
+        if str(os.getppid()) != parent:  # it has ended already
+            sys.exit(128 + signal.SIGTERM)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """What this machine has: cores, memory, file handles; whether a run fits into it; and what it gives a process."""
 
 import contextlib
+import ctypes
 import os
 import resource
+import sys
 from pathlib import Path
 
 from ga3c.errors import ConfigError
@@ -17,6 +19,12 @@ FILES, FILES_PER_AGENT = 200, 6
 def usable_cores() -> int:
     """Cores that this process may use; containers and `taskset` often allow fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def signal_at_parents_end(number: int) -> None:
+    """Lets the kernel send this process a signal when the one that started it ends, however it ends. Linux alone."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, number)  # 1: PR_SET_PDEATHSIG
 
 
 def core_seconds(process: int) -> float | None:

@@ -146,7 +146,8 @@ class Model:
 
     def _run_predict(self, observations: np.ndarray):
         version, weights = self._current
-        self._predictions += 1  # two threads may draw the same number: the noise is of a batch, not of a step
+        # Two threads may draw the same number: the noise is of a batch, not of a step.
+        self._predictions = (self._predictions + 1) % 2**31
         seed = np.array([self._seed, self._predictions], np.int32)
         return self._predict(weights, tf.convert_to_tensor(observations), seed), version
 

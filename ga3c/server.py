@@ -1,7 +1,9 @@
 """Server: starts, serves, saves and stops a system, whichever it is."""
 
+import contextlib
 import math
-import random
+import os
+import select
 import threading
 import time
 import traceback
@@ -14,7 +16,7 @@ from ga3c.records import progress
 from ga3c.records.columns import DECISION_COLUMNS
 from ga3c.records.console import Console
 from ga3c.records.disk import CsvLog, Disk
-from ga3c.records.recovery import Recovery
+from ga3c.records.recovery import Recovery, initial_weights
 from ga3c.records.stats_writer import StatsWriter
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.run import Settings
@@ -36,13 +38,18 @@ class Server:
         self._settings, self._run_dir, self._spec, self._console = settings, run_dir, spec, console
         self._disk = Disk(console.say)
         self._recovery = Recovery(run_dir, settings, self._disk, console.say)
-        self.seed = settings.learning.seed or random.randrange(1, 2**31)
         begun, self._arrays = progress.beginning(settings), None
         if settings.run.resume is not None:
             begun, self._arrays = self._recovery.load()
+        elif settings.run.start_from is not None:
+            self._arrays = initial_weights(settings.run.start_from, console.say)
         decisions = CsvLog(run_dir / "controller.csv", DECISION_COLUMNS, self._disk)
-        self.system = make_system(settings, spec, begun, self.seed, console.say, decisions.append)
-        self._stopping, self._report_asked = threading.Event(), threading.Event()
+        self.system = make_system(settings, spec, begun, console.say, decisions.append)
+        # Set in signal handlers, so without a lock, as an Event has one: a second signal could come while it is held.
+        self._stopping = self._report_asked = False
+        self._woken, self._wake_up = os.pipe()
+        for end in (self._woken, self._wake_up):
+            os.set_blocking(end, False)
         self._failure: str | None = None
         self._running = self.saved = False
 
@@ -71,15 +78,27 @@ class Server:
         """A thread's end by an exception is the end of the run: the others would wait for it for ever."""
         lines = traceback.format_exception(failed.exc_type, failed.exc_value, failed.exc_traceback)
         self._failure = self._failure or f"The {failed.thread.name} failed:\n{''.join(lines)}"
-        self._stopping.set()
+        self.request_stop()
 
     def request_stop(self) -> None:
         """Makes `serve` return. Safe in a signal handler."""
-        self._stopping.set()
+        self._stopping = True
+        self._wake()
 
     def request_report(self) -> None:
         """Makes `serve` say who waits for whom. Safe in a signal handler."""
-        self._report_asked.set()
+        self._report_asked = True
+        self._wake()
+
+    def _wake(self) -> None:
+        with contextlib.suppress(BlockingIOError):  # full: it will wake up
+            os.write(self._wake_up, b"!")
+
+    def _pause(self, seconds: float) -> None:
+        """For so long, or until something is asked for."""
+        if select.select([self._woken], [], [], seconds)[0]:
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._woken, 1000)
 
     def serve(self, every_second: Callable[[], None]) -> None:
         """Watches the run and saves checkpoints until a stop condition is met or `request_stop` is called.
@@ -87,17 +106,23 @@ class Server:
         `every_second()` is called once a second at least. Raises TrainingFailed with the reason if a part failed.
         """
         run, system = self._settings.run, self.system
-        until = system.stats.totals().seconds + 60 * (run.minutes or math.inf)
         save_at = time.monotonic() + run.checkpoint_seconds
         stall = StallWatch(run.stall_seconds)
+        begun = system.stats.totals()
+        updates_before, until = begun.updates + begun.skipped_updates, begun.seconds + 60 * (run.minutes or math.inf)
         pause = 1.0 if run.steps is None else 0.2
-        while not self._stopping.wait(min(pause, max(0.0, save_at - time.monotonic()))):
+        while not self._stopping:
+            self._pause(min(pause, max(0.0, save_at - time.monotonic())))
+            if self._stopping:
+                break
             system.watch()
             self._recovery.mend_updates(system.model, system.stats)
             totals, now = system.stats.totals(), time.monotonic()
-            said = stall.look(totals.updates + totals.skipped_updates)
-            if self._report_asked.is_set():
-                self._report_asked.clear()
+            updates = totals.updates + totals.skipped_updates
+            under_way, wanted = system.games()
+            said = stall.look(updates, starting=updates == updates_before and under_way < wanted)
+            if self._report_asked:
+                self._report_asked = False
                 said = "Who waits for whom:"
             if said:
                 report = [*system.report(), *threads_report()] if said.endswith(":") else []
@@ -126,7 +151,7 @@ class Server:
 
         Returns the final totals; None if the run never came to serve. `saved` says whether the disk took it.
         """
-        self._stopping.set()
+        self._stopping = True
         self.system.stop()
         if not self._running:
             return None

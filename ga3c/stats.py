@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+RECENT_GAMES = 100  # in the mean score
+
 
 @dataclass
 class Totals:
@@ -67,7 +69,7 @@ class Stats:
         self._totals = totals
         self._window, self._timings = Window(), Timings()
         self._new_episodes: list[tuple] = []
-        self._recent_scores: deque[float] = deque(recent_scores, maxlen=100)
+        self._recent_scores: deque[float] = deque(recent_scores, maxlen=RECENT_GAMES)
         self.last_score = float("nan")
         self.skipped_in_a_row = 0  # updates
 
@@ -78,7 +80,6 @@ class Stats:
             self._timings.add(timings)
             self._totals.predictions += states
             self._totals.prediction_batches += 1
-            self._window.predictions += 1
 
     def trained(self, batch, update, timings: Timings) -> None:
         """One update: the rollout.Batch that it was made from, and the model.Update."""
@@ -102,7 +103,6 @@ class Stats:
                 totals.updates += 1
                 totals.trained_steps += steps
                 window.updates.append(update)
-                window.trained_steps += steps
                 self.skipped_in_a_row = 0
             else:
                 totals.skipped_updates += 1
@@ -124,8 +124,11 @@ class Stats:
     def totals(self) -> Totals:
         """A copy, with the seconds as of now."""
         with self._lock:
-            self._totals.seconds = self._now()
-            return Totals(**vars(self._totals))
+            return self._copy()
+
+    def _copy(self) -> Totals:
+        self._totals.seconds = self._now()
+        return Totals(**vars(self._totals))
 
     def trained_steps(self) -> int:
         """Transitions that entered an update, of the whole run."""
@@ -139,10 +142,9 @@ class Stats:
 
     def take_window(self) -> "tuple[Totals, Window]":
         """Totals, and what happened since the last call."""
-        totals = self.totals()
         with self._lock:
             window, self._window = self._window, Window()
-        return totals, window
+            return self._copy(), window
 
     def take_episodes(self) -> list[tuple]:
         """Rows of episodes.csv: the games that ended since the last call."""
@@ -165,9 +167,7 @@ class Window:
     """Counts since the last row."""
 
     def __init__(self):
-        self.predictions = 0  # batches
         self.updates: list = []
-        self.trained_steps = 0
         self.lag_sum, self.lag_rows, self.lag_max = 0.0, 0, 0
 
     def mean(self, name: str) -> float:

@@ -54,9 +54,9 @@ class Rollout(NamedTuple):
 
     def release(self) -> None:
         """Hands the slot back to its agent."""
-        self.agent.send(_SLOT.pack(self.slot))
+        self.agent.held.discard(self.slot)  # before it is sent: the agent may ship it again at once
         self.agent.released_at = time.monotonic()
-        self.agent.held.discard(self.slot)
+        self.agent.send(_SLOT.pack(self.slot))
 
 
 def _parse(agent: _Agent, data: bytes) -> Rollout:

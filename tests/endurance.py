@@ -36,15 +36,15 @@ def measure(server, most: Counts) -> dict[str, float]:
     agent_pool.SPARE_SECONDS = 0.0
     largest = Counts(*(2 * count for count in most))  # larger than chance makes it, with those that are still leaving
     for counts in (largest, REST):
-        server.scale(counts)
+        server.system.scale(counts)
         deadline = time.monotonic() + 60
         while (
-            len(server._agents.report()) != counts.agents
-            or server._agents.starting()
-            or sum(thread.is_alive() for thread in server._threads) != counts.predictors + counts.trainers
+            len(server.system._agents.report()) != counts.agents
+            or server.system._agents.starting()
+            or sum(thread.is_alive() for thread in server.system._threads) != counts.predictors + counts.trainers
         ):
             if time.monotonic() > deadline:
-                lines = server._report()
+                lines = server.system.report()
                 more = f"\n... and {len(lines) - 20} lines more" if len(lines) > 20 else ""
                 raise SystemExit("It did not come to rest:\n" + "\n".join(lines[:20]) + more)
             time.sleep(0.1)
@@ -91,11 +91,12 @@ def main() -> int:
         run=RunSettings(log_seconds=1.0),
     )
     from ga3c.server import Server
+    from ga3c.systems.ga3c import GA3C
 
     rng, random_counts = random.Random(options.seed), lambda: Counts(*(rng.randint(1, most) for most in options.most))
     with tempfile.TemporaryDirectory() as scratch, open(os.devnull, "w") as nowhere:
         games = environments.make(settings.environment, 1, 0)
-        server = Server(settings, Path(scratch), games.spec, Console(nowhere))
+        server = Server(GA3C, settings, Path(scratch), games.spec, Console(nowhere))
         server.start()
         serving = threading.Thread(target=server.serve, args=(lambda: None,), name="serve")
         serving.start()
@@ -103,7 +104,7 @@ def main() -> int:
             before = {}
             for number in range(1, options.changes + 1):
                 agent_pool.SPARE_SECONDS = 0.0 if number % 200 < 100 else 60.0
-                server.scale(random_counts())
+                server.system.scale(random_counts())
                 time.sleep(rng.uniform(0.0, 0.04))
                 if not serving.is_alive():
                     raise SystemExit(f"The run has ended after {number} changes:\n{server._failure}")

@@ -22,7 +22,7 @@ def make_run(run: SpeedRun, out, tps=100.0, core_ms=UNKNOWN, rows=10, **columns)
     values |= dict(zip(("server_core_ms_per_step", "agents_core_ms_per_step"), core_ms, strict=True))
     lines = []
     for i in range(1, rows + 2):
-        now = {"seconds": i * interval, "steps": 5 * tps * i * interval}
+        now = {"seconds": i * interval, "steps": 5 * tps * i * interval, "frames": 20 * tps * i * interval}
         wrong = {"tps": 1e6, "pps": 1e6, "training_queue": 1e6} if i <= rows / 5 or i > rows else {}
         lines.append(values | wrong | now)
     with (directory / "throughput.csv").open("w", newline="") as file:

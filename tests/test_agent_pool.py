@@ -28,7 +28,7 @@ T_MAX, GAMES, SLOTS = 5, 2, 3
 class FewLines:
     """A server without a model: answers with action 0 and hands every slot back, while it is allowed to."""
 
-    def __init__(self, game="tests.tiny_environment:Match-v0", silence_seconds=1.0):
+    def __init__(self, game="tests.tiny_environment:Match-v0", silence_seconds=1.0, seed=1):
         settings = EnvironmentSettings(game=game)
         spec = environments.make(settings, 1, 0).spec
         self.dtype = rollout_dtype(spec, T_MAX, GAMES)
@@ -37,7 +37,7 @@ class FewLines:
         self.answers.set()
         self.releases.set()
         self.pool = AgentPool(
-            settings, self.predictions, self.training, self.dtype, SLOTS, 1, 0, silence_seconds, self.said.append
+            settings, self.predictions, self.training, self.dtype, SLOTS, seed, 0, silence_seconds, self.said.append
         )
         self.threads = [threading.Thread(target=part, daemon=True) for part in (self._predictor, self._trainer)]
         for thread in self.threads:
@@ -254,12 +254,19 @@ def test_all_games_of_all_agents_have_seeds_of_their_own(server):
     few = server("tests.tiny_environment:Seeded-v0")
     few.pool.scale(3)
     few.watch_until(playing(few, 0, 1, 2))
-    seeds = [agent.memory.slots["observation"][0, 0].ravel().tolist() for agent in few.pool._agents.values()]
-    assert len({seed for games in seeds for seed in games}) == 3 * GAMES
+
+    def seeds(few, number):
+        return {tuple(game) for game in few.pool._agents[number].memory.slots["observation"][0, 0].tolist()}
+
+    own = set.union(*(seeds(few, number) for number in range(3)))
+    assert len(own) == 3 * GAMES
+    neighbour = server("tests.tiny_environment:Seeded-v0", seed=2)  # a run of the next seed has other games
+    neighbour.pool.scale(3)
+    neighbour.watch_until(playing(neighbour, 0, 1, 2))
+    assert not own & set.union(*(seeds(neighbour, number) for number in range(3)))
     few.process(1).kill()
     few.watch_until(playing(few, 3))
-    newest = few.pool._agents[3].memory.slots["observation"][0, 0].ravel().tolist()
-    assert not set(newest) & {seed for games in seeds for seed in games}
+    assert not own & seeds(few, 3)
 
 
 @pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="no other system says who wants a core")

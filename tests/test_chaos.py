@@ -1,5 +1,6 @@
 """The short form of tests/chaos.py: everything once or a few times."""
 
+import re
 import subprocess
 import sys
 
@@ -10,7 +11,16 @@ def test_the_books_balance_after_everything_went_wrong():
     script = program.ROOT / "tests" / "chaos.py"
     blows = ["--kills", "6", "--stops", "2", "--disk-full", "1", "--server-kills", "1", "--pause-seconds", "0.3"]
     ended = subprocess.run(
-        [sys.executable, str(script), *blows, "--seed", "3"], capture_output=True, text=True, timeout=280, check=False
+        [sys.executable, str(script), *blows, "--seed", "3"], capture_output=True, text=True, check=False
     )
     assert ended.returncode == 0, ended.stderr + ended.stdout
     assert "The books balance" in ended.stdout
+
+
+def test_many_changes_of_the_counts():
+    """The long form looks for what grows; a short one sees that the books balance."""
+    script = program.ROOT / "tests" / "endurance.py"
+    arguments = [sys.executable, str(script), "--changes", "20", "--most", "2", "2", "2"]
+    ended = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=program.HANG_SECONDS)
+    made, accounted = re.search(r"([\d,]+) made, ([\d,]+) accounted for", ended.stdout).groups()
+    assert made == accounted, ended.stdout + ended.stderr

@@ -66,7 +66,7 @@ def test_the_run_says_both(tmp_path):
     stats, said = Stats(Totals()), io.StringIO()
     counts, console = (lambda: (1, 1, 1)), Console(said)
     writer = StatsWriter(
-        stats, tmp_path, 5.0, 4, (), counts, lambda: 1, lambda: (0, 0), lambda: 0.0, console, Disk(console.say)
+        stats, tmp_path, 5.0, 4, (), counts, lambda: (1, 1), lambda: (0, 0), lambda: 0.0, console, Disk(console.say)
     )
     for score in np.repeat([-20.0, 18.0, -20.0, 18.0], 200):
         games = [SimpleNamespace(score=score, length_steps=50)]

@@ -1,10 +1,17 @@
 """Bad input gets one clear line and exit status 2; help names every setting."""
 
-from dataclasses import fields
+import importlib.util
+import json
+from dataclasses import fields, replace
 
 import pytest
 
+import ga3c
+from ga3c import environments
 from ga3c.__main__ import main
+from ga3c.commands import COMMANDS, train
+from ga3c.errors import ConfigError
+from ga3c.records import run_directory
 from ga3c.settings.run import Settings
 from tests import program
 
@@ -24,7 +31,7 @@ BAD = [
     (["--preset", "papr"], "papr"),
     (["--network", "huge"], "huge"),
     (["--steps"], "--steps"),
-    (["--steps", "many"], "Error parsing --steps: invalid literal for int() with base 10: 'many'. See --help."),
+    (["--steps", "many"], "Error parsing --steps: many is no whole number. See --help."),
     (["--steps", "None"], "Error parsing --steps"),
     (["--resume", "/nowhere"], "There is no run in /nowhere"),
     (["plya"], "did you mean 'play'"),
@@ -66,14 +73,106 @@ def test_bad_input_in_a_process_of_its_own(tmp_path):
 
 
 def test_help_names_every_setting_with_its_default():
-    ended = program.run("--help", env={"COLUMNS": "200"})
+    ended = program.run("--help-all", env={"COLUMNS": "200"})
     assert ended.returncode == 0
     for group in fields(Settings):
         for setting in fields(group.type):
-            assert "--" + setting.name.replace("_", "-") in ended.stdout, setting.name
+            name = {"start_from": "from"}.get(setting.name, setting.name)
+            assert "--" + name.replace("_", "-") in ended.stdout, name
     assert "(default: 0.99)" in ended.stdout
     assert "--steps INT" in ended.stdout
     assert "None" not in program.run("evaluate", "--help").stdout
+
+
+def test_help_fits_a_terminal_and_says_what_people_use_first(capsys):
+    said = []
+    for words in (["help"], ["--help"], ["-h"]):
+        assert main(words) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1] == said[2]
+    lines = said[0].splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum("./run.sh --" in line or "./play.sh" in line for line in lines) >= 3
+    for command in COMMANDS:
+        assert any(line.startswith(f"  {command} ") for line in lines), command
+        assert importlib.util.find_spec(f"ga3c.commands.{command}"), command
+    assert sum(line.startswith("  --") for line in lines) == 20
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith(f"GA3C {ga3c.__version__}, Python 3.")
+
+
+def test_games_are_listed_in_spellings_that_are_known(capsys):
+    assert main(["games"]) == 0
+    out = capsys.readouterr().out
+    names = [word.rstrip("*") for line in out.splitlines()[2:] if line.startswith("  ") for word in line.split()]
+    assert len(names) > 100
+    assert all(environments.resolve(name)[0] == "atari" for name in names)
+    assert "Boxing*" in out  # an agent comes with the program
+
+
+@pytest.mark.parametrize(("text", "number"), [("1e6", 10**6), ("2.5e5", 250_000), ("1_000", 1_000), ("7", 7)])
+def test_whole_numbers_may_be_written_short(text, number):
+    assert train.parse_settings(["--steps", text])[0].run.steps == number
+
+
+@pytest.mark.parametrize("text", ["1.5", "1e6.5", "inf", "nan", "many"])
+def test_what_is_no_whole_number_is_refused(text):
+    with pytest.raises(ConfigError, match="--steps"):
+        train.parse_settings(["--steps", text])
+
+
+def test_starts_in_the_same_second_get_directories_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.setattr("ga3c.records.run_directory.RESULTS", tmp_path)
+    monkeypatch.setattr("ga3c.records.run_directory.time.strftime", lambda *_: "2026-01-01_00-00-00")
+    paths = [run_directory.create(Settings()) for _ in range(3)]
+    assert [path.name for path in paths] == [f"2026-01-01_00-00-00{end}" for end in ("", "+2", "+3")]
+    named = replace(Settings(), run=replace(Settings().run, name="quick"))
+    assert run_directory.create(named) == tmp_path / "Pong" / "quick"
+    with pytest.raises(ConfigError, match=r"There is a run in .*quick already"):
+        run_directory.create(named)
+    for wrong in ("../up", ".hidden", "a/b", ""):
+        with pytest.raises(ConfigError, match="--name"):
+            run_directory.create(replace(Settings(), run=replace(Settings().run, name=wrong)))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["evaluate", "results/pretrained/Pong", "--json"],
+        ["report", "results/pretrained/Pong", "--out"],
+        ["play", "results/pretrained/Pong", "--record"],
+        ["benchmark", "--json"],
+    ],
+)
+def test_what_cannot_be_written_is_said_before_anything_takes_time(arguments, capfd, monkeypatch):
+    assert main([*arguments, "/nowhere/film.mp4"]) == 2
+    assert capfd.readouterr().err.endswith("there is no directory /nowhere.\n")
+    monkeypatch.setattr("os.access", lambda place, how: False)  # a disk that is read-only
+    assert main([*arguments, "/tmp/film.mp4"]) == 2
+    out, err = capfd.readouterr()
+    assert (out, err) == ("", f"ga3c: {arguments[-1]} /tmp/film.mp4: it cannot be written there. Name another place.\n")
+
+
+def test_a_game_that_never_ends_is_cut_off(tmp_path):
+    flags = ["--agents", 1, "--envs-per-agent", 4, "--minimum-batch-steps", 40, "--steps", 200]
+    ended = program.run("--game", "tests.tiny_environment:Forever-v0", *flags, "--run-dir", tmp_path / "run")
+    assert ended.returncode == 0, ended.stderr
+    ended = program.run(
+        "evaluate", tmp_path / "run", "--episodes", 3, "--most-steps", 50, "--json", tmp_path / "x.json"
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "6 games were cut off after 50 steps" in ended.stdout
+    assert json.loads((tmp_path / "x.json").read_text())["ways"]["sampled"]["cut_off"] == 3
+
+
+def test_a_terminal_that_knows_no_utf_8_is_no_reason_to_fail(atari_run):
+    env = {"PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "LANG": "C"}
+    for command in (["watch", atari_run[0]], ["list"], ["help"]):
+        ended = program.run(*command, env=env)
+        assert (ended.returncode, ended.stderr) == (0, ""), command
 
 
 def test_flags_go_over_the_preset():

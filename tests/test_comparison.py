@@ -74,6 +74,8 @@ def test_a_plan_is_settings_times_games_times_seeds():
         (["--game", "Pongg"], "Unknown game"),
         (["--seeds", "0"], "--seeds 0"),
         (["--minutes", "0"], "--minutes 0"),
+        (["--setting", "x: --game Boxing"], "--game is not for a setting"),
+        (["--setting", "x: --seed 3"], "--seed is not for a setting"),
         (["--minutes", "nan"], "--minutes nan"),
         (["--steps", "-1"], "--steps -1"),
         (["--episodes", "0"], "--episodes 0"),

@@ -8,7 +8,15 @@ import pytest
 from ga3c.records.console import Console
 
 ROW = SimpleNamespace(
-    seconds=3725.4, episodes=1234, mean_score=-20.125, pps=2871.4, tps=590.2, trainers=1, predictors=2, agents=14
+    seconds=3725.4,
+    episodes=1234,
+    mean_score=-20.125,
+    pps=2871.4,
+    tps=590.2,
+    trainers=1,
+    predictors=2,
+    agents=14,
+    games=448,
 )
 LINE = "[Time: 1:02:05] [Episode: 1234 Score: -21.0 Mean: -20.12] [PPS: 2871 TPS: 590] [NT: 1 NP: 2 NA: 14]"
 
@@ -34,6 +42,12 @@ def test_a_pipe_gets_plain_lines():
     console.status(ROW, -21.0)
     console.end()
     assert pipe.getvalue() == f"hello\n{LINE}\n"
+
+
+def test_while_games_are_started_the_line_says_how_many_play():
+    pipe = io.StringIO()
+    Console(pipe).status(ROW, -21.0, wanted_games=512)
+    assert pipe.getvalue() == f"{LINE} [Games: 448 of 512]\n"
 
 
 def test_a_terminal_gets_one_line_that_stays_below_what_is_said(monkeypatch):

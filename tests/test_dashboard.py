@@ -8,6 +8,9 @@ import urllib.request
 
 import pytest
 
+from ga3c.records.columns import THROUGHPUT_COLUMNS
+from ga3c.views.dashboard.charts import CHARTS
+from ga3c.views.drawing import FAINT
 from tests import program
 from tests.program import TINY
 
@@ -91,32 +94,98 @@ def page(address):
         browser.close()
 
 
-def curves(page, chart) -> int:
-    return page.locator(f"#{chart} .scatterlayer .trace").count()
+# The lines of a chart that have a name: behind them lie the rows that they are means of, and beside them the legend.
+LINES = "document.querySelector('#CHART .js-plotly-plot')?.data.filter(t => t.name && t.line && t.x.length != 1) ?? []"
+
+
+def lines(page, chart) -> list[dict]:
+    return page.evaluate(LINES.replace("CHART", chart))
+
+
+def wait_for_lines(page, chart, count) -> None:
+    page.wait_for_function(f"({LINES.replace('CHART', chart)}).length == {count}")
 
 
 def test_runs_side_by_side(page, address, results):
     opened, asked = page
     assert opened.locator(".runs label").count() == 2
-    opened.wait_for_function("document.querySelectorAll('#pps .scatterlayer .trace').length == 1")
+    wait_for_lines(opened, "pps", 1)
     assert "steps" in opened.locator("#numbers").inner_text()
     assert opened.locator("#timeline tr").count() >= 1
     opened.locator(".runs label").nth(1).click()
-    opened.wait_for_function("document.querySelectorAll('#pps .scatterlayer .trace').length == 2")
-    for chart in ("score-steps", "score-time", "tps", "lag", "entropy"):
-        assert curves(opened, chart) == 2, chart
-    assert curves(opened, "counts") == 6
+    wait_for_lines(opened, "pps", 2)
+    for chart in ("score-steps", "score-time", "tps", "lag", "counts"):
+        found = lines(opened, chart)
+        assert len(found) == (6 if chart == "counts" else 2), chart
+        assert len({(line["line"]["color"], line.get("opacity")) for line in found}) == len(found), "in colour"
+        looks = {(line["line"]["dash"], line.get("marker", {}).get("symbol")) for line in found}
+        assert len(looks) == len(found), "in print"
     head, *table = [row.locator("th, td").all_inner_texts() for row in opened.locator("#numbers tr").all()]
     assert len(table) == 2
     for run, *numbers in table:
         shown = dict(zip(head[1:], numbers, strict=True))
-        last = program.rows(results / run / "throughput.csv")[-1]
+        assert run in ("first", "second")  # their settings are the same
+        last = program.rows(results / "CartPole-v1" / run / "throughput.csv")[-1]
         assert shown["NA / NP / NT"] == " / ".join(last[name] for name in ("agents", "predictors", "trainers"))
         assert shown["games"].replace(",", "") == last["episodes"]
         for column in ("steps", "frames"):
             assert shown[column].replace(",", "") == last[column], column
     assert asked
     assert not [url for url in asked if not url.startswith((address, "data:", "blob:"))]
+
+
+def test_what_the_algorithm_reports_has_charts(page, results):
+    """Whatever that is: the page knows none of their names."""
+    opened, _ = page
+    columns = program.rows(results / "CartPole-v1" / "second" / "throughput.csv")[0]
+    reported = [name for name in columns if name not in THROUGHPUT_COLUMNS]
+    assert len(reported) > 5
+    titles = "[...document.querySelectorAll('#learning .js-plotly-plot')].map(chart => chart.layout?.title?.text)"
+    wanted = [name.replace("_", " ").capitalize() for name in reported]
+    opened.wait_for_function(f"wanted => JSON.stringify({titles}) == JSON.stringify(wanted)", arg=wanted)
+    assert not {quantity.y for *_, quantities in CHARTS.values() for quantity in quantities} & set(reported)
+    rows = opened.evaluate("document.querySelector('#pps .js-plotly-plot').data.map(t => [t.name, t.opacity])")
+    assert rows[0] == [None, FAINT], "the rows lie behind"
+
+
+def test_tool_bars_are_hidden_until_the_mouse_is_there(page):
+    opened, _ = page
+    opened.wait_for_selector("#pps .main-svg")
+    bar = "#pps .modebar-group"
+    opacity = f"getComputedStyle(document.querySelector('{bar}') ?? document.body).opacity"
+    opened.mouse.move(2, 2)
+    opened.wait_for_function(f"document.querySelector('{bar}') && {opacity} == 0")
+    opened.locator("#pps .main-svg").first.hover()
+    opened.wait_for_function(f"{opacity} > 0.5")
+
+
+def test_the_address_keeps_what_is_chosen(page, address):
+    opened, _ = page
+    wait_for_lines(opened, "pps", 1)
+    opened.locator(".runs label", has_text="first").click()
+    opened.locator(".runs label", has_text="second").click()
+    opened.wait_for_function("decodeURIComponent(location.search) == '?run=CartPole-v1/first'")
+    opened.goto("about:blank")
+    opened.goto(f"{address}/?run=CartPole-v1/first")
+    opened.wait_for_function("document.querySelector('#whose').innerText.endsWith('in first')")
+    assert [box.is_checked() for box in opened.locator(".runs label input").all()].count(True) == 1
+    opened.goto("about:blank")
+    opened.goto(f"{address}/?run=nonsense&run=../..&x=%ff")
+    opened.wait_for_selector("text=Choose a run")
+
+
+def test_the_list_of_runs_can_be_filtered(page):
+    opened, _ = page
+    wait_for_lines(opened, "pps", 1)
+    chosen = next(label for label in opened.locator(".runs label").all() if label.locator("input").is_checked())
+    own, other = ("first", "second") if "first" in chosen.inner_text() else ("second", "first")
+    opened.fill("#filter", f"{other} cartpole")
+    opened.wait_for_timeout(3000)
+    assert opened.locator(".runs label").count() == 2, "what is chosen stays"
+    opened.fill("#filter", own)
+    opened.wait_for_function("document.querySelectorAll('.runs label').length == 1")
+    opened.fill("#filter", "")
+    opened.wait_for_function("document.querySelectorAll('.runs label').length == 2")
 
 
 def test_the_recorded_game_plays(page):

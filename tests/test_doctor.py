@@ -78,5 +78,5 @@ def test_speed_that_cannot_be_measured(monkeypatch):
 def test_speed(monkeypatch):
     from ga3c.experiments import benchmark
 
-    monkeypatch.setattr(benchmark, "measure_run", lambda options: {"pps": 1000.0, "frames_per_second": 4000.0})
+    monkeypatch.setattr(benchmark, "measure_run", lambda options: {"pps": 1010.0, "frames_per_second": 4000.0})
     assert "1,000 steps/s of Pong (4,000 frames/s, 3.6 million steps an hour)" in doctor.speed().text

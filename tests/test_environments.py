@@ -212,3 +212,10 @@ def test_what_a_game_must_not_return_is_named(what, says):
     with pytest.raises(GameFault, match=says):  # noqa: PT012 (any of the steps, but not the reset)
         for _ in range(11):
             games.step(np.zeros(2, int))
+
+
+@pytest.mark.parametrize("game", ["Pong", "CartPole-v1"])
+def test_seeds_may_be_as_large_as_they_get(game):
+    games = environments.make(EnvironmentSettings(game=game), 3, seed=2**31 - 2)
+    assert len(games.reset()) == 3
+    games.close()

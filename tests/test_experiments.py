@@ -183,3 +183,20 @@ def test_utilisation(tmp_path):
 
 def test_spread():
     assert spread(np.array([1.0, np.nan, 2.0, 9.0])) == (2, 4, 1, 9)
+
+
+def test_a_run_ends_with_the_program_that_started_it(tmp_path):
+    """Killed without warning, it leaves nothing behind that trains on."""
+    arguments = ["compare", *program.TINY[:2], "--setting", "x: --agents 1 --envs-per-agent 4", "--seeds", 1]
+    started = program.Started(tmp_path / "log", *arguments, "--out", tmp_path / "out")
+    started.wait_for(lambda: list(tmp_path.glob("out/runs/*/throughput.csv")))
+    assert len(started.family) >= 4
+    started.process.kill()
+    assert started.left_over() == []
+    assert list(tmp_path.glob("out/runs/*/checkpoints/*.npz")), "it did not save"
+
+
+def test_a_run_that_starts_after_its_parent_has_gone_ends_at_once(tmp_path):
+    ended = program.run(*program.TINY, "--run-dir", tmp_path / "run", env={"GA3C_PARENT": "1"})
+    assert ended.returncode == 143
+    assert not (tmp_path / "run").exists()

@@ -1,7 +1,7 @@
 """Agents to ship: small, whole, without traces of where they were made, and found where there is no other."""
 
 import json
-import re
+import shutil
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ import pytest
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.experiments.export import command
-from ga3c.records import run_directory
+from ga3c.records import checkpoint, run_directory
 from tests import program
 
 
@@ -52,16 +52,47 @@ def test_it_plays_as_the_run_did(exported, tmp_path):
     assert json.loads(file.read_text())["ways"] == json.loads((exported / "evaluation.json").read_text())["ways"]
 
 
-def test_training_goes_on_from_it(exported, tmp_path):
-    """It has no mean squares: they begin anew."""
-    import shutil
+def content(directory):
+    return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
-    copy = tmp_path / "copy"
-    shutil.copytree(exported, copy)
-    before = int(re.search(r"\d{12}", str(next(copy.glob("checkpoints/*.npz")))).group())
-    ended = program.run("train", "--resume", copy, "--agents", 1, "--steps", before + 2000)
+
+def test_training_begins_from_it_and_leaves_it_alone(exported, tmp_path):
+    before = content(exported)
+    refused = program.run("train", "--resume", exported)
+    assert refused.returncode == 2
+    assert f"--from {exported} begins a new run" in refused.stderr
+    flags = ["--agents", 1, "--steps", 1000, "--learning-rate", 0, "--run-dir", tmp_path / "run"]
+    ended = program.run("train", "--game", "Pong", "--from", exported, *flags)
     assert ended.returncode == 0, ended.stderr
-    assert f"{before:,} steps" in ended.stdout
+    assert content(exported) == before
+    theirs, ours = (checkpoint.load_newest(place / "checkpoints")[1] for place in (exported, tmp_path / "run"))
+    assert 0 < ours["version"] < 100
+    for name in [name for name in theirs if name.startswith("network/")][:-3]:  # the last are what it knows of states
+        np.testing.assert_array_equal(ours[name], theirs[name])
+
+
+def test_an_agent_that_lies_there_is_not_overwritten_by_the_way(exported, atari_run, tmp_path):
+    out = tmp_path / "shipped"
+    shutil.copytree(exported, out)
+    old = out / "checkpoints" / "checkpoint-999999999999.npz"
+    next(out.glob("checkpoints/*.npz")).rename(old)  # one of more steps
+    before = content(out)
+    refused = program.run("export", atari_run[0], "--out", out, "--episodes", 1)
+    assert refused.returncode == 2
+    assert "add --replace" in refused.stderr
+    assert content(out) == before
+    ended = program.run("export", atari_run[0], "--out", out, "--episodes", 1, "--replace")
+    assert ended.returncode == 0, ended.stderr
+    assert len(list(out.glob("checkpoints/*"))) == 1
+    assert not old.exists()
+
+
+def test_frames_are_those_of_the_game(tmp_path):
+    assert program.run(*program.TINY, "--run-dir", tmp_path / "run", "--steps", 2_000).returncode == 0
+    ended = program.run("export", tmp_path / "run", "--out", tmp_path / "out", "--episodes", 1)
+    assert ended.returncode == 0, ended.stderr
+    outcome = json.loads((tmp_path / "out" / "evaluation.json").read_text())
+    assert outcome["frames"] == outcome["steps_trained"] >= 2_000
 
 
 @pytest.mark.parametrize(

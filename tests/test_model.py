@@ -196,6 +196,13 @@ def test_every_prediction_is_of_the_version_that_it_names():
         np.testing.assert_allclose(values, values_of[version], rtol=0, atol=1e-6)
 
 
+def test_predictions_are_counted_beyond_what_a_seed_holds():
+    many = model()
+    many._predictions = 2**31 - 2
+    for _ in range(3):
+        assert len(many.predict(OBSERVATIONS)[0]["action"]) == len(OBSERVATIONS)
+
+
 def test_trainers_that_train_at_once_do_not_undo_each_other():
     shared, versions = model(), []
 

@@ -15,10 +15,11 @@ from ga3c.records.disk import read_csv
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
-from ga3c.settings.run import Settings
+from ga3c.settings.run import RunSettings, Settings
 from ga3c.views import curves
-from ga3c.views.curves import moving_mean
-from ga3c.views.drawing import COLOURS
+from ga3c.views.curves import moving_mean, over_time
+from ga3c.views.drawing import COLOURS, look
+from ga3c.views.labels import Known, know, labels
 from ga3c.views.plot import draw
 
 FIRST, SECOND = (ImageColor.getrgb(colour) for colour in COLOURS[:2])  # of the first and second run
@@ -28,6 +29,7 @@ def test_moving_mean():
     np.testing.assert_allclose(moving_mean(np.arange(6.0), 3), [0, 0.5, 1, 2, 3, 4])
     np.testing.assert_allclose(moving_mean(np.array([5.0, 7.0]), 100), [5, 6])
     assert len(moving_mean(np.array([]), 100)) == 0
+    np.testing.assert_allclose(moving_mean(np.array([np.nan, 4, np.nan, 6]), 3), [np.nan, 4, 4, 5])
 
 
 @pytest.mark.parametrize("rest", ["", "3", "3.0,", "3.0,30,", "3.0,30,3"])
@@ -76,7 +78,60 @@ def panels(runs, tmp_path):
 def test_one_run(tmp_path):
     first, second = panels([make_run(tmp_path / "Pong" / "a", 1)], tmp_path)
     assert (first > 50).all()
-    assert not second.any()
+    assert not second[:4].any()
+    assert (second[4:] > 50).all()  # the second line of a panel has a colour of its own
+
+
+def test_no_two_lines_look_alike():
+    for runs, quantities in ((1, 3), (6, 1), (3, 3)):
+        looks = [look(r, q, runs > 1, quantities > 1) for r in range(runs) for q in range(quantities)]
+        assert len({(one.colour, one.opacity) for one in looks}) == len(looks), "in colour"
+        assert len({(one.dash, one.mark) for one in looks}) == len(looks), "in print"
+
+
+def test_speed_is_smooth_before_its_rows(tmp_path):
+    """A speed that leaps to and fro between rows has a quiet curve, and its rows behind."""
+    run = make_run(tmp_path / "Pong" / "a", 1)
+    text = (run / "throughput.csv").read_text().splitlines()
+    column = text[0].split(",").index("pps")
+    cells = [line.split(",") for line in text[1:]]
+    for number, row in enumerate(cells):
+        row[column] = "nan" if number == 0 else str(1000 + 100 * (-1) ** number)
+    (run / "throughput.csv").write_text("\n".join([text[0], *map(",".join, cells), ""]))
+    _, smooth = curves.of_run(run, over_time("pps"))
+    _, raw = curves.of_run(run, over_time("pps").raw())
+    assert np.ptp(raw[10:]) == 200
+    assert np.ptp(smooth[10:]) < 50
+    draw([run], tmp_path / "out.svg")
+    text = (tmp_path / "out.svg").read_text()
+    assert "each row" in text
+    assert "mean of 5 rows" in text
+
+
+def test_labels():
+    """The settings that differ, and the name; never two alike."""
+    usual = {"t_max": 10, "learning_rate": 8e-4, "seed": 1}
+    first, second = Known("Pong", "a", usual, {}), Known("Pong", "b", usual | {"t_max": 5}, {})
+    assert labels([first]) == ["a"]
+    assert labels([first, second]) == ["a: t_max 10", "b: t_max 5"]
+    assert labels([first, first, first]) == ["a", "a (2)", "a (3)"]
+    assert labels([first, second._replace(game="Boxing", settings={})]) == ["Pong a", "Boxing b"]
+    many = Known("Pong", "c", dict.fromkeys("vwxyz", 2), {})
+    assert labels([many, many._replace(settings=dict.fromkeys("vwxyz", 3))])[0] == "c: v 2, w 2, x 2, ..."
+
+
+def test_a_run_is_called_by_its_name_and_a_seed_that_was_drawn_is_no_difference(tmp_path):
+    run = tmp_path / "Pong" / "2026-01-01"
+    run.mkdir(parents=True)
+    settings = Settings(learning=LearningSettings(seed=77, t_max=5), run=RunSettings(name="mine"))
+    for command, changes in (["--seed", "77"], {"t_max": 5, "seed": 77}), (["--t-max", "5"], {"t_max": 5}):
+        text = json.dumps({"settings": saved_settings.to_dict(settings), "command": ["run", *command]})
+        (run / "config.json").write_text(text)
+        assert know(run).name == "mine"
+        assert know(run).changed == changes
+        assert ("seed" in know(run).settings) == ("seed" in changes)
+    (run / "config.json").write_text("{")
+    assert know(run) == ("Pong", "2026-01-01", {}, {})
 
 
 def test_two_runs(tmp_path):
@@ -126,8 +181,9 @@ def test_runs_under_different_protocols_are_marked(tmp_path, capsys):
         )
         (runs[-1] / "config.json").write_text(json.dumps({"settings": saved_settings.to_dict(settings)}))
     own, paper = (protocols.fingerprint(EnvironmentSettings(sticky_action_probability=x)) for x in (0.25, 0.0))
-    assert list(curves.groups(runs)) == [f"Pong a [{paper}]", f"Pong, 2 seeds (b ...) [{own}]"]
-    assert list(curves.groups(runs[1:])) == ["Pong, 2 seeds"]
+    sticky = "sticky_action_probability"
+    assert list(curves.groups(runs)) == [f"a: {sticky} 0 [{paper}]", f"b: {sticky} 0.25, 2 seeds [{own}]"]
+    assert list(curves.groups(runs[1:])) == ["b, 2 seeds"]
     for mixed in (runs, runs[1:]):
         assert plot.run([*map(str, mixed), "--out", str(tmp_path / "out.svg")]) == 0
         said = f"different protocols: {own}, {paper}"

@@ -227,6 +227,18 @@ def test_an_agent_waits_when_the_trainers_have_all_its_slots(memory):
     assert waiting.result() == batch.rollouts[0].slot
 
 
+def test_a_slot_that_is_handed_back_is_no_longer_held(memory):
+    """The agent may ship it again before the trainer goes on."""
+    queue = training_queue(1)
+    agent, client = queue.connect(0, memory, SLOTS)
+    client.ship(client.free_slot(), 5, 10, [])
+    batch, held = queue.next_batch(), []
+    send = agent.send
+    agent.send = lambda message: (held.append(set(agent.held)), send(message))
+    queue.done(batch)
+    assert held == [set()]
+
+
 def test_batches_that_are_trained_on_at_once_share_nothing(memory):
     """A batch of two rollouts is a copy, in a buffer that is used again."""
     queue = training_queue(2)

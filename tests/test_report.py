@@ -2,11 +2,15 @@
 
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
+from ga3c.records import run_directory
+from ga3c.views.plot import draw
+from ga3c.views.report import page
 from tests import program
 
 
@@ -94,6 +98,21 @@ def test_the_video_in_it_plays(report, tmp_path):
     pictures = [picture for picture in imageio.get_reader(tmp_path / "film.mp4")]  # noqa: C416
     assert len(pictures) > 5
     assert np.std(pictures[0]) > 5
+
+
+def test_an_exported_agent_says_how_it_was_trained(tmp_path):
+    agent = tmp_path / "Pong"
+    shutil.copytree(run_directory.PRETRAINED / "Pong", agent)
+    found = json.loads((agent / "evaluation.json").read_text())
+    (tmp_path / "film.mp4").write_bytes(b"")
+    draw([agent], tmp_path / "curves.svg")
+    text = page(agent, 1, [found | found["ways"]["sampled"]], tmp_path / "film.mp4", "", tmp_path / "curves.svg")
+    words, steps, minutes = words_of(text), found["steps_trained"], found["minutes"]
+    assert f"{steps:,} steps ({found['frames']:,} frames) in {minutes / 60:.2f} hours" in words
+    assert f"{steps / (60 * minutes):,.0f} steps a second" in words
+    assert "0 games." not in words
+    score = re.search(r'<g id="line2d_\d+">\s*<path d="([^"]+)"[^>]*stroke: #3b8bd0', text)
+    assert score.group(1).count("L") > 50, "its learning curve is drawn"
 
 
 def test_where_it_cannot_be_written(report, tmp_path):

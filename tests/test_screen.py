@@ -5,20 +5,24 @@ import io
 import json
 import math
 import os
+import shutil
 import signal
 import time
 from dataclasses import replace
 
+import numpy as np
 import psutil
 import pytest
 from rich.console import Console
 
+from ga3c.play.displays.window import fitting
 from ga3c.records import run_directory
 from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.run import RunSettings, Settings
 from ga3c.views.run_view import RunView
-from ga3c.views.training_screen import chart, clock, screen
+from ga3c.views.text_charts import chart, curve
+from ga3c.views.training_screen import clock, screen
 from tests import program
 from tests.program import TINY
 from tests.terminal import Terminal
@@ -58,7 +62,8 @@ def run_dir(tmp_path):
     append(path / "throughput.csv", THROUGHPUT_COLUMNS, [throughput(5 * i, mean_score=i - 21) for i in range(1, 21)])
     append(path / "episodes.csv", EPISODE_COLUMNS, [[i, i, -21 + i // 100, 100, 0] for i in range(300)])
     append(path / "controller.csv", ["seconds", "reason"], [[70, "NA 2 -> 4, because: kept."]])
-    append(path / "messages.csv", ["time", "message"], [[0, "Agent 3 died"], [0, "  Thread x"], [0, "Controller: no"]])
+    said = [[0, "Agent 3 died"], [60, "  Thread x"], [120, "Controller: NA 2 -> 4, because: kept."], [180, "Saved"]]
+    append(path / "messages.csv", ["time", "message"], said)
     return path
 
 
@@ -71,21 +76,67 @@ def lines(view, width=80, height=24):
 def test_what_stands_on_the_screen(run_dir):
     found = lines(RunView(run_dir))
     text = "\n".join(found)
-    for words in ("Pong", "ended", "0:01:40", "10,000 steps", "2,743", "0:01:10 controller: NA 2 -> 4", "Agent 3 died"):
+    for words in ("Pong", "ended", "0:01:40", "10,000 steps", "2,743", "Agent 3 died"):
         assert words in text
     assert "Thread x" not in text
-    assert "Controller: no" not in text
+    news = found[-7:]
+    said = [next(line for line in news if words in line) for words in ("Agent 3 died", "NA 2 -> 4", "Saved")]
+    assert said == sorted(said, key=news.index), "in their order"
+    times = [time.strftime("%H:%M", time.localtime(second)) for second in (0, 120, 180)]
+    assert [line.split()[1] for line in said] == times, "all of one kind"
+    assert text.count("NA 2 -> 4") == 1
     for label, value in (("last game", "-19.0"), ("mean of 100", "-19.00"), ("best", "-19.0"), ("trend", "+1.00")):
         assert any(label in line and value in line for line in found), label
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (64, 24), (50, 24), (40, 10), (200, 12)])
+@pytest.mark.parametrize(
+    "size", [(80, 24), (120, 40), (64, 24), (50, 24), (40, 10), (200, 12), (60, 15), (200, 50), (20, 60)]
+)
 def test_it_fits(run_dir, size):
     width, height = size
     found = lines(RunView(run_dir), width, height)
     assert len(found) <= height
     assert max(map(len, found)) <= width
     assert found[-1].startswith("the footer"[: width - 1])
+
+
+def test_on_a_small_screen_the_score_stays_longer_than_the_speed(run_dir):
+    text = "\n".join(lines(RunView(run_dir), 60, 15))
+    assert "mean of 100" in text
+    assert "PPS" not in text
+
+
+def test_on_a_large_screen_the_score_has_a_curve(run_dir):
+    found = lines(RunView(run_dir), 200, 50)
+    drawn = [line for line in found if any(0x2801 <= ord(letter) <= 0x28FF for letter in line)]
+    assert len(drawn) > 15
+    assert max(map(len, drawn)) > 150
+    assert "What happened" in "\n".join(found)
+
+
+def test_a_curve_of_dots():
+    text, low, high = curve((np.arange(4.0), np.arange(4.0)), (np.array([0.0]), np.array([3.0])), (2, 1), ("a", "b"))
+    assert (text[0].plain, low, high) == ("⡠⠊", 0.0, 3.0)
+    flat, _, _ = curve((np.arange(2.0), np.ones(2)), (np.array([]), np.array([])), (3, 1), ("a", "b"))
+    assert set(flat[0].plain) == {"⠒"}
+
+
+def test_a_mean_of_fewer_than_100_games_says_so(run_dir):
+    (run_dir / "episodes.csv").unlink()
+    append(run_dir / "episodes.csv", EPISODE_COLUMNS, [[i, i, -21, 100, 0] for i in range(37)])
+    assert any("mean of 37 " in line and "-21.00" in line for line in lines(RunView(run_dir)))
+
+
+def test_while_games_start_it_says_so(run_dir, monkeypatch):
+    monkeypatch.setattr(run_directory, "is_locked", lambda _: True)
+    append(run_dir / "throughput.csv", THROUGHPUT_COLUMNS, [throughput(105, agents=3, games=37)])
+    view = RunView(run_dir)
+    assert lines(view)[0].endswith(" starting 37 of 96 games")
+    append(run_dir / "throughput.csv", THROUGHPUT_COLUMNS, [throughput(110, agents=3, games=96)])
+    view.refresh()
+    assert lines(view)[0].endswith(" running")
+    view._start = {"time": time.time() + 10}  # no row since then
+    assert lines(view)[0].endswith(" starting")
 
 
 def test_a_run_that_has_written_nothing_yet(tmp_path):
@@ -95,7 +146,7 @@ def test_a_run_that_has_written_nothing_yet(tmp_path):
 
 def test_before_the_first_game_has_ended(run_dir):
     (run_dir / "episodes.csv").unlink()
-    append(run_dir / "throughput.csv", THROUGHPUT_COLUMNS, [throughput(105, agents=3)])
+    append(run_dir / "throughput.csv", THROUGHPUT_COLUMNS, [throughput(105, agents=3, games=96)])
     text = "\n".join(lines(RunView(run_dir)))
     assert "none over yet" in text
     assert "96 under way" in text
@@ -140,6 +191,34 @@ def test_what_remains(run_dir, monkeypatch):
         assert view.remaining_seconds == pytest.approx(seconds, abs=3)
 
 
+def test_what_remains_of_minutes_after_a_resume(run_dir, monkeypatch):
+    """Limits are of this start, and while its games started no training time went by."""
+    monkeypatch.setattr(run_directory, "is_locked", lambda _: True)
+    starting, training = [throughput(100.2)] * 8, [throughput(100.2 + 5 * i) for i in range(1, 6)]
+    append(run_dir / "throughput.csv", THROUGHPUT_COLUMNS, [throughput(100.2), *starting])
+    now = time.time()
+    os.utime(run_dir / "throughput.csv", (now, now))
+    view = RunView(run_dir)
+    view._start = {"time": now - 40, "minutes": 1}
+    assert view.remaining_seconds == pytest.approx(60, abs=3)
+    assert view.elapsed_seconds == 100.2
+    append(run_dir / "throughput.csv", THROUGHPUT_COLUMNS, training)
+    os.utime(run_dir / "throughput.csv", (now - 2, now - 2))
+    view.refresh()
+    view._start = {"time": now - 67, "minutes": 1}
+    assert view.remaining_seconds == pytest.approx(60 - 25 - 2, abs=2)
+    assert view.elapsed_seconds == pytest.approx(127.2, abs=2)
+
+
+def test_a_window_fits_on_the_screen():
+    grid_of_nine = (3 * 160, 3 * (210 + 18))
+    width, height = fitting(grid_of_nine, (1440, 900))
+    assert 700 < height < 850
+    assert width / height == pytest.approx(grid_of_nine[0] / grid_of_nine[1], rel=0.01)
+    assert fitting((320, 420), (1920, 1080)) == (480, 630)
+    assert fitting((320, 420), (0, 0)) == (480, 630)  # of a display that does not say
+
+
 def test_clock():
     assert [clock(s) for s in (0, 59.9, 3725)] == ["0:00:00", "0:00:59", "1:02:05"]
 
@@ -164,7 +243,7 @@ def live(tmp_path, request):
     """A training run in a terminal of 80 x 24, once its screen stands."""
     shell = getattr(request, "param", False)
     terminal = Terminal(*TINY, "--run-dir", tmp_path / "run", *LIMITS, shell=shell)
-    whole = ("running", "controller: ", "Ctrl-C stops and saves")  # its first, a middle and its last line
+    whole = ("running", "Controller: ", "Ctrl-C stops and saves")  # its first, a middle and its last line
     terminal.wait_for(lambda: all(part in terminal.text() for part in whole))
     yield terminal
     terminal.kill()
@@ -181,7 +260,8 @@ def test_training_shows_its_screen_and_leaves_a_clean_terminal(live, tmp_path):
     assert live.is_clean()
     assert f"Saved in {tmp_path / 'run'}" in live.output.rpartition(b"\x1b[?1049l")[2].decode()
     said = program.rows(tmp_path / "run" / "messages.csv")
-    assert [row["message"].split()[0] for row in (said[0], said[-1])] == ["Training", "Saved"]
+    assert said[0]["message"].startswith("Training")
+    assert any(row["message"].startswith("Saved") for row in said[-3:])
     assert all(abs(float(row["time"]) - time.time()) < 200 for row in said)
 
 
@@ -235,6 +315,24 @@ def test_watch_another_run_and_leave(tmp_path):
     assert again.end() == 0
     assert "ended" in again.text()
     assert b"?1049h" not in again.output  # it stays in the terminal
+
+
+def test_an_exported_agent(tmp_path):
+    """It has no logs: its evaluation says what it is."""
+    agent = tmp_path / "Pong"
+    shutil.copytree(run_directory.PRETRAINED / "Pong", agent)
+    found = json.loads((agent / "evaluation.json").read_text())
+    steps, frames, mean = found["steps_trained"], found["frames"], found["ways"]["sampled"]["mean"]
+    text = "\n".join(lines(RunView(agent)))
+    for words in ("exported", f"{steps:,} steps", f"{frames:,} frames", clock(60 * found["minutes"]), f"{mean:.2f}"):
+        assert words in text, words
+    ended = program.run("watch", agent)
+    assert ended.returncode == 0, ended.stderr
+    assert f"{steps:,} steps ({frames:,} frames) in {found['minutes']:.1f} minutes" in ended.stdout
+    for content in ("", "[]", '{"ways": 3}', '{"ways": {"sampled": {"mean": "x"}}, "minutes": null}'):
+        (agent / "evaluation.json").write_text(content)
+        assert "exported" in "\n".join(lines(RunView(agent)))
+        assert program.run("watch", agent).returncode == 0
 
 
 def test_watch_into_a_pipe(run_dir):

@@ -1,6 +1,8 @@
 """The set-up of run.sh, with real processes; only the installer is a stand-in that notes what it is given."""
 
+import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,8 +20,17 @@ UV = f"""#!/usr/bin/env bash
 set -eu
 last=${{*: -1}}
 case " $* " in
-*" venv "*) mkdir -p "$last/bin" && ln -s "{PYTHON}" "$last/bin/python" ;;
-*" install "*) grep -v '^#' "$last" >>installed && eval "${{UV_DOES:-}}" ;;
+*" venv "*) mkdir -p "$last/bin" "$last/lib/python3/site-packages/pip" && ln -s "{PYTHON}" "$last/bin/python" ;;
+*" install "*)
+    grep -v '^#' "$last" >>installed
+    for name in $(sed -n 's/^\\([a-z]*\\).*==.*/\\1/p' "$last"); do
+        package=${{last%/*}}/lib/python3/site-packages/$name
+        if [[ -d $package-1.dist-info && " $* " != *" --reinstall "* ]]; then continue; fi
+        mkdir -p "$package" "$package-1.dist-info"
+        echo "$name/__init__.py,," >"$package-1.dist-info/RECORD"
+    done
+    eval "${{UV_DOES:-}}"
+    ;;
 esac
 """
 
@@ -58,10 +69,14 @@ def run(*command, **env):
     return process.returncode, output, errors
 
 
-def start_up_to_the_installer():
-    process = start(UV_DOES='touch "${last%/*}/half"; until [ -e go-on ]; do sleep 0.05; done')
-    while not Path("a copy/.venv/half").exists():
+def wait_for(name):
+    while not Path(name).exists():
         time.sleep(0.01)
+
+
+def start_up_to_the_installer():
+    process = start(UV_DOES='echo $$ >"${last%/*}/half"; until [ -e go-on ]; do sleep 0.05; done')
+    wait_for("a copy/.venv/half")
     return process
 
 
@@ -92,11 +107,13 @@ def test_run_and_tests_leave_each_other_alone():
     assert installed() == ["tensorflow==1", "pytest==1"]
 
 
-@pytest.mark.parametrize("kill", [os.kill, os.killpg], ids=["installer_lives_on", "all_killed"])
-def test_after_a_kill_the_next_start_begins_anew(kill):
-    kill(start_up_to_the_installer().pid, signal.SIGKILL)
+@pytest.mark.parametrize("lives_on", [True, False], ids=["installer_lives_on", "all_killed"])
+def test_after_a_kill_the_next_start_begins_anew(lives_on):
+    os.killpg(start_up_to_the_installer().pid, signal.SIGKILL)
+    if not lives_on:
+        os.killpg(os.getpgid(int(Path("a copy/.venv/half").read_text())), signal.SIGKILL)
     following, said = start(), ""
-    while kill is os.kill and "waiting" not in said:
+    while lives_on and "waiting" not in said:
         said += following.stderr.readline()
     write("go-on", "")
     following.communicate()
@@ -111,6 +128,88 @@ def test_interrupt_and_failure_are_said_and_mended():
     status, _, errors = run(UV_DOES="false")
     assert (process.returncode, status, "failed" in errors.splitlines()[-1]) == (130, 1, True)
     assert (run()[0], len(installed())) == (0, 3)
+
+
+INTERRUPTED = "GA3C: interrupted; the next start sets up again."
+IN_PYTHON = """
+import pathlib, subprocess, sys
+child = subprocess.Popen(["sleep", "100"])
+pathlib.Path("half").touch()
+child.wait()
+"""
+INTERRUPTS = [(os.killpg, signal.SIGINT, 130), (os.killpg, signal.SIGHUP, 129), (os.kill, signal.SIGTERM, 143)]
+
+
+@pytest.mark.parametrize(("kill", "number", "status"), INTERRUPTS, ids=["ctrl_c", "terminal_closed", "kill"])
+def test_an_interrupt_ends_the_installer_and_all_it_started_in_one_line(kill, number, status):
+    write("installer.py", IN_PYTHON)
+    process = start(UV_DOES=f'exec "{PYTHON}" installer.py')
+    wait_for("half")
+    kill(process.pid, number)
+    errors = process.communicate(timeout=50)[1]  # until the last that could write there has ended
+    assert (process.returncode, errors.splitlines()[2:]) == (status, [INTERRUPTED])
+
+
+def test_an_interrupt_while_python_makes_the_venv_is_said_in_one_line():
+    pytest.importorskip("ensurepip")
+    write("bin/uv", ABSENT)
+    process = start(PYTHON=str(PYTHON))
+    wait_for("a copy/.venv/bin/python")
+    os.killpg(process.pid, signal.SIGINT)
+    errors = process.communicate()[1]
+    assert (process.returncode, errors.splitlines()[2:]) == (130, [INTERRUPTED])
+
+
+def test_the_benchmarks_are_interrupted_in_one_line_too():
+    for name in ("run.sh", "requirements.txt"):
+        write(f"a copy/tests/benchmarks/{name}", (ROOT / "tests/benchmarks" / name).read_text())
+    write("installer.py", IN_PYTHON)
+    run()
+    process = start("a copy/tests/benchmarks/run.sh", UV_DOES=f'exec "{PYTHON}" installer.py')
+    wait_for("half")
+    os.killpg(process.pid, signal.SIGINT)
+    errors = process.communicate(timeout=50)[1]
+    assert (process.returncode, errors.splitlines()[2:]) == (130, [INTERRUPTED])
+
+
+def test_an_installer_that_uses_the_terminal_is_not_stopped():
+    """As pip might, to ask for a password: it gets an error and does not hang."""
+    import pty
+
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ["UV_DOES"] = "stty tostop; echo typed; read -r line </dev/tty || echo refused"
+        os.execv("a copy/run.sh", ["run.sh"])
+    said = b""
+    with contextlib.suppress(OSError):  # Linux says so where the other side has closed
+        while more := os.read(terminal, 1000):
+            said += more
+    assert (os.waitpid(pid, 0)[1], b"typed" in said, b"refused" in said) == (0, True, True)
+
+
+def test_where_nobody_may_write_one_line_says_so():
+    Path("a copy").chmod(0o500)
+    if os.access("a copy", os.W_OK):  # root, whom no mode keeps out
+        Path("a copy/.venv.lock").mkdir()
+    said = "GA3C: cannot write .venv or .venv.lock in {}/a copy: copy the program to a place of your own.\n"
+    assert run() == (2, "", said.format(Path.cwd()))
+
+
+def test_a_deleted_package_is_put_in_place_again():
+    site = Path("a copy/.venv/lib/python3/site-packages")
+    one, all_lines = ["--find-links x", "numpy==1 # this"], ["--find-links x", "numpy==1 # this", "tensorflow==1"]
+    write("a copy/requirements.txt", "\n".join(["# All", *all_lines, ""]))
+    for gone, expected in (("pip", all_lines), ("numpy", all_lines + one), ("numpy-1.dist-info", all_lines)):
+        run()
+        Path("installed").write_text("")
+        shutil.rmtree(site / gone)
+        assert run()[0] == 0
+        assert (site / gone).exists()
+        assert Path("installed").read_text().splitlines() == expected
+    write(site / "more", "")
+    stamp = Path("a copy/.venv/requirements.txt")
+    assert [run()[0], stamp.stat().st_mtime >= site.stat().st_mtime] == [0, True]
+    assert Path("installed").read_text().splitlines() == all_lines
 
 
 def test_starts_at_the_same_time_install_once():
@@ -153,12 +252,13 @@ def test_without_a_fitting_python_one_line_says_so(lack, said):
     assert (status, errors.count("\n"), said in errors) == (2, 1, True)
 
 
-def test_without_uv_venv_and_pip_do_the_work():
+def test_without_uv_venv_and_pip_do_the_work_whatever_the_locale():
     pytest.importorskip("ensurepip")
     write("bin/uv", ABSENT)
     write("a copy/requirements.txt", "pip\n")
-    assert run(PYTHON=str(PYTHON))[0] == 0
-    assert Path("a copy/.venv/bin/pip").exists()
+    Path("a copy").rename("a cöpy")
+    assert run("a cöpy/run.sh", PYTHON=str(PYTHON), PYTHONUTF8="0", LC_ALL="C")[0] == 0
+    assert Path("a cöpy/.venv/bin/pip").exists()
 
 
 @pytest.mark.parametrize("version", ["3.10", "3.11", "3.12", "3.13"])

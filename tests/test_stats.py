@@ -29,7 +29,7 @@ def test_a_window_holds_what_came_since_the_last_one():
             assert stats.take_window()[1].mean("loss") == 2.0
     totals, window = stats.take_window()
     assert window.mean("loss") == 8.0
-    assert (window.trained_steps, window.lag_sum, window.lag_rows, window.lag_max) == (8, 1.0, 2, 1)
+    assert (window.lag_sum, window.lag_rows, window.lag_max) == (1.0, 2, 1)
     assert (totals.updates, totals.steps, totals.lag_rows) == (3, 24, 6)
 
 
@@ -69,6 +69,26 @@ def test_copies_do_not_change_any_more():
     assert (totals.predictions, timings.requests) == (0, 0)
     assert (stats.totals().predictions, stats.timings().requests) == (32, 1)
     assert stats.timings().since(timings).requests == 1
+
+
+def test_a_window_and_its_totals_are_of_one_moment():
+    stats, ended = Stats(Totals()), threading.Event()
+
+    def report():
+        while not ended.is_set():
+            stats.trained(batch(versions=[0]), update(), Timings())
+
+    threads = [threading.Thread(target=report) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    before = 0
+    for _ in range(2_000):
+        totals, window = stats.take_window()
+        assert totals.lag_rows - before == window.lag_rows
+        before = totals.lag_rows
+    ended.set()
+    for thread in threads:
+        thread.join()
 
 
 def test_nothing_is_lost_between_threads():

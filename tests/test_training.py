@@ -67,7 +67,7 @@ def test_the_headers_of_the_logs(atari_run):
     header = (run_dir / "throughput.csv").read_text().splitlines()[0]
     assert header.startswith(
         "seconds,steps,frames,pps,tps,updates_per_second,trained_steps_per_second,frames_per_second,agents,predictors,"
-        "trainers,prediction_queue,training_queue,mean_prediction_batch,mean_training_batch,mean_policy_lag_updates,"
+        "trainers,games,prediction_queue,training_queue,mean_prediction_batch,mean_training_batch,mean_policy_lag_updates,"
         "max_policy_lag_updates,"
     )
     # What the algorithm reports of an update, by its names.
@@ -123,6 +123,68 @@ def test_a_resumed_run_has_the_weights_that_were_saved(tmp_path):
     assert len(weights) > 2
     for name in weights:
         np.testing.assert_array_equal(went_on[name], arrays[name])
+
+
+def test_what_is_asked_for_at_a_resume_stays_and_is_written_down(tmp_path):
+    run_dir = tmp_path / "run"
+    assert program.run(*TINY, "--run-dir", run_dir, "--steps", 1_000).returncode == 0
+    drawn = json.loads((run_dir / "config.json").read_text())["settings"]["learning"]["seed"]
+    assert drawn > 0
+    for more in (["--learning-rate", "1e-5"], []):
+        assert program.run("--resume", run_dir, "--minutes", 0.02, *more).returncode == 0
+        config = json.loads((run_dir / "config.json").read_text())
+        assert config["settings"]["learning"]["learning_rate"] == 1e-5
+        assert config["settings"]["learning"]["seed"] == drawn
+    first, second = config["history"]
+    assert first["changed"] == {"learning_rate": [0.002, 1e-5]}
+    assert "--learning-rate" in first["command"]
+    assert second["changed"] == {}
+    assert checkpoint.load_newest(run_dir / "checkpoints")[2]["settings"]["learning"]["learning_rate"] == 1e-5
+
+
+@pytest.mark.parametrize("flag", [["--preset", "paper"], ["--protocol", "machado"], ["--name", "x"], ["--from", "y"]])
+def test_what_belongs_to_the_start_of_a_run_is_refused_at_a_resume(atari_run, flag):
+    ended = program.run("--resume", atari_run[0], *flag)
+    assert ended.returncode == 2
+    assert ended.stderr == f"ga3c: {flag[0]} belongs to the start of a run: with --resume, leave it out.\n"
+
+
+def test_a_run_says_what_it_does_from_the_start_to_the_end(atari_run):
+    run_dir, _, output = atari_run
+    said = [
+        "Starting ",
+        " processes, and compiling the network",
+        "Stopping: the agents hand over what they have played",
+        "Saved in",
+        f"Go on: ./run.sh --resume {run_dir}   Watch it play: ./play.sh {run_dir}",
+    ]
+    places = [output.index(text) for text in said]
+    assert places == sorted(places)
+    rows = program.rows(run_dir / "throughput.csv")
+    assert float(rows[-1]["pps"]) > 0  # the seconds of the stop alone would say 0
+    assert {int(row["games"]) % 32 for row in rows} == {0}
+    assert int(rows[-1]["games"]) > 0
+
+
+def test_signals_that_come_while_another_is_handled_do_no_harm(tmp_path):
+    """Each report that is asked for asks for another, in the middle: a lock would wait for itself."""
+    code = """
+import os, signal
+from ga3c.server import Server
+wake, depth = Server._wake, 0
+def wake_again(self):
+    global depth
+    depth += 1
+    if depth < 50:
+        os.kill(os.getpid(), signal.SIGQUIT)
+    wake(self)
+Server._wake = wake_again
+"""
+    started = Started(tmp_path / "log", *TINY, "--run-dir", tmp_path / "run", "--log-seconds", 0.5, code=code)
+    started.wait_for(lambda: len(program.rows(tmp_path / "run" / "throughput.csv")) > 1)
+    os.kill(started.process.pid, signal.SIGQUIT)
+    started.wait_for(lambda: "Who waits for whom" in started.log.read_text())
+    assert started.stop() == 130
 
 
 NEW_NUMBER = """
@@ -357,8 +419,8 @@ def test_updates_that_are_not_finite_are_left_out_and_counted(tmp_path):
 
 def test_if_none_is_finite_any_more_it_goes_back_and_then_ends(tmp_path):
     run_dir = tmp_path / "run"
-    code = NOT_FINITE.format(when="self.version >= 400")
-    limits = ["--checkpoint-seconds", 1, "--controller", "off", "--minutes", 2]
+    code = "import glob" + NOT_FINITE.format(when=f"self.version >= 50 and glob.glob('{run_dir}/checkpoints/*.npz')")
+    limits = ["--checkpoint-seconds", 1, "--controller", "off"]
     ended = program.run(*TINY, "--run-dir", run_dir, *limits, code=code)
     assert ended.returncode == 1, ended.stderr + ended.stdout
     assert ended.stdout.count("going back to the weights of checkpoint-") == 3

@@ -47,10 +47,18 @@ class Endless(Match):
         return super().step(action)
 
 
-class Seeded(Match):
-    """Shows the seed of its game."""
+class Forever(Match):
+    """A game that never ends."""
 
-    observation_space = gymnasium.spaces.Box(0.0, 2.0**31, (1,), np.float64)
+    def step(self, action):
+        self._step = 0
+        return super().step(action)
+
+
+class Seeded(Match):
+    """Shows the seed of its game, in two halves."""
+
+    observation_space = gymnasium.spaces.Box(0.0, 2.0**16, (2,), np.float32)
 
     def reset(self, *, seed=None, options=None):
         self._seed = seed if seed is not None else self._seed
@@ -59,7 +67,7 @@ class Seeded(Match):
 
     def _show(self):
         super()._show()
-        return np.array([self._seed], np.float64)
+        return np.array(divmod(self._seed, 2**16), np.float32)  # a float32 does not hold all of it
 
 
 class Heavy(Match):
@@ -91,6 +99,7 @@ class Strange(Match):
 
 gymnasium.register("Match-v0", Match)
 gymnasium.register("Endless-v0", Endless)
+gymnasium.register("Forever-v0", Forever)
 gymnasium.register("Seeded-v0", Seeded)
 gymnasium.register("Heavy-v0", Heavy)
 for _what in ("reward", "number", "shape", "dtype"):

@@ -1,1 +1,20 @@
 """What a person runs: one file for each command, with `run(arguments) -> exit status`."""
+
+COMMANDS = {
+    "train": "train an agent (the default)",
+    "watch": "look at a run that goes on or has ended",
+    "play": "watch a trained agent play",
+    "evaluate": "measure a trained agent over many games",
+    "list": "list all runs: state, steps, score, settings of their own",
+    "games": "list the games there are",
+    "compare": "train several settings over several seeds and compare them",
+    "export": "put a trained agent into a small directory, to ship or to keep",
+    "plot": "draw the curves of one or more runs",
+    "report": "write a page about a run, to send to somebody",
+    "dashboard": "see all runs in a browser",
+    "doctor": "check what this machine has, and what it reaches",
+    "benchmark": "measure how fast this machine trains, and how fast it could",
+    "reproduce": "make a figure or table of the paper again",
+    "help": "show this; COMMAND --help shows its options",
+}
+VERSION = "--version"

@@ -19,8 +19,8 @@ class AgentOptions:
     newest run."""
     checkpoint: str | None = None
     """The checkpoint file to take, instead of a run's newest."""
-    greedy: bool = False
-    """Take the most probable action instead of sampling from the policy."""
+    best: bool = False
+    """Take the checkpoint with the best mean score of 100 games, instead of the newest."""
     seed: int = 1_000
     """Seeds the sampling of actions; the games are seeded seed, seed + 1, ..."""
     episodes: int = 1
@@ -31,4 +31,4 @@ def load(options: AgentOptions) -> TrainedAgent:
     """The agent that the options mean. Raises ConfigError."""
     if options.episodes is not None and options.episodes < 1:
         raise ConfigError(f"--episodes {options.episodes} is out of range: give a number of at least 1.")
-    return trained_agent.load(options.run, options.game, options.checkpoint, options.seed)
+    return trained_agent.load(options.run, options.game, options.checkpoint, options.seed, options.best)

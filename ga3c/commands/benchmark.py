@@ -1,9 +1,8 @@
 """Measures how fast this machine trains, and how fast it could: python -m ga3c benchmark --game Pong."""
 
-import json
 from pathlib import Path
 
-from ga3c.commands.command_line import parse
+from ga3c.commands.command_line import check_writable, parse, write_json
 from ga3c.errors import ConfigError
 from ga3c.experiments.benchmark import BenchmarkOptions, measure, report, training_settings
 from ga3c.settings import ranges
@@ -17,8 +16,10 @@ def run(arguments: list[str]) -> int:
     ranges.check(training_settings(options))
     if options.seconds < 2 or options.rounds < 1:
         raise ConfigError("--seconds must be at least 2 and --rounds at least 1.")
+    if options.json:
+        check_writable("--json", Path(options.json))
     figures = measure(options)
     print("\n" + report(figures))
     if options.json:
-        Path(options.json).write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+        write_json(options.json, figures)
     return 0

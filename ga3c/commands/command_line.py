@@ -2,14 +2,18 @@
 
 import contextlib
 import io
+import json
+import os
 import re
 from dataclasses import replace
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, TypeVar, Union, get_args, get_origin
 
 import tyro
 
 from ga3c.errors import ConfigError
+from ga3c.records.disk import write_whole
 
 T = TypeVar("T")
 RunArgument = Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[RUN]")]
@@ -31,6 +35,29 @@ def _optional(asked: tyro.constructors.PrimitiveTypeInfo) -> tyro.constructors.P
     )
 
 
+@_types.primitive_rule
+def _whole(asked: tyro.constructors.PrimitiveTypeInfo) -> tyro.constructors.PrimitiveConstructorSpec | None:
+    """A whole number may be written as 1e6 or 1_000_000, too."""
+    if asked.type is not int:
+        return None
+
+    def read(words: list[str]) -> int:
+        with contextlib.suppress(ValueError):
+            return int(words[0])
+        with contextlib.suppress(ValueError, OverflowError):
+            if (number := float(words[0])) == int(number):
+                return int(number)
+        raise ValueError(f"{words[0]} is no whole number")
+
+    return tyro.constructors.PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="INT",
+        instance_from_str=read,
+        is_instance=lambda value: isinstance(value, int) and not isinstance(value, bool),
+        str_from_instance=lambda value: [str(value)],
+    )
+
+
 def parse(options: type[T], arguments: list[str], default: T, description: str, command: str) -> T:
     """Parses flags into `options`, over `default`. Raises ConfigError, of one line, for anything wrong."""
     errors = io.StringIO()
@@ -48,6 +75,25 @@ def parse(options: type[T], arguments: list[str], default: T, description: str, 
         if end.code:
             raise ConfigError(_one_line(errors.getvalue())) from None
         raise
+
+
+def check_writable(flag: str, path: Path, makes_directories: bool = False) -> None:
+    """Before anything that takes time. Raises ConfigError where a file, or a directory, could not be written."""
+    place = path if path.is_dir() else path.absolute().parent
+    while makes_directories and not place.exists():
+        place = place.parent
+    if not place.is_dir():
+        raise ConfigError(f"{flag} {path}: there is no directory {place}.")
+    if not os.access(path if path.exists() else place, os.W_OK):
+        raise ConfigError(f"{flag} {path}: it cannot be written there. Name another place.")
+
+
+def write_json(file: str, content: dict) -> None:
+    """Raises ConfigError."""
+    try:
+        write_whole(Path(file), json.dumps(content, indent=2) + "\n")
+    except OSError as error:
+        raise ConfigError(f"Cannot write {file}: {error.strerror}.") from error
 
 
 def value_of(flag: str, arguments: list[str]) -> str | None:

@@ -22,6 +22,9 @@ other; lets the agents play; and writes a table with confidence intervals, and t
 Example: ./run.sh compare --game Pong --setting default --setting "slow: --learning-rate 1e-4" --seeds 3"""
 
 
+TAKEN = ("--game", "--seed", "--minutes", "--steps", "--run-dir", "--name", "--resume")  # compare says these itself
+
+
 @dataclass(frozen=True)
 class CompareOptions:
     setting: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
@@ -60,6 +63,9 @@ def plan(options: CompareOptions) -> list[LearningRun]:
             flags = tuple(shlex.split(text))
         except ValueError as error:
             raise ConfigError(f"--setting {name!r}: {error}.") from error
+        for flag in TAKEN:
+            if train.value_of(flag, list(flags)) is not None:
+                raise ConfigError(f"--setting {name!r}: {flag} is not for a setting; compare has an option for it.")
         train.parse_settings(["--game", game, *flags])  # refuses what train would refuse
         runs.append(LearningRun(game, name, flags, seed, 60 * options.minutes, options.steps))
     return runs

@@ -1,6 +1,5 @@
 """Measures a trained agent over many games: python -m ga3c evaluate --game Boxing --episodes 30."""
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Literal
 
 from ga3c.commands import agent_options
 from ga3c.commands.agent_options import AgentOptions
-from ga3c.commands.command_line import parse
+from ga3c.commands.command_line import check_writable, parse, write_json
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError
 from ga3c.experiments import evaluation
@@ -25,14 +24,20 @@ class EvaluateOptions(AgentOptions):
     """The rules to play under: the paper's (no-op starts), or those of Machado et al. 2018 (sticky actions, all 18
     actions). Default: those of the training."""
     json: str | None = None
-    """File to write the result into. Its main scores are those of sampled actions; of greedy ones with --greedy."""
+    """File to write the result into. Its main scores are those of sampled actions."""
+    most_steps: int = 108_000
+    """A game is cut off after so many steps, and its score until then counts: some games never end."""
 
 
 def run(arguments: list[str]) -> int:
     options = parse(EvaluateOptions, arguments, EvaluateOptions(), DESCRIPTION, "evaluate")
+    if options.most_steps < 1:
+        raise ConfigError(f"--most-steps {options.most_steps} is out of range: give a number of at least 1.")
+    if options.json:
+        check_writable("--json", Path(options.json))
     agent = agent_options.load(options)
     settings = evaluation.settings_under(agent, options.protocol)
-    outcome = evaluation.result(agent, settings, options.episodes, options.seed, options.greedy)
+    outcome = evaluation.result(agent, settings, options.episodes, options.seed, options.most_steps)
     print(f"  {options.episodes} games in each way, protocol {outcome['fingerprint']}")
     trained_under = protocols.fingerprint(agent.settings.environment)
     if mix := protocols.mix([outcome["fingerprint"], trained_under]):
@@ -41,11 +46,10 @@ def run(arguments: list[str]) -> int:
     print(f"  {'actions':20}" + "".join(f"{text:>22}" for text in ("sampled", "most probable")))
     for name in ways[0]:
         print(f"  {name:20}" + "".join(f"{way[name]:>22}" for way in ways))
+    if cut := sum(way["cut_off"] for way in outcome["ways"].values()):
+        print(f"  {cut} games were cut off after {options.most_steps:,} steps (--most-steps)")
     if options.json:
-        try:
-            Path(options.json).write_text(json.dumps(outcome, indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(f"Cannot write {options.json}: {error.strerror}.") from error
+        write_json(options.json, outcome)
     return 0
 
 

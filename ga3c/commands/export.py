@@ -5,7 +5,8 @@ from pathlib import Path
 
 from ga3c.commands import agent_options
 from ga3c.commands.agent_options import AgentOptions
-from ga3c.commands.command_line import RunArgument, parse
+from ga3c.commands.command_line import RunArgument, check_writable, parse
+from ga3c.errors import ConfigError
 from ga3c.experiments.export import export
 from ga3c.records import run_directory
 
@@ -21,6 +22,8 @@ class ExportOptions:
     """The game whose newest run is taken if no directory is named."""
     out: str | None = None
     """Directory to make. Default: results/pretrained/GAME."""
+    replace: bool = False
+    """Replace the agent that lies there already."""
     episodes: int = 30
     """Games to play for the scores, in each way to play."""
     seed: int = 1_000
@@ -30,8 +33,13 @@ class ExportOptions:
 def run(arguments: list[str]) -> int:
     options = parse(ExportOptions, arguments, ExportOptions(), DESCRIPTION, "export")
     directory = run_directory.existing(options.run) if options.run else run_directory.newest(options.game)
+    if run_directory.is_exported(directory):
+        raise ConfigError(f"{directory} is an exported agent already: copy the directory.")
     agent = agent_options.load(AgentOptions(run=str(directory), episodes=options.episodes, seed=options.seed))
     out = Path(options.out) if options.out else run_directory.PRETRAINED / run_directory.game_directory(agent.game).name
+    if (out / "config.json").exists() and not options.replace:
+        raise ConfigError(f"There is an agent in {out} already: name another directory with --out, or add --replace.")
+    check_writable("--out", out, makes_directories=True)
     print(f"Playing twice {options.episodes} games ...", flush=True)
     export(agent, directory, out, options.episodes, options.seed)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ga3c.commands import agent_options
 from ga3c.commands.agent_options import AgentOptions
-from ga3c.commands.command_line import parse
+from ga3c.commands.command_line import check_writable, parse
 from ga3c.errors import ConfigError
 from ga3c.play import session
 from ga3c.play.keyboard import HELP, Keyboard
@@ -26,6 +26,8 @@ DESCRIPTION = f"""Plays whole games with a trained agent and prints each score. 
 class PlayOptions(AgentOptions):
     episodes: int | None = None
     """Games to play (in each place of a grid). Default: 1; with --live as many as somebody watches."""
+    greedy: bool = False
+    """Take the most probable action instead of sampling from the policy."""
     record: str | None = None
     """Video file to write (.mp4 or .gif) instead of opening a window."""
     terminal: bool = False
@@ -45,8 +47,8 @@ def _check(options: PlayOptions) -> Path | None:
     video = Path(options.record) if options.record else None
     if video and video.suffix not in (".mp4", ".gif"):
         raise ConfigError(f"--record {video}: name a file that ends in .mp4 or .gif.")
-    if video and not video.absolute().parent.is_dir():
-        raise ConfigError(f"--record {video}: there is no directory {video.absolute().parent}.")
+    if video:
+        check_writable("--record", video)
     if video and options.terminal:
         raise ConfigError("--record and --terminal: give one of them.")
     if options.terminal and not terminal.can_show():
@@ -55,8 +57,8 @@ def _check(options: PlayOptions) -> Path | None:
         raise ConfigError(f"--speed {options.speed:g} is out of range: give a number from 0 to 1000.")
     if not 1 <= options.grid <= 64:
         raise ConfigError(f"--grid {options.grid} is out of range: give a number from 1 to 64.")
-    if options.live and options.checkpoint:
-        raise ConfigError("--live follows a run, not a checkpoint: leave --checkpoint out.")
+    if options.live and (options.checkpoint or options.best):
+        raise ConfigError("--live follows a run, not a checkpoint: leave --checkpoint and --best out.")
     return video
 
 

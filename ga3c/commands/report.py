@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ga3c.commands import agent_options
 from ga3c.commands.agent_options import AgentOptions
-from ga3c.commands.command_line import RunArgument, parse
+from ga3c.commands.command_line import RunArgument, check_writable, parse
 from ga3c.errors import ConfigError
 from ga3c.experiments import evaluation
 from ga3c.play.recording import film
@@ -45,8 +45,7 @@ def run(arguments: list[str]) -> int:
     options = parse(ReportOptions, arguments, ReportOptions(), DESCRIPTION, "report")
     directory = run_directory.existing(options.run) if options.run else run_directory.newest(options.game)
     out = Path(options.out) if options.out else directory / "report.html"
-    if not out.absolute().parent.is_dir():
-        raise ConfigError(f"--out {out}: there is no directory {out.absolute().parent}.")
+    check_writable("--out", out)
     agent = agent_options.load(AgentOptions(run=str(directory), episodes=options.episodes, seed=options.seed))
     print(f"Playing twice {options.episodes} games ...", flush=True)
     rows = scores(agent, options.episodes, options.seed)

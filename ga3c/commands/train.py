@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -26,8 +27,7 @@ from ga3c.views import live_screen
 from ga3c.views.plot import draw
 from ga3c.views.terminal import can_show
 
-DESCRIPTION = """Trains an agent with GA3C. Other commands, as the first word: watch, play, evaluate,
-compare, plot, report, export, dashboard, benchmark, reproduce, doctor."""
+DESCRIPTION = """Trains an agent with GA3C. ./run.sh help lists the other commands."""
 
 
 SAME_WISH_SECONDS = 1.0  # between two signals that mean one stop
@@ -43,8 +43,15 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
         settings = parse(Settings, arguments, default, DESCRIPTION, "train")
         run_dir = None
     else:
+        for flag in ("--preset", "--protocol", "--name", "--from"):
+            if value_of(flag, arguments) is not None:
+                raise ConfigError(f"{flag} belongs to the start of a run: with --resume, leave it out.")
         wanted = parse(Settings, arguments, Settings(), DESCRIPTION, "train")
         run_dir = run_directory.find(wanted)
+        if run_directory.is_exported(run_dir):
+            raise ConfigError(
+                f"{run_dir} is an exported agent, not a run: --from {run_dir} begins a new run with its weights."
+            )
         saved = read_settings(run_dir)
         fresh = replace(saved.run, steps=None, minutes=None, episodes=None)
         settings = parse(Settings, arguments, replace(saved, run=fresh), DESCRIPTION, "train")
@@ -67,6 +74,8 @@ def _resume_with_value(arguments: list[str]) -> list[str]:
 
 def run(arguments: list[str]) -> int:
     settings, run_dir = parse_settings(arguments)
+    if not settings.learning.seed:  # drawn once, written down, and kept over a resume
+        settings = replace(settings, learning=replace(settings.learning, seed=random.randrange(1, 2**31)))
     start_forkserver()
     games = environments.make(settings.environment, 1, 0)
     spec = games.spec
@@ -75,7 +84,7 @@ def run(arguments: list[str]) -> int:
     console = Console()
     resumed = run_dir is not None
     if resumed:
-        run_directory.lock(run_dir, settings.run)
+        run_directory.go_on(run_dir, settings)
     else:
         run_dir = run_directory.create(settings)
     console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, Disk(lambda _: None)).append)
@@ -113,7 +122,7 @@ def run(arguments: list[str]) -> int:
         model = server.system.model
         console.say(
             f"{model.network_name} network, {model.parameters:,} parameters, on the {server.system.device}; "
-            f"seed {server.seed}."
+            f"seed {settings.learning.seed}."
         )
         server.serve(_Plotter(run_dir, settings.run.plot_seconds).tick)
     except TrainingFailed as failure:
@@ -124,6 +133,8 @@ def run(arguments: list[str]) -> int:
             run_directory.discard(run_dir)
         raise
     finally:
+        if stops:
+            console.say("Stopping: the agents hand over what they have played, then the run is saved ...")
         totals = server.stop()
         console.end()
     if totals:
@@ -134,6 +145,7 @@ def run(arguments: list[str]) -> int:
         )
         if server.saved:
             console.say(f"Saved in {_short(run_dir)}")
+            console.say(f"Go on: ./run.sh --resume {_short(run_dir)}   Watch it play: ./play.sh {_short(run_dir)}")
         else:
             failed = True
             console.say(f"The last checkpoint could not be written: --resume {_short(run_dir)} takes the one before.")

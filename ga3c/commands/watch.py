@@ -1,5 +1,6 @@
 """Shows a run that goes on, or one that has ended, from its files: python -m ga3c watch [RUN]."""
 
+import math
 import os
 import signal
 import time
@@ -11,6 +12,7 @@ from ga3c.records import run_directory
 from ga3c.records.console import Console
 from ga3c.views import live_screen, terminal
 from ga3c.views.run_view import RunView
+from ga3c.views.training_screen import number
 
 DESCRIPTION = """Shows the screen of a run: live while it trains, once if it has ended. Changes nothing."""
 FOOTER = "q leaves; the training goes on."
@@ -56,13 +58,21 @@ def _print(view: RunView) -> None:
 
 def _follow(view: RunView) -> None:
     """A line for each new row, as the training itself writes to a pipe; for a run that has ended, its last."""
+    if view.exported:
+        found = view.evaluation
+        print(
+            f"{view.game}, exported: {number(found.steps)} steps ({number(found.frames)} frames) in "
+            f"{number(found.minutes, 1)} minutes; mean score of {number(found.games)} games {number(found.mean, 2)}."
+        )
+        return
     console, shown = Console(), max(len(view.throughput) - 1, 0)
     while True:
         rows = view.throughput.columns
         for index in range(min(shown, len(view.throughput)), len(view.throughput)):
             row = SimpleNamespace(**{name: values[index] for name, values in rows.items()})
-            row.episodes = int(row.episodes)
-            console.status(row, view.episodes.last("score"))
+            if math.isfinite(row.seconds) and math.isfinite(row.episodes):
+                row.episodes = int(row.episodes)
+                console.status(row, view.episodes.last("score"))
         shown = len(view.throughput)
         if not view.running:
             return

@@ -53,7 +53,8 @@ def set_up_device(device: str, threads: int) -> str:
 def threads(name: str) -> int:
     """How many threads to give one TensorFlow operation, on a machine without a GPU.
 
-    Games and model share the cores, so a few are best; only the two largest networks keep all busy (measured: README).
+    Games and model share the cores, so a few are best; only the two largest networks keep all busy (results/README.md
+    has the measurement).
     """
     cores = usable_cores()
     return cores if name in ("large-stride-1", "large-stride-2") else max(1, cores // 4)

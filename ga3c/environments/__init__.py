@@ -35,12 +35,12 @@ def resolve(name: str) -> tuple[str, str]:
         return "gymnasium", name
     by_plain_name = {_plain(text): text for text in [*map(atari.display_name, roms.values()), *ids]}
     near = [by_plain_name[n] for n in difflib.get_close_matches(_plain(name), by_plain_name, n=3, cutoff=0.5)]
-    hint = f" Nearest: {', '.join(near)}." if near else " See the README for the games there are."
+    hint = f" Nearest: {', '.join(near)}." if near else " ./run.sh games lists those there are."
     raise ConfigError(f"Unknown game '{name}'.{hint}")
 
 
 def make(settings: EnvironmentSettings, count: int, seed: int, threads: int = 1):
-    """`count` environments of `settings.game` that step together, seeded seed, seed + 1, ...
+    """`count` environments of `settings.game` that step together, seeded seed, seed + 1, ... (2**31 is 0 again).
 
     `threads` is for Atari alone. Raises ConfigError where the game cannot be had.
     """

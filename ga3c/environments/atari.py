@@ -48,7 +48,7 @@ class AtariEnvironments:
     def __init__(self, rom: str, settings: EnvironmentSettings, count: int, seed: int, threads: int = 1):
         size, stack = settings.frame_size_pixels, settings.frame_stack
         self._env = _vector_env(rom, settings, count, threads, img_height=size, img_width=size, stack_num=stack)
-        self._seeds = np.arange(seed, seed + count)
+        self._seeds = np.arange(seed, seed + count, dtype=np.int64) % 2**31
         self._states = np.empty((count, size, size, stack), np.uint8)
         self._lives = np.zeros(count, np.int32)
         self._life_loss_terminates = settings.life_loss_terminates
@@ -91,7 +91,7 @@ class AtariScreen:
     def __init__(self, rom: str, settings: EnvironmentSettings, seed: int, count: int = 1):
         view = {"img_height": 210, "img_width": 160, "grayscale": False, "stack_num": 1}
         self._env = _vector_env(rom, settings, count, 1, **view)
-        self._seeds = np.arange(seed, seed + count)
+        self._seeds = np.arange(seed, seed + count, dtype=np.int64) % 2**31
         self.action_names = [action.name for action in self._env.ale.get_action_set()]  # FIRE, UPRIGHT, ...
 
     def reset(self) -> np.ndarray:

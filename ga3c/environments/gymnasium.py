@@ -84,8 +84,9 @@ class GymnasiumEnvironments:
             raise ConfigError(
                 f"The game '{name}' has the action space {actions}: only discrete actions can be learned."
             )
-        self._space, self._seed, self._first_action = space, seed, int(actions.start)
-        shape = self._convert(self.env.reset(seed=seed)[0]).shape[1:]
+        self._seeds = [number % 2**31 for number in range(seed, seed + count)]
+        self._space, self._first_action = space, int(actions.start)
+        shape = self._convert(self.env.reset(seed=self._seeds)[0]).shape[1:]
         self.spec = EnvironmentSpec(
             name=name.partition(":")[2] or name,
             observation_shape=shape,
@@ -104,7 +105,7 @@ class GymnasiumEnvironments:
         return observations[..., None] if observations.ndim == 3 else observations
 
     def reset(self) -> np.ndarray:
-        return self._convert(self.env.reset(seed=self._seed)[0])
+        return self._convert(self.env.reset(seed=self._seeds)[0])
 
     def step(self, actions: np.ndarray):
         observations, rewards, terminated, truncated, _ = self.env.step(actions + self._first_action)

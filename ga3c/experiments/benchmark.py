@@ -13,6 +13,7 @@ import numpy as np
 from ga3c import environments, networks
 from ga3c.errors import ConfigError
 from ga3c.experiments import station_costs
+from ga3c.experiments.runs import child_environment
 from ga3c.machine import usable_cores
 from ga3c.processes.agent_pool import start_forkserver
 from ga3c.records.disk import read_csv
@@ -81,7 +82,8 @@ def measure_run(options: BenchmarkOptions) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as scratch, (Path(scratch) / "output.txt").open("w+") as output:
         run = Path(scratch) / "run"
         command = [sys.executable, "-m", "ga3c", "train", "--run-dir", str(run), *flags]
-        with subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True) as process:
+        how = {"stdout": output, "stderr": output, "start_new_session": True, "env": child_environment()}
+        with subprocess.Popen(command, **how) as process:
             try:
                 rows, learning = {}, np.array([])
                 while len(learning) < SETTLING_SECONDS + options.seconds / 2:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ga3c.experiments.aggregates import interquartile_mean, interval, probability_of_improvement
-from ga3c.experiments.runs import RunFailed, directory_of, perform
+from ga3c.experiments.runs import RunFailed, child_environment, directory_of, perform
 from ga3c.records import checkpoint, run_directory
 from ga3c.records.collapse import collapses
 from ga3c.records.disk import read_csv
@@ -56,6 +56,7 @@ class Outcome(NamedTuple):
     directory: Path
     minutes: float
     steps: int
+    frames: int
     games: int
     mean_of_last_games: float  # of the last 100 in training
     mean_over_time: float  # of the score, from the first second to the last: how early it learned
@@ -94,6 +95,7 @@ def _outcome(run: LearningRun, directory: Path, evaluation_games: int) -> Outcom
         directory,
         rows["seconds"][-1] / 60,
         int(rows["steps"][-1]),
+        int(rows["frames"][-1]),
         len(scores),
         float(scores[-curves.SMOOTH_GAMES :].mean()) if len(scores) else float("nan"),
         float(np.interp(np.linspace(0, run.seconds / 60, 1000), seconds, score).mean()) if len(score) else float("nan"),
@@ -113,8 +115,8 @@ def _evaluation(run: LearningRun, directory: Path, games: int) -> dict:
         pass
     print(f"{run.name}: playing {games} games ...", flush=True)
     command = [sys.executable, "-m", "ga3c", "evaluate", str(directory), "--json", str(file)]
-    seed = str(1_000_000 + 1_000 * run.seed)
-    done = subprocess.run([*command, "--episodes", str(games), "--seed", seed], capture_output=True, text=True)
+    command += ["--episodes", str(games), "--seed", str(1_000_000 + 1_000 * run.seed)]
+    done = subprocess.run(command, capture_output=True, text=True, env=child_environment())
     if done.returncode:
         raise RunFailed(f"{run.name} could not be evaluated: {done.stderr.strip()}")
     return json.loads(file.read_text(encoding="utf-8"))

@@ -14,33 +14,42 @@ from ga3c.play.trained_agent import TrainedAgent
 from ga3c.settings.game import EnvironmentSettings
 
 AT_ONCE = 32
+MOST_STEPS = 108_000  # of a game that does not end
 WAYS = {"sampled": False, "greedy": True}  # actions sampled from the policy, or the most probable ones
 
 
-def play_games(policy: Callable, settings: EnvironmentSettings, episodes: int, seed: int, greedy: bool) -> list[float]:
-    """True scores of `episodes` whole games, in the order of their seeds: seed, seed + 1, ...
+def play_games(
+    policy: Callable, settings: EnvironmentSettings, episodes: int, seed: int, greedy: bool, most_steps: int
+) -> tuple[list[float], int]:
+    """True scores of `episodes` whole games, in the order of their seeds: seed, seed + 1, ...; and how many were cut.
 
-    `policy(observations)` gives sampled actions [batch], logits [batch, actions] and values [batch].
+    `policy(observations)` gives sampled actions [batch], logits [batch, actions] and values [batch]. A game that does
+    not end is cut off after `most_steps`.
     """
-    scores: list[float] = []
+    scores, cut_off = [], 0
     while len(scores) < episodes:
         count = min(AT_ONCE, episodes - len(scores))
-        scores += _play_at_once(policy, settings, count, seed + len(scores), greedy)
-    return scores
+        played, cut = _play_at_once(policy, settings, count, seed + len(scores), greedy, most_steps)
+        scores, cut_off = scores + played, cut_off + cut
+    return scores, cut_off
 
 
-def _play_at_once(policy: Callable, settings: EnvironmentSettings, count: int, seed: int, greedy: bool) -> list[float]:
+def _play_at_once(
+    policy: Callable, settings: EnvironmentSettings, count: int, seed: int, greedy: bool, most_steps: int
+) -> tuple[list[float], int]:
     games = environments.make(settings, count, seed, threads=usable_cores())
     scores, playing = np.zeros(count), np.ones(count, np.bool_)
     observations = games.reset()
-    while playing.any():
+    for _ in range(most_steps):
         sampled, logits, _ = policy(observations)
         actions = logits.argmax(axis=1) if greedy else sampled
         observations, rewards, terminated, truncated, _ = games.step(actions.astype(np.int64))
         scores += rewards * playing
         playing &= ~(terminated | truncated)  # the games that go on for company do not count
+        if not playing.any():
+            break
     games.close()
-    return scores.tolist()
+    return scores.tolist(), int(playing.sum())
 
 
 def summary(scores: list[float], settings: EnvironmentSettings) -> dict:
@@ -59,11 +68,14 @@ def summary(scores: list[float], settings: EnvironmentSettings) -> dict:
     }
 
 
-def evaluate(policy: Callable, settings: EnvironmentSettings, episodes: int, seed: int) -> dict:
+def evaluate(
+    policy: Callable, settings: EnvironmentSettings, episodes: int, seed: int, most_steps: int = MOST_STEPS
+) -> dict:
     """Plays in both ways. The result says all that its scores depend on, but for the weights."""
-    ways = {
-        way: summary(play_games(policy, settings, episodes, seed, greedy), settings) for way, greedy in WAYS.items()
-    }
+    ways = {}
+    for way, greedy in WAYS.items():
+        scores, cut_off = play_games(policy, settings, episodes, seed, greedy, most_steps)
+        ways[way] = summary(scores, settings) | {"cut_off": cut_off}
     rules = {name: value for name, value in vars(settings).items() if name not in ("game", "reward_clip")}
     fingerprint = protocols.fingerprint(settings)
     return {"episodes": episodes, "seed": seed, "protocol": rules, "fingerprint": fingerprint, "ways": ways}
@@ -88,13 +100,14 @@ def settings_under(agent: TrainedAgent, protocol: str | None) -> EnvironmentSett
     return asked
 
 
-def result(agent: TrainedAgent, settings: EnvironmentSettings, episodes: int, seed: int, greedy: bool) -> dict:
-    """What --json writes: the way asked for at the top, and both under `ways`."""
-    found = evaluate(agent.model.policy, settings, episodes, seed)
+def result(
+    agent: TrainedAgent, settings: EnvironmentSettings, episodes: int, seed: int, most_steps: int = MOST_STEPS
+) -> dict:
+    """What --json writes: the scores of sampled actions at the top, and both ways under `ways`."""
+    found = evaluate(agent.model.policy, settings, episodes, seed, most_steps)
     return {
         "game": agent.game,
-        **found["ways"]["greedy" if greedy else "sampled"],
-        "greedy": greedy,
+        **found["ways"]["sampled"],
         "steps_trained": agent.steps,
         "checkpoint": str(agent.path),
         **found,

@@ -25,17 +25,20 @@ def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) 
         hardware = {name: description["hardware"][name] for name in ("processor", "cores")}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"Cannot read {run / 'config.json'}: {error}") from error
+    description.pop("history", None)  # names places of this machine
     description |= {"settings": saved_settings.to_dict(settings), "command": command(settings).split()}
     arrays, meta = checkpoint.load(agent.path)
     saved = replace(progress.from_meta(meta, agent.path), settings=settings)
-    minutes, frames = saved.totals.seconds / 60, agent.steps * settings.environment.frame_skip_frames
+    minutes, frames = saved.totals.seconds / 60, agent.steps * agent.frames_per_step
     x, y = curves.thinned(*curves.of_run(run, curves.SCORE_OVER_TIME))
     steps, _ = curves.thinned(*curves.of_run(run, curves.SCORE_OVER_STEPS))
-    outcome = result(agent, settings.environment, episodes, seed, greedy=False)
+    outcome = result(agent, settings.environment, episodes, seed)
     outcome |= {"checkpoint": agent.path.name, "minutes": minutes, "frames": frames}
     weights = {name: array for name, array in arrays.items() if not name.startswith("optimizer/")}
     try:
-        checkpoint.save(out / "checkpoints", agent.steps, weights, saved.to_meta(), keep=1)
+        path = checkpoint.save(out / "checkpoints", agent.steps, weights, saved.to_meta(), keep=1)
+        for replaced in {*checkpoint.saved(path.parent), path.with_name(checkpoint.BEST)} - {path}:
+            replaced.unlink(missing_ok=True)  # of the agent that lay there: it may have more steps
         write_whole(out / "config.json", json.dumps(description, indent=2) + "\n")
         write_whole(out / "evaluation.json", json.dumps(outcome, indent=2) + "\n")
         points = ((f"{m:.2f}", f"{s:.4f}", f"{v:.2f}") for m, s, v in zip(x, steps, y, strict=True))

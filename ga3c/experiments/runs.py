@@ -21,6 +21,11 @@ START_SECONDS = 10.0  # about what a run takes besides its time of training
 STOP_SECONDS = 20.0  # what an interrupted run gets to end by itself
 
 
+def child_environment() -> dict[str, str]:
+    """For a program of ours that this one starts: it ends when this one does, however that ends (`__main__`)."""
+    return os.environ | {"GA3C_PARENT": str(os.getpid())}
+
+
 class RunFailed(Exception):
     """A training run ended with an error; the text is for the user."""
 
@@ -101,7 +106,12 @@ def _make(run: Run, directory: Path) -> None:
     with output.open("w", encoding="utf-8") as file:
         # A session of its own: Ctrl-C reaches this process, which passes it on once.
         process = subprocess.Popen(
-            run.command(directory), stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
+            run.command(directory),
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+            env=child_environment(),
         )
         try:
             _wait(process, run, directory)

@@ -1,7 +1,7 @@
 """Running mean and deviation of what the agents see, as pure functions of tensors.
 
 Little moves on an Atari screen: in Pong the squares of the pixels are 800 times their variance. Without the
-background the first layers see what moves; Pong is learned in a fraction of the steps (README).
+background the first layers see what moves; Pong is learned in a fraction of the steps (results/README.md).
 """
 
 import math

@@ -22,23 +22,33 @@ class TrainedAgent:
     model: object
     settings: Settings
     game: str  # canonical name
+    frames_per_step: int
     steps: int
     path: Path
 
 
-def load(run: str | None, game: str | None, file: str | None, seed: int) -> TrainedAgent:
+def load(run: str | None, game: str | None, file: str | None, seed: int, best: bool = False) -> TrainedAgent:
     """The agent in the checkpoint `file`, else the newest of the run named, else of the newest run of the game.
 
-    `seed` seeds the sampling of its actions. Raises ConfigError.
+    `best`: not the newest, but the one with the best mean score of 100 games. `seed` seeds the sampling of its
+    actions. Raises ConfigError.
     """
     if run is not None and file is not None:
         raise ConfigError(f"RUN ({run}) and --checkpoint name an agent each: leave one out.")
+    if best and file is not None:
+        raise ConfigError("--best and --checkpoint name a checkpoint each: leave one out.")
     if file is not None:
         path = Path(file)
         arrays, meta = checkpoint.load(path)
     else:
         directory = run_directory.existing(run) if run else run_directory.trained(game)
-        path, arrays, meta = checkpoint.load_newest(directory / "checkpoints")
+        if best:
+            path = directory / "checkpoints" / checkpoint.BEST
+            if not path.exists():
+                raise ConfigError(f"--best: {directory} has no best checkpoint; it is kept once 100 games have ended.")
+            arrays, meta = checkpoint.load(path)
+        else:
+            path, arrays, meta = checkpoint.load_newest(directory / "checkpoints")
     saved = progress.from_meta(meta, path)
     settings, steps = saved.settings, saved.totals.steps
     trained_on = settings.environment.game
@@ -56,7 +66,7 @@ def load(run: str | None, game: str | None, file: str | None, seed: int) -> Trai
     model = Model(spec, settings.learning, A3C(settings.learning), seed, xla=False)
     model.restore(arrays)
     print(f"{spec.name}: {path}, {steps:,} steps of training", flush=True)
-    return TrainedAgent(model, settings, spec.name, steps, path)
+    return TrainedAgent(model, settings, spec.name, spec.frames_per_step, steps, path)
 
 
 class Policy:

@@ -23,7 +23,7 @@ from ga3c.transport.memory import AgentMemory, Doing
 # So many agents in a row may end by an error of their own, or be killed before their first step.
 ERRORS_LIMIT, STILLBORN_LIMIT = 3, 10
 GROWN_UP_SECONDS = 60.0  # an error after such a life does not count
-START_SECONDS = 60.0  # an agent that starts its games may be silent for so long at the least
+START_SECONDS = 60.0  # an agent that starts its games may be silent for so long at the least, and 1 s for each game
 WATCH_SECONDS = 3.0  # between two looks at the agents; if it was longer, the server itself had been stopped
 # An agent that is not wanted any more pauses for so long before it ends: to start one costs seconds of a core, and
 # the controller, which measures two settings in turns, often wants it again.
@@ -119,7 +119,7 @@ class AgentPool:
                 self._say(f"Cannot start another agent for now: {error}. Going on with {len(self._playing())}.")
 
     def _start(self) -> None:
-        number, games = self.next_number, self._dtype["action"].shape[1]
+        number = self.next_number
         with contextlib.ExitStack() as undo:
             memory = AgentMemory(self._dtype, self._slots)
             prediction, prediction_client = self._predictions.connect(memory)
@@ -132,7 +132,7 @@ class AgentPool:
                     target=agent_process.main,
                     args=(
                         self._settings,
-                        (self._seed + number * games) % 2**31,
+                        self._seed_of(number),
                         memory,
                         prediction_client,
                         training_client,
@@ -145,6 +145,10 @@ class AgentPool:
             undo.pop_all()
         self.next_number = number + 1
         self._agents[number] = AgentHandle(process, prediction, training, memory, self._slots)
+
+    def _seed_of(self, number: int) -> int:
+        """Of an agent's first game; the others follow. Runs whose seeds are neighbours share no games."""
+        return int(np.random.SeedSequence([self._seed, number]).generate_state(1)[0] >> 1)
 
     def watch(self) -> None:
         """Replaces agents that have died or hang. Called every second or so.
@@ -160,7 +164,7 @@ class AgentPool:
             for number, agent in list(self._agents.items()):
                 limit = self._silence_seconds
                 if agent.memory.doing[0] == Doing.STARTING:
-                    limit = max(limit, START_SECONDS)
+                    limit = max(limit, START_SECONDS + self._dtype["action"].shape[1])
                 if self._silence_seconds and min(agent.silent_seconds, now - self._woken) > limit:
                     agent.fault = (
                         f"showed no sign of life for {agent.silent_seconds:.0f} s while {agent.memory.doing[0]}"

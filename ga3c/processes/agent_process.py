@@ -1,16 +1,17 @@
 """An agent's process: what it is given, and how it ends."""
 
 import contextlib
-import ctypes
 import faulthandler
 import os
 import signal
 import sys
 import traceback
 from multiprocessing import forkserver
+from pathlib import Path
 
 from ga3c import environments
 from ga3c.agent import play
+from ga3c.machine import signal_at_parents_end
 from ga3c.prediction_queue import PredictionClient
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.training_queue import TrainingClient
@@ -34,7 +35,15 @@ def end_with_server() -> None:
         # given that, too. When it ends, so do those it has forked.
         with contextlib.suppress(AttributeError, TypeError, OSError):
             os.close(forkserver._forkserver._forkserver_alive_fd)
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1: PR_SET_PDEATHSIG
+        signal_at_parents_end(signal.SIGKILL)
+
+
+def yield_to_server() -> None:
+    """Lowers the priority of all threads of this process, those of its games too: on Linux each has one of its own."""
+    tasks = Path("/proc/self/task")
+    for thread in [int(task.name) for task in tasks.iterdir()] if tasks.exists() else [0]:
+        priority = os.getpriority(os.PRIO_PROCESS, thread)
+        os.setpriority(os.PRIO_PROCESS, thread, min(priority + NICENESS, 19))
 
 
 def main(
@@ -46,12 +55,12 @@ def main(
 ) -> None:
     """Entry point of the process. Ends when told to, or when the server is gone; says why if it fails."""
     end_with_server()
-    os.nice(NICENESS)
     faulthandler.enable()
     for number in SERVER_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     try:
         envs = environments.make(settings, memory.slots["action"].shape[2], seed)
+        yield_to_server()  # not before: on a busy machine the games would take minutes to start
         play(envs, memory, predictions, training, settings.reward_clip)
     except ServerGone:
         os._exit(1)  # there is nobody left to report to

@@ -15,9 +15,14 @@ class StallWatch:
         self._limit_seconds = limit_seconds
         self._updates, self._since, self._said = -1, time.monotonic(), False
 
-    def look(self, updates: int) -> str | None:
-        """Takes the updates so far. Returns what is to be said: once for each stall, and once when it is over."""
+    def look(self, updates: int, starting: bool = False) -> str | None:
+        """Takes the updates so far. Returns what is to be said: once for each stall, and once when it is over.
+
+        `starting`: games are still being started, and nobody has learnt anything yet.
+        """
         now = time.monotonic()
+        if starting:
+            self._since = now
         if updates != self._updates:
             over = f"Updates again, after {now - self._since:.0f} s without one." if self._said else None
             self._updates, self._since, self._said = updates, now, False

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from ga3c.errors import ConfigError
 
+BEST = "best.npz"  # that of the best mean score of 100 games, kept beside the newest few
 _NAME = re.compile(r"checkpoint-(\d{12})\.npz")
 
 
@@ -46,6 +48,17 @@ def _sync(directory: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
+
+
+def keep_as_best(path: Path) -> None:
+    """Keeps a checkpoint under the name of the best, too. Raises OSError."""
+    partial = path.with_name(f"{BEST}.partial")
+    partial.unlink(missing_ok=True)
+    try:
+        os.link(path, partial)
+    except OSError:  # a file system without links
+        shutil.copyfile(path, partial)
+    os.replace(partial, path.with_name(BEST))
 
 
 def saved(directory: Path) -> list[Path]:

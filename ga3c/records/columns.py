@@ -9,7 +9,7 @@ EPISODE_COLUMNS = ["seconds", "steps", "score", "length_steps", "agent"]
 
 @dataclass
 class Throughput:
-    """One row of throughput.csv; the README explains each column."""
+    """One row of throughput.csv; results/README.md explains each column."""
 
     seconds: float
     steps: int

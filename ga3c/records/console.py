@@ -66,17 +66,18 @@ class Console:
             else:
                 self._write("\r\x1b[K" + text + "\n" + self._line if self._live else text + "\n")
 
-    def status(self, row, last_score: float) -> None:
-        """The line in the original's manner, from a `stats_writer.Throughput` and the score of the last game.
+    def status(self, row, last_score: float, wanted_games: int = 0) -> None:
+        """The line in the original's manner, from a `columns.Throughput` and the score of the last game.
 
-        Mean is that of the last 100 games.
+        Mean is that of the last 100 games. It says how many games are under way while not all of `wanted_games` are.
         """
         hours, rest = divmod(int(row.seconds), 3600)
+        starting = f" [Games: {row.games} of {wanted_games}]" if row.games < wanted_games else ""
         line = (
             f"[Time: {hours:d}:{rest // 60:02d}:{rest % 60:02d}] "
             f"[Episode: {row.episodes} Score: {last_score:.1f} Mean: {row.mean_score:.2f}] "
             f"[PPS: {row.pps:.0f} TPS: {row.tps:.0f}] "
-            f"[NT: {row.trainers:g} NP: {row.predictors:g} NA: {row.agents:g}]"
+            f"[NT: {row.trainers:g} NP: {row.predictors:g} NA: {row.agents:g}]{starting}"
         ).replace("nan", "-")
         with self._lock:
             if self._is_covered():

@@ -4,6 +4,7 @@ import json
 import platform
 import sys
 import time
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -21,6 +22,25 @@ def read_settings(run: Path) -> Settings:
         return saved_settings.from_dict(saved["settings"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"Cannot read {run / 'config.json'}: {error}") from error
+
+
+def resumed(run: Path, settings: Settings) -> dict:
+    """The content of config.json from now on: these settings, and in its history what was asked for, and when.
+
+    Raises ConfigError.
+    """
+    before = read_settings(run)
+    description = json.loads((run / "config.json").read_text(encoding="utf-8"))
+    kept = replace(settings, run=replace(settings.run, resume=None, run_dir=before.run.run_dir))
+    old, new = saved_settings.to_dict(before), saved_settings.to_dict(kept)
+    changed = {
+        name: [old[group][name], value]
+        for group, values in new.items()
+        for name, value in values.items()
+        if value != old[group][name] and name not in ("steps", "minutes", "episodes")  # limits are of a start
+    }
+    entry = {"started": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "command": sys.argv, "changed": changed}
+    return description | {"settings": new, "history": [*description.get("history", []), entry]}
 
 
 def describe(settings: Settings) -> dict:

@@ -1,5 +1,7 @@
 """Recovery: what a run saves of itself, and how it goes on from that: after a stop, a crash, or broken updates."""
 
+import contextlib
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,16 +10,30 @@ from pathlib import Path
 import numpy as np
 
 from ga3c.errors import ConfigError, TrainingFailed
-from ga3c.records import checkpoint, progress
+from ga3c.records import checkpoint, progress, run_directory
 from ga3c.records.disk import Disk, mend
 from ga3c.records.progress import Progress
 from ga3c.scheduling.counts import Counts
 from ga3c.settings.run import Settings
-from ga3c.stats import Stats
+from ga3c.stats import RECENT_GAMES, Stats
 
 LOGS = ("throughput.csv", "controller.csv")  # rows come at any time; in episodes.csv they come with their steps
 SKIPPED_LIMIT = 10  # updates in a row that are not finite, until the run goes back to its last checkpoint
 ROLL_BACKS_LIMIT, ROLL_BACKS_SECONDS = 3, 3600.0  # so often in so long a time, and then it ends
+
+
+def initial_weights(agent: str, say: Callable[[str], None]) -> dict[str, np.ndarray]:
+    """Of a run or a checkpoint, for a new run: what the network knows, and nothing of its optimizer or its past.
+
+    Raises ConfigError.
+    """
+    path = Path(agent)
+    if path.is_dir():
+        path, arrays, _ = checkpoint.load_newest(run_directory.existing(agent) / "checkpoints", say)
+    else:
+        arrays, _ = checkpoint.load(path)
+    say(f"Beginning with the weights of {path}.")
+    return {name: array for name, array in arrays.items() if name.startswith("network/")} | {"version": np.int64(0)}
 
 
 class Recovery:
@@ -27,6 +43,13 @@ class Recovery:
         self._run_dir, self._settings, self._disk, self._say = run_dir, settings, disk, say
         self._checkpoints = run_dir / "checkpoints"
         self._rolled_back: list[float] = []  # when
+        self._best_mean = self._saved_best()
+
+    def _saved_best(self) -> float:
+        """Mean score of the 100 games before the best checkpoint."""
+        with contextlib.suppress(ConfigError, KeyError, TypeError, ValueError):  # there is none
+            return float(np.mean(checkpoint.load(self._checkpoints / checkpoint.BEST)[1]["recent_scores"]))
+        return -math.inf
 
     def load(self) -> tuple[Progress, dict[str, np.ndarray]]:
         """What the newest checkpoint holds, and its arrays; takes out of the logs what came after it.
@@ -57,10 +80,15 @@ class Recovery:
         totals, state = stats.totals(), model.state()
         meta = Progress(self._settings, totals, counts, next_agent, stats.recent_scores()).to_meta()
         write_episodes()
-        kept = self._settings.run.checkpoints_kept
-        return self._disk.attempt(
-            self._checkpoints, lambda: checkpoint.save(self._checkpoints, totals.steps, state, meta, kept)
-        )
+        return self._disk.attempt(self._checkpoints, lambda: self._write(totals.steps, state, meta))
+
+    def _write(self, steps: int, state: dict[str, np.ndarray], meta: dict) -> None:
+        path = checkpoint.save(self._checkpoints, steps, state, meta, self._settings.run.checkpoints_kept)
+        scores = meta["recent_scores"]
+        mean = float(np.mean(scores)) if len(scores) == RECENT_GAMES else -math.inf  # of fewer it is luck
+        if mean > self._best_mean:
+            checkpoint.keep_as_best(path)
+            self._best_mean = mean
 
     def mend_updates(self, model, stats: Stats) -> None:
         """Takes the weights of the newest checkpoint if updates are not finite any more.

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import fcntl
+import itertools
 import json
 import os
 import re
@@ -12,7 +13,7 @@ from pathlib import Path
 from ga3c import environments
 from ga3c.environments import atari
 from ga3c.errors import ConfigError
-from ga3c.records.description import describe
+from ga3c.records.description import describe, resumed
 from ga3c.records.disk import write_whole
 from ga3c.settings.run import RunSettings, Settings
 
@@ -30,23 +31,48 @@ def game_directory(game: str) -> Path:
 
 def create(settings: Settings) -> Path:
     """Makes the directory of a new run. Raises ConfigError where a run lies already or nothing can be written."""
-    if settings.run.run_dir is not None:
-        path = Path(settings.run.run_dir)
-    else:
-        path = game_directory(settings.environment.game) / time.strftime("%Y-%m-%d_%H-%M-%S")
-        if path.exists():  # two starts in the same second
-            path = path.with_name(f"{path.name}-{os.getpid()}")
-    if (path / "config.json").exists():
-        raise ConfigError(
-            f"There is a run in {path} already: add --resume to go on with it, or name another directory."
-        )
+    place, name = game_directory(settings.environment.game), settings.run.name
+    if name is not None and not re.fullmatch(r"\w[\w.+=-]*", name):
+        raise ConfigError(f"--name {name!r}: give it a name of letters, digits and _.+=-, which begins with a letter.")
+    named = settings.run.run_dir or (place / name if name else None)
+    path = Path(named or place / time.strftime("%Y-%m-%d_%H-%M-%S"))
+    if (path / "config.json").exists() and named:
+        raise ConfigError(f"There is a run in {path} already: --resume {path} goes on with it; or give another name.")
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        if named:
+            path.mkdir(parents=True, exist_ok=True)
+        else:
+            path = _make_new(path)
         lock(path, settings.run)
         write_whole(path / "config.json", json.dumps(describe(settings), indent=2) + "\n")
     except OSError as error:
         raise ConfigError(f"Cannot write to {path}: {error.strerror}.") from error
     return path
+
+
+def _make_new(path: Path) -> Path:
+    """A directory that was not there before: of two starts in the same second each gets its own."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for number in itertools.count(2):
+        with contextlib.suppress(FileExistsError):
+            path.mkdir()
+            return path
+        path = path.with_name(f"{path.name.partition('+')[0]}+{number}")
+    raise AssertionError
+
+
+def go_on(path: Path, settings: Settings) -> None:
+    """Takes the directory of a run that is resumed, and writes down what was asked for. Raises ConfigError."""
+    lock(path, settings.run)
+    try:
+        write_whole(path / "config.json", json.dumps(resumed(path, settings), indent=2) + "\n")
+    except OSError as error:
+        raise ConfigError(f"Cannot write to {path}: {error.strerror}.") from error
+
+
+def is_exported(path: Path) -> bool:
+    """An agent that was exported, not a run."""
+    return (path / "evaluation.json").exists() and not (path / "throughput.csv").exists()
 
 
 def lock(path: Path, limits: RunSettings) -> None:

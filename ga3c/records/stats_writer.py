@@ -32,8 +32,8 @@ class StatsWriter(threading.Thread):
     """Every `interval` seconds: one row of throughput.csv, the new rows of episodes.csv, TensorBoard, console.
 
     `numbers`: names of what the algorithm reports of an update. `counts()` gives agents, predictors, trainers;
-    `games()` how many are under way; `queues()` the lengths of prediction and training queue; `agents_core_seconds()`
-    the CPU time that the agents used.
+    `games()` how many are under way and wanted; `queues()` the lengths of prediction and training queue;
+    `agents_core_seconds()` the CPU time that the agents used.
     """
 
     def __init__(
@@ -61,6 +61,7 @@ class StatsWriter(threading.Thread):
         self._ended, self._episodes_lock = threading.Event(), threading.Lock()
         self._agents_core_seconds, self._games = agents_core_seconds, games
         self._before, self._work_before = stats.totals(), self._work()
+        self._earlier = None  # those of the row before the last
 
     def run(self) -> None:
         while not self._ended.wait(self._interval):
@@ -71,6 +72,8 @@ class StatsWriter(threading.Thread):
         self._ended.set()
         if self.is_alive():
             self.join()
+        if self._earlier is not None:  # the seconds of the stop alone would say that it stood still
+            self._before, self._work_before = self._earlier
         self.write()
         self._tensorboard.close()
 
@@ -78,11 +81,12 @@ class StatsWriter(threading.Thread):
         totals, window = self._stats.take_window()
         work = self._work()
         row = self._row(totals, window, work)
+        self._earlier = self._before, self._work_before
         self._before, self._work_before = totals, work
         self.write_episodes()
         self._throughput.append([[_cell(value) for value in row.cells().values()]])
         self._tensorboard.write(row.cells())
-        self._console.status(row, self._stats.last_score)
+        self._console.status(row, self._stats.last_score, wanted_games=self._games()[1])
         return row
 
     def write_episodes(self) -> None:
@@ -104,7 +108,8 @@ class StatsWriter(threading.Thread):
         before = self._before
         seconds = now.seconds - before.seconds
         states = now.predictions - before.predictions
-        updates = now.updates - before.updates
+        updates, batches = now.updates - before.updates, now.prediction_batches - before.prediction_batches
+        trained_steps = now.trained_steps - before.trained_steps
         agents, predictors, trainers = self._counts()
         prediction_queue, training_queue = self._queues()
         steps_per_second = _rate(now.steps, before.steps, seconds)
@@ -120,11 +125,11 @@ class StatsWriter(threading.Thread):
             agents=agents,
             predictors=predictors,
             trainers=trainers,
-            games=self._games(),
+            games=self._games()[0],
             prediction_queue=prediction_queue,
             training_queue=training_queue,
-            mean_prediction_batch=states / window.predictions if window.predictions else float("nan"),
-            mean_training_batch=window.trained_steps / updates if updates else float("nan"),
+            mean_prediction_batch=states / batches if batches else float("nan"),
+            mean_training_batch=trained_steps / updates if updates else float("nan"),
             mean_policy_lag_updates=window.lag_sum / window.lag_rows if window.lag_rows else float("nan"),
             max_policy_lag_updates=window.lag_max,
             episodes=now.episodes,

@@ -19,7 +19,8 @@ class LearningSettings:
     t_max: int = 10
     """Steps of one rollout (paper: t_max)."""
     minimum_batch_steps: int = 320
-    """Steps in one model update at the least (paper, section 5.3: minimum training batch size)."""
+    """Steps in one model update (paper, section 5.3: minimum training batch size), rounded up to whole rollouts.
+    A rollout that the end of its only game cut short counts as a whole one."""
     discount: float = 0.99
     """Discount of future rewards for each step (paper: gamma)."""
     return_lambda: float = 0.95
@@ -46,4 +47,5 @@ class LearningSettings:
     log_epsilon: float = 1e-6
     """Added to probabilities inside logarithms (paper: epsilon of Eq. 5)."""
     seed: int = 0
-    """Seeds the weights, the games and the sampling of actions. 0: a new one for each run."""
+    """Seeds the weights, the games and the sampling of actions.
+    0: one is drawn, written into config.json, and kept over a resume."""

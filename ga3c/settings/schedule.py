@@ -27,4 +27,4 @@ class ScheduleSettings:
     agent_silence_seconds: float = 5.0
     """An agent without a sign of life for so long hangs and is replaced; 0: never. More for games with slow steps."""
     max_prediction_batch: int = 128
-    """States in one prediction at the most."""
+    """States in one prediction at the most, but for the games of one agent, which stay together."""

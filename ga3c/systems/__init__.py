@@ -2,6 +2,6 @@
 
 The `server` runs a system, whichever it is: it calls `start(arrays)` with the weights to go on from, `watch()` every
 second, and `stop()`. It reads `model`, `stats`, `counts` (that run now), `chosen_counts` (without a trial),
-`next_agent`, `games()` (under way), `waiting()` (the lengths of both queues), `agents_core_seconds()` and `report()` (who
-waits for whom).
+`next_agent`, `games()` (under way, and wanted), `waiting()` (the lengths of both queues), `agents_core_seconds()` and
+`report()` (who waits for whom).
 """

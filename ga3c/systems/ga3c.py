@@ -36,13 +36,12 @@ class GA3C:
         settings: Settings,
         spec: EnvironmentSpec,
         begun,
-        seed: int,
         say: Callable[[str], None],
         log_decisions: Callable[[list[list]], None],
     ):
         """`begun`: a `records.progress.Progress`. Raises ConfigError where this machine is too small."""
         schedule, learning, envs = settings.schedule, settings.learning, settings.schedule.envs_per_agent
-        self._settings, self._spec, self._begun, self._seed = settings, spec, begun, seed
+        self._settings, self._spec, self._begun, self._seed = settings, spec, begun, learning.seed
         self._say, self._log_decisions = say, log_decisions
         self.counts: Counts = begun.counts
         self._dtype = rollout_dtype(spec, learning.t_max, envs)
@@ -59,7 +58,7 @@ class GA3C:
             self._training,
             self._dtype,
             slots,
-            seed,
+            self._seed,
             begun.next_agent,
             schedule.agent_silence_seconds,
             say,
@@ -71,6 +70,8 @@ class GA3C:
         """Starts everything. The agents come first: they start their games while the model is compiled."""
         run, learning = self._settings.run, self._settings.learning
         self._agents.scale(self.counts.agents)
+        games, agents = self.counts.agents * self._settings.schedule.envs_per_agent, self.counts.agents
+        self._say(f"Starting {games} games in {agents} processes, and compiling the network: some seconds.")
         network = networks.resolve(learning.network, self._spec)
         self.device = set_up_device(run.device, run.tensorflow_threads or threads(network))
         xla = run.xla == "on" or (run.xla == "auto" and self.device == "gpu")
@@ -153,9 +154,10 @@ class GA3C:
         """Requests in the prediction queue and rollouts in the training queue."""
         return self._predictions.waiting(), self._training.waiting()
 
-    def games(self) -> int:
-        """Under way: those of the agents that have started them."""
-        return self._settings.schedule.envs_per_agent * (self.counts.agents - self._agents.starting())
+    def games(self) -> tuple[int, int]:
+        """How many are under way, those of the agents that have started them; and how many are wanted."""
+        envs, wanted = self._settings.schedule.envs_per_agent, self.counts.agents
+        return envs * max(0, wanted - self._agents.starting()), envs * wanted
 
     def agents_core_seconds(self) -> float:
         """CPU time that the agents have used since the start."""

@@ -1,6 +1,7 @@
 """Curves of runs, as drawings, the dashboard and reports show them."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,12 +9,15 @@ import numpy as np
 
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError
+from ga3c.records import run_directory
 from ga3c.records.collapse import collapses
 from ga3c.records.description import read_settings
 from ga3c.records.disk import read_csv
 from ga3c.settings import saved as saved_settings
+from ga3c.views import labels
 
 SMOOTH_GAMES = 100
+SMOOTH_SHARE = 50  # of the rows of throughput.csv, one in so many makes a point of a smooth curve
 POINTS = 500  # of a band, or of a curve that is thinned
 
 
@@ -24,16 +28,24 @@ class Quantity(NamedTuple):
     x: str
     x_unit: float  # of the log's unit, in one of the drawing's
     y: str
-    smooth_rows: int = 1
+    smooth_rows: int = 1  # 0: as many as its length asks for
+
+    def width(self, rows: int) -> int:
+        """Of how many rows a point is the mean, in a log of so many."""
+        return self.smooth_rows or max(5, rows // SMOOTH_SHARE)
+
+    def raw(self) -> "Quantity":
+        """The same, as it stands in the log."""
+        return self._replace(smooth_rows=1)
 
 
 SCORE_OVER_TIME = Quantity("episodes", "seconds", 60.0, "score", SMOOTH_GAMES)
 SCORE_OVER_STEPS = Quantity("episodes", "steps", 1e6, "score", SMOOTH_GAMES)
 
 
-def over_time(column: str) -> Quantity:
+def over_time(column: str, smooth: bool = True) -> Quantity:
     """A column of throughput.csv over minutes."""
-    return Quantity("throughput", "seconds", 60.0, column)
+    return Quantity("throughput", "seconds", 60.0, column, 0 if smooth else 1)
 
 
 class Curve(NamedTuple):
@@ -46,11 +58,13 @@ class Curve(NamedTuple):
 
 
 def moving_mean(values: np.ndarray, width: int) -> np.ndarray:
-    """Mean of each value and the `width` - 1 before it (fewer at the start)."""
-    sums = np.concatenate([[0.0], np.cumsum(values)])
+    """Mean of each value and the `width` - 1 before it (fewer at the start); of those that are numbers."""
+    known = np.isfinite(values)
     ends = np.arange(1, len(values) + 1)
     starts = np.maximum(ends - width, 0)
-    return (sums[ends] - sums[starts]) / (ends - starts)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        sums, counts = (np.concatenate([[0.0], np.cumsum(part)]) for part in (np.where(known, values, 0.0), known))
+        return (sums[ends] - sums[starts]) / (counts[ends] - counts[starts])
 
 
 def read(run: Path, log: str, *names: str) -> dict[str, np.ndarray]:
@@ -63,12 +77,29 @@ def read(run: Path, log: str, *names: str) -> dict[str, np.ndarray]:
 
 
 def of_run(run: Path, quantity: Quantity) -> tuple[np.ndarray, np.ndarray]:
-    """x and y of one run. Raises ConfigError."""
+    """x and y of one run, or of the score of an exported agent. Raises ConfigError."""
+    if quantity.log == "episodes" and run_directory.is_exported(run):
+        minutes, steps, score = exported_curve(run)
+        return (minutes if quantity.x == "seconds" else steps), score
     columns = read(run, quantity.log, quantity.x, quantity.y)
     if not columns:
         return np.array([]), np.array([])
-    x, y = columns[quantity.x] / quantity.x_unit, columns[quantity.y]
-    return x, moving_mean(y, quantity.smooth_rows) if quantity.smooth_rows > 1 else y
+    return points(columns, quantity)
+
+
+def exported_curve(run: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Minutes, million steps and mean score of an exported agent; empty where it has no learning curve."""
+    columns = read_csv(run / "learning-curve.csv")
+    return tuple(columns.get(name, np.array([])) for name in ("minutes", "million_steps", "mean_score"))
+
+
+def points(columns: dict[str, Sequence[float]], quantity: Quantity) -> tuple[np.ndarray, np.ndarray]:
+    """x and y, from the columns of its log; without a column that is not there."""
+    x = np.array(columns[quantity.x], float) / quantity.x_unit
+    y = np.array(columns.get(quantity.y, []), float)
+    x, y = x[: len(y)], y[: len(x)]  # rows may come in meanwhile
+    width = quantity.width(len(y))
+    return x, moving_mean(y, width) if width > 1 else y
 
 
 def of_runs(runs: list[Path], quantity: Quantity) -> Curve:
@@ -107,16 +138,14 @@ def groups(runs: list[Path]) -> dict[str, list[Path]]:
     by_settings: dict[str, list[Path]] = {}
     for run in runs:
         by_settings.setdefault(_settings_but_seed(run), []).append(run)
-    mixed = mixed_protocols(runs) is not None
-    return {_label(alike, len(by_settings) > 1, mixed): alike for alike in by_settings.values()}
-
-
-def _label(alike: list[Path], others: bool, mixed: bool) -> str:
-    first = alike[0]
-    label = f"{first.parent.name} {first.name}"
-    if len(alike) > 1:
-        label = f"{first.parent.name}, {len(alike)} seeds" + (f" ({first.name} ...)" if others else "")
-    return f"{label} [{_protocol(first)}]" if mixed else label
+    mixed, alike = mixed_protocols(runs) is not None, list(by_settings.values())
+    known = [labels.know(one[0]) for one in alike]
+    known = [first.without_seed() if len(one) > 1 else first for first, one in zip(known, alike, strict=True)]
+    found = {}
+    for label, one in zip(labels.labels(known), alike, strict=True):
+        seeds = f", {len(one)} seeds" if len(one) > 1 else ""
+        found[f"{label}{seeds} [{_protocol(one[0])}]" if mixed else label + seeds] = one
+    return found
 
 
 def _protocol(run: Path) -> str:

@@ -2,9 +2,42 @@
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 INK = "#7d848c"
 COLOURS = ("#3b8bd0", "#e07b39", "#43a36a", "#c4527a", "#8a70c9", "#b08d2e", "#3aa6a6", "#8d939b")
+# Plotly's names, and matplotlib's: they survive a print in black and white.
+DASHES = {
+    "solid": "-",
+    "dash": "--",
+    "dot": ":",
+    "dashdot": "-.",
+    "longdash": (0, (9, 3)),
+    "longdashdot": (0, (9, 3, 2, 3)),
+}
+MARKS = {"circle": "o", "square": "s", "triangle-up": "^"}
+FAINT = 0.3  # opacity of what was measured, behind its mean
+
+
+class Look(NamedTuple):
+    """How one line is drawn."""
+
+    colour: str
+    dash: str  # of DASHES
+    mark: str | None  # of MARKS, at a few of its points
+    opacity: float
+
+
+def look(run: int, quantity: int, several_runs: bool, several_quantities: bool) -> Look:
+    """Runs differ in colour and dashes. Quantities do where there is one run; else they have marks."""
+    index = run if several_runs else quantity
+    marked = several_runs and several_quantities
+    return Look(
+        COLOURS[index % len(COLOURS)],
+        list(DASHES)[index % len(DASHES)],
+        list(MARKS)[quantity % len(MARKS)] if marked else None,
+        1.0 - 0.25 * quantity * marked,
+    )
 
 
 def pyplot():

@@ -4,9 +4,9 @@ import itertools
 from pathlib import Path
 
 from ga3c.errors import ConfigError
-from ga3c.views import curves
-from ga3c.views.curves import SCORE_OVER_STEPS, SCORE_OVER_TIME, SMOOTH_GAMES, Curve, over_time
-from ga3c.views.drawing import pyplot, save
+from ga3c.views import curves, labels
+from ga3c.views.curves import SCORE_OVER_STEPS, SCORE_OVER_TIME, SMOOTH_GAMES, Curve, Quantity, over_time
+from ga3c.views.drawing import DASHES, FAINT, INK, MARKS, Look, look, pyplot, save
 
 COUNTS, QUEUES = ("agents", "predictors", "trainers"), ("prediction_queue", "training_queue")
 PANELS = {
@@ -14,7 +14,7 @@ PANELS = {
     ("Score over steps", "million steps", "score"): [SCORE_OVER_STEPS],
     ("Predictions per second (PPS)", "minutes", "steps/s"): [over_time("pps")],
     ("Trainings per second (TPS)", "minutes", "rollouts/s"): [over_time("tps")],
-    ("Agents, predictors, trainers", "minutes", "number"): [over_time(name) for name in COUNTS],
+    ("Agents, predictors, trainers", "minutes", "number"): [over_time(name, smooth=False) for name in COUNTS],
     ("Waiting in the queues", "minutes", "messages"): [over_time(name) for name in QUEUES],
 }
 
@@ -27,13 +27,11 @@ def draw(runs: list[Path], out: Path) -> None:
     plt = pyplot()
     figure, axes = plt.subplots(3, 2, figsize=(11, 9), layout="constrained")
     try:
-        for index, (label, alike) in enumerate(curves.groups(runs).items()):
-            for axis, quantities in zip(axes.flat, PANELS.values(), strict=True):
-                several = len(quantities) > 1
-                for quantity, style in zip(quantities, ("-", "--", ":"), strict=False):
-                    name = quantity.y.replace("_", " ") if several else label
-                    shown = None if several == (len(runs) > 1) else name  # else it is plain, or explained beside
-                    _draw_curve(axis, curves.of_runs(alike, quantity), f"C{index}", style, shown)
+        groups = curves.groups(runs)
+        for axis, quantities in zip(axes.flat, PANELS.values(), strict=True):
+            _draw_panel(axis, groups, quantities)
+        if len(groups) > 1:
+            _explain(figure, axes[0, 0], list(groups))
         if len(runs) == 1:
             _draw_games(axes[0], runs[0])
         _draw_collapses(axes[0], runs)
@@ -46,18 +44,53 @@ def draw(runs: list[Path], out: Path) -> None:
             axis.set_ylim(bottom=0)
         if axis.get_legend_handles_labels()[0]:
             axis.legend()
-    games = " / ".join(dict.fromkeys(run.resolve().parent.name for run in runs))
+    games = " / ".join(dict.fromkeys(labels.know(run.resolve()).game for run in runs))
     mix = curves.mixed_protocols(runs)
     figure.suptitle(f"{games}\n{mix}: scores do not compare" if mix else games, fontsize=13)
     save(figure, out)
 
 
-def _draw_curve(axis, curve: Curve, colour: str, style: str, label: str | None) -> None:
+def _draw_panel(axis, groups: dict[str, list[Path]], quantities: list[Quantity]) -> None:
+    several = several_runs, several_quantities = len(groups) > 1, len(quantities) > 1
+    for run, alike in enumerate(groups.values()):
+        for number, quantity in enumerate(quantities):
+            how = look(run, number, *several)
+            width = _draw_rows(axis, alike, quantity, how.colour, None if any(several) else "each row")
+            own = quantity.y.replace("_", " ") if several_quantities else f"mean of {width} rows" if width else None
+            _draw_curve(axis, curves.of_runs(alike, quantity), how, None if several_runs else own)
+    if all(several):
+        for quantity, mark in zip(quantities, MARKS.values(), strict=False):
+            axis.plot([], [], mark, color=INK, markersize=4, label=quantity.y.replace("_", " "))
+
+
+def _explain(figure, axis, names: list[str]) -> None:
+    """One legend for all panels: which run is which."""
+    looks = [look(index, 0, True, False) for index in range(len(names))]
+    lines = [axis.plot([], [], color=how.colour, linestyle=DASHES[how.dash])[0] for how in looks]
+    figure.legend(lines, names, loc="outside lower center", ncols=2, handlelength=3)
+
+
+def _draw_rows(axis, alike: list[Path], quantity: Quantity, colour: str, label: str | None) -> int:
+    """What the log holds, faint behind the curve of one run. Returns of how many rows that is the mean; 0: of none."""
+    x, y = curves.of_run(alike[0], quantity.raw())
+    width = quantity.width(len(y))
+    if quantity.log != "throughput" or len(alike) > 1 or width == 1 or not len(y):
+        return 0
+    axis.plot(x, y, color=colour, alpha=FAINT, linewidth=0.7, zorder=1, rasterized=True, label=label)
+    return width
+
+
+def _draw_curve(axis, curve: Curve, how: Look, label: str | None) -> None:
     if not len(curve.x):
         return
-    axis.plot(curve.x, curve.y, style, color=colour, linewidth=1.5, label=label)
+    marks = {}
+    if how.mark:  # not all at the same places: lines often lie upon each other
+        first = 0.04 * list(MARKS).index(how.mark)
+        marks = {"marker": MARKS[how.mark], "markersize": 4, "markevery": (first, 0.12)}
+    line = {"color": how.colour, "linestyle": DASHES[how.dash], "alpha": how.opacity, "linewidth": 1.5}
+    axis.plot(curve.x, curve.y, label=label, **line, **marks)
     if curve.low is not curve.high:
-        axis.fill_between(curve.x, curve.low, curve.high, color=colour, alpha=0.2, linewidth=0)
+        axis.fill_between(curve.x, curve.low, curve.high, color=how.colour, alpha=0.2, linewidth=0)
 
 
 def _draw_games(axes, run: Path) -> None:

@@ -1,16 +1,20 @@
 """A run as its files show it, read again and again while it goes on: what a screen, a page or a report draws."""
 
 import contextlib
+import json
 import math
 import os
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from ga3c.records import run_directory
 from ga3c.records.columns import DECISION_COLUMNS, EPISODE_COLUMNS, MESSAGE_COLUMNS, THROUGHPUT_COLUMNS
 from ga3c.records.description import read_settings
 from ga3c.records.disk import parse
+from ga3c.views import curves, labels
 
 TEXTS = ("reason", "message")  # columns that are none of numbers
 LATE_SECONDS = 2.0  # a row that comes so much later than expected makes it ask whether the run is still there
@@ -36,6 +40,11 @@ class Tail:
     def last(self, name: str, default: float | str = math.nan) -> float | str:
         """The newest cell of a column."""
         return self.columns[name][-1] if self.columns.get(name) else default
+
+    def add(self, cells: dict[str, float]) -> None:
+        """A row that stands in no file."""
+        for name, column in self.columns.items():
+            column.append(cells.get(name, math.nan))
 
     def refresh(self) -> None:
         """Reads the rows that are new and whole; damaged ones are left out."""
@@ -65,18 +74,56 @@ class Tail:
                     column.append(value)
 
 
+class Evaluation(NamedTuple):
+    """What the evaluation of an exported agent says of it; NaN where it does not."""
+
+    steps: float = math.nan
+    frames: float = math.nan
+    minutes: float = math.nan
+    games: float = math.nan
+    mean: float = math.nan
+    lowest: float = math.nan
+    highest: float = math.nan
+
+
+def read_evaluation(run: Path) -> Evaluation:
+    """Of evaluation.json, whatever that holds."""
+    try:
+        content = json.loads((run / "evaluation.json").read_text(encoding="utf-8"))
+        scores = content["ways"]["sampled"]
+        found = (content.get("steps_trained"), content.get("frames"), content.get("minutes"), content.get("episodes"))
+        found += (scores.get("mean"), scores.get("min"), scores.get("max"))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return Evaluation()
+    return Evaluation(*(float(value) if isinstance(value, int | float) else math.nan for value in found))
+
+
 class RunView:
-    """Raises ConfigError where there is no run, or its settings cannot be read."""
+    """Of a run, or of an exported agent, which has no logs: its rows are its learning curve and what it ended with.
+
+    Raises ConfigError where there is no run, or its settings cannot be read.
+    """
 
     def __init__(self, run_dir: Path):
         self.run_dir, self.settings = run_dir, read_settings(run_dir)
         self.game = run_directory.game_directory(self.settings.environment.game).name
+        self.known = labels.know(run_dir)
         self.throughput = Tail(run_dir / "throughput.csv", THROUGHPUT_COLUMNS)
         self.episodes = Tail(run_dir / "episodes.csv", EPISODE_COLUMNS)
         self.decisions = Tail(run_dir / "controller.csv", DECISION_COLUMNS)
         self.messages = Tail(run_dir / "messages.csv", MESSAGE_COLUMNS)
         self.running, self._start = False, {}
+        self.exported, self.evaluation = run_directory.is_exported(run_dir), Evaluation()
+        if self.exported:
+            self._read_exported()
         self.refresh()
+
+    def _read_exported(self) -> None:
+        for minutes, steps, score in zip(*curves.exported_curve(self.run_dir), strict=True):
+            self.throughput.add({"seconds": 60 * minutes, "steps": 1e6 * steps, "mean_score": score})
+        self.evaluation = found = read_evaluation(self.run_dir)
+        cells = {"seconds": 60 * found.minutes, "steps": found.steps, "frames": found.frames}
+        self.throughput.add(cells | {"mean_score": found.mean})
 
     def refresh(self) -> None:
         """Takes in what the files have gained."""
@@ -95,15 +142,41 @@ class RunView:
         return [name for name in self.throughput.columns if name not in THROUGHPUT_COLUMNS]
 
     @property
+    def state(self) -> str:
+        return "running" if self.running else "exported" if self.exported else "ended"
+
+    @property
+    def games(self) -> tuple[float, float]:
+        """How many are under way, and how many there will be. NaN where that is not known."""
+        wanted = self.throughput.last("agents") * self.settings.schedule.envs_per_agent
+        return self.throughput.last("games"), wanted
+
+    @property
     def starting(self) -> bool:
         """It runs, and has written no row yet since its start."""
         return self.running and self._row_age_seconds() > time.time() - self._start.get("time", 0.0)
 
     @property
     def elapsed_seconds(self) -> float:
-        """Of training, over all starts."""
+        """Of training, over all starts. While nothing is predicted yet it stands still."""
         seconds = self.throughput.last("seconds", 0.0)
-        return seconds + (self._row_age_seconds() if self.running and not self.starting else 0.0)
+        goes_on = self.running and not self.starting and seconds > self._seconds_before
+        return seconds + (self._row_age_seconds() if goes_on else 0.0)
+
+    @property
+    def _seconds_before(self) -> float:
+        """Of training, before this start.
+
+        While games start rows come, but the seconds stand still; and the last row of a stopped run comes soon after
+        the one before it. Where there are no such rows, training is taken to have begun with this start.
+        """
+        seconds = self.throughput.columns["seconds"]
+        if not seconds:
+            return 0.0
+        here = time.time() - self._row_age_seconds() - self._start.get("time", 0.0)  # from this start to the last row
+        earliest, near = seconds[-1] - here, self.settings.run.log_seconds / 2
+        still = [one for one, following in pairwise(seconds) if one >= earliest and following - one < near]
+        return max(0.0, still[-1] if still else earliest)
 
     @property
     def remaining_seconds(self) -> float | None:
@@ -116,7 +189,7 @@ class RunView:
             if (limit := self._start.get(name)) and done[name]:
                 left.append((limit - done[name]) * self._seconds_for_each(name))
         if minutes := self._start.get("minutes"):
-            left.append(self._start["time"] + 60 * minutes - time.time())
+            left.append(60 * minutes - (self.elapsed_seconds - self._seconds_before))
         nearest = min(left, default=math.inf)
         return max(0.0, nearest) if math.isfinite(nearest) else None
 

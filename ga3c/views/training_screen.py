@@ -9,29 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from ga3c.views.run_view import RunView
+from ga3c.views.text_charts import chart, curve, finite
 
-BARS = " ▁▂▃▄▅▆▇█"
 NUMBERS = 3  # of the algorithm's, the first
 RECENT_ROWS = 60  # of throughput.csv in a history of speed
 WIDE_COLUMNS = 64  # from here on two panels stand side by side
+NEWS_LINES, CURVE_LINES = 9, 10  # where there is room for both, the curve gets all beyond the news' lines
 _MEASURE = Console(width=80)  # only to break lines
 SPEED, SCORE, QUIET, WARM = "cyan", "green", "bright_black", "yellow"
-
-
-def chart(values: list[float], width: int, height: int) -> list[str]:
-    """Bars of the values, in their order, between their lowest and their highest: `height` lines of text."""
-    # Of a long history a part is enough: this is drawn every second.
-    values = [value for value in values[:: 1 + len(values) // (100 * width)] if math.isfinite(value)]
-    if not values:
-        return [""] * height
-    ends = [round(len(values) * (index + 1) / min(width, len(values))) for index in range(min(width, len(values)))]
-    means = [sum(values[a:b]) / (b - a) for a, b in zip([0, *ends], ends, strict=False)]
-    low, high = min(means), max(means)
-    # In eighths of a line; never nothing at all, and in the middle where all are the same.
-    most = 8 * height
-    heights = [1 + round((most - 1) * (m - low) / (high - low)) if high > low else (most + 1) // 2 for m in means]
-    lines = range(height - 1, -1, -1)
-    return ["".join(BARS[min(max(h - 8 * line, 0), 8)] for h in heights) for line in lines]
 
 
 def clock(seconds: float) -> str:
@@ -51,15 +36,21 @@ def screen(view: RunView, width: int, height: int, footer: str) -> RenderableTyp
     """The whole screen, no larger than this. What does not fit is left out, the least important first."""
     wide = width >= WIDE_COLUMNS
     inner = (width // 2 if wide else width) - 4
-    panels = [_speed(view, inner), _score(view, inner), _scheduling(view, inner), _learning(view, inner)]
+    panels = [_score(view, inner), _speed(view, inner), _scheduling(view, inner), _learning(view, inner)]
     head, left = _head(view, width), height - 3
     rows = [panels[0:2], panels[2:4]] if wide else [[panel] for panel in panels]
+    news = NEWS_LINES
+    if view.exported:  # it has no more than scores
+        rows, news = [panels[:1]], 0
     parts: list[RenderableType] = [head]
     for row in rows:
         if left >= 7:
             parts.append(_side_by_side(row))
             left -= 7
-    if left >= 3:
+    if left >= news + CURVE_LINES and (panel := _curve(view, width - 4, left - news - 2)):
+        parts.append(panel)
+        left = news
+    if left >= 3 and news:
         parts.append(_news(view, width - 4, left - 2))
     return Group(*parts, Text(footer, style=QUIET, no_wrap=True, overflow="ellipsis"))
 
@@ -78,16 +69,27 @@ def _panel(title: str, lines: list[Text], height: int = 7) -> Panel:
     return Panel(Group(*lines), title=f"[bold]{title}[/]", title_align="left", border_style=QUIET, height=height)
 
 
+def _state(view: RunView) -> tuple[str, str]:
+    """What it is at, and in which style that is written."""
+    under_way, wanted = view.games
+    if view.starting:
+        return "starting", WARM
+    if view.running and under_way < wanted:
+        return f"starting {number(under_way)} of {number(wanted)} games", WARM
+    return view.state, SCORE if view.running else QUIET
+
+
 def _head(view: RunView, width: int) -> Group:
     rows = view.throughput
-    state, style = ("starting", WARM) if view.starting else ("running", SCORE) if view.running else ("ended", QUIET)
-    first = Text.assemble((view.game, "bold"), "  ", (str(view.run_dir), QUIET), no_wrap=True, overflow="ellipsis")
+    state, style = _state(view)
+    first = Text.assemble((view.game, "bold"), "  ", (str(view.run_dir), QUIET))
     first.truncate(max(width - len(state) - 1, 1), overflow="ellipsis", pad=True)
+    first = Text.assemble(first, " ", (state, style), no_wrap=True, overflow="ellipsis")
     remaining = view.remaining_seconds
     done = f"{clock(view.elapsed_seconds)}" + (f", {clock(remaining)} left" if remaining is not None else "")
     steps, frames, games = (number(rows.last(name, 0.0)) for name in ("steps", "frames", "episodes"))
     second = Text(f"{done}   {steps} steps   {frames} frames   {games} games", no_wrap=True, overflow="ellipsis")
-    return Group(Text.assemble(first, " ", (state, style)), second)
+    return Group(first, second)
 
 
 def _line(label: str, value: str, bars: str = "", style: str = SPEED) -> Text:
@@ -108,27 +110,61 @@ def _speed(view: RunView, width: int) -> Panel:
 
 def _score(view: RunView, width: int) -> Panel:
     scores = view.episodes.columns["score"]
-    recent, before = scores[-100:], scores[-200:-100]
-    mean = sum(recent) / len(recent) if recent else math.nan
-    trend = mean - sum(before) / len(before) if before else math.nan
-    figures = {
-        "last game": number(scores[-1], 1) if scores else "-",
-        "mean of 100": number(mean, 2),
-        "best": number(max(scores, default=math.nan), 1),
-        "trend": f"{trend:+.2f}" if math.isfinite(trend) else "-",
-        "games": number(len(scores)),
-    }
+    figures = _evaluated(view) if view.exported else _scores(scores)
     bars = chart(view.throughput.columns["mean_score"], max(width - 23, 1), len(figures))
     agents = view.throughput.last("agents")
     if not scores and agents > 0:  # with many games the first one takes minutes
-        under_way = agents * view.settings.schedule.envs_per_agent
-        bars[:2] = "none over yet", f"{number(under_way)} under way"
+        games, wanted = view.games
+        bars[:2] = "none over yet", f"{number(games if math.isfinite(games) else wanted)} under way"
     return _panel(
         "Score",
         [
             Text.assemble((f"{label:<12}", QUIET), (f"{value:>8}", "bold"), "   ", (line, SCORE))
             for (label, value), line in zip(figures.items(), bars, strict=True)
         ],
+    )
+
+
+def _scores(scores: list[float]) -> dict[str, str]:
+    """The label of the mean says of how few games it is, as long as there are not 100."""
+    recent, before = scores[-100:], scores[-200:-100]
+    mean = sum(recent) / len(recent) if recent else math.nan
+    trend = mean - sum(before) / len(before) if before else math.nan
+    return {
+        "last game": number(scores[-1], 1) if scores else "-",
+        f"mean of {len(recent) or 100}": number(mean, 2),
+        "best": number(max(scores, default=math.nan), 1),
+        "trend": f"{trend:+.2f}" if math.isfinite(trend) else "-",
+        "games": number(len(scores)),
+    }
+
+
+def _evaluated(view: RunView) -> dict[str, str]:
+    """Of an exported agent: its evaluation's games."""
+    scores = view.evaluation
+    return {
+        "evaluation": f"{number(scores.games)} games",
+        "mean": number(scores.mean, 2),
+        "best": number(scores.highest, 1),
+        "lowest": number(scores.lowest, 1),
+        "": "",
+    }
+
+
+def _curve(view: RunView, width: int, height: int) -> Panel | None:
+    """The score since the start, large. None: there is nothing to draw yet."""
+    rows, games = view.throughput.columns, view.episodes.columns
+    line = finite(rows["seconds"], rows["mean_score"])
+    if len(line[0]) < 2:
+        return None
+    dots = finite(games["seconds"], games["score"])
+    lines, low, high = curve(line, dots, (width - 9, height - 1), (SCORE, QUIET))
+    labels = [number(high, 1), *[""] * (height - 3), number(low, 1)]
+    drawn = [Text.assemble((f"{label[:8]:>8} ", QUIET), text) for label, text in zip(labels, lines, strict=True)]
+    end = clock(max(line[0].max(), dots[0].max(initial=0.0)))
+    time_axis = Text(f"{'':9}0:00:00{end:>{max(width - 16, 1)}}", QUIET)
+    return _panel(
+        "Score: the mean of 100 games" + ", and each game" * bool(len(dots[0])), [*drawn, time_axis], height + 2
     )
 
 
@@ -180,26 +216,19 @@ def _learning(view: RunView, width: int) -> Panel:
 
 
 def _news(view: RunView, width: int, height: int) -> Panel:
-    """The controller's last sentence, then what else was said last; in what room is left, the sentences before."""
-    decisions, messages = view.decisions, view.messages
-    sentences = [
-        list(Text.assemble((f"{clock(when)} controller: ", SPEED), str(reason)).wrap(_MEASURE, width))
-        for when, reason in zip(
-            decisions.columns["seconds"][-height:], decisions.columns["reason"][-height:], strict=True
-        )
-    ]
-    last = sentences.pop() if sentences else []
-    lines = last[: max(height - 1, 1)]
-    room = height - len(lines)
-    said = [
-        Text.assemble((f"{time_of_day(when)} ", QUIET), str(text))
-        for when, text in zip(messages.columns["time"], messages.columns["message"], strict=True)
-        if not str(text).startswith(("Controller: ", " "))  # the rest of a report or a traceback is indented
-    ]
-    said = said[-room:] if room > 0 else []
-    while sentences and len(lines) + len(said) + len(sentences[-1]) <= height:
-        lines += sentences.pop()
-    return _panel("What happened", [*lines, *said], height + 2)
+    """What was said last, in its order; the rest of a report or a traceback is indented, and left out."""
+    columns, lines = view.messages.columns, []
+    for when, text in zip(reversed(columns["time"]), reversed(columns["message"]), strict=True):
+        if len(lines) >= height:
+            break
+        if not str(text).startswith(" "):
+            style = SPEED if str(text).startswith("Controller: ") else ""
+            said = Text.assemble((f"{time_of_day(when)} ", QUIET), (str(text), style))
+            broken, room = list(said.wrap(_MEASURE, width)), height - len(lines)
+            if len(broken) > room:
+                broken = [*broken[: room - 1], Text.assemble(broken[room - 1], " ...")]
+            lines = broken + lines
+    return _panel("What happened", lines, height + 2)
 
 
 def time_of_day(seconds: float) -> str:

@@ -37,5 +37,5 @@ def reproduce(options: Options, out: Path) -> str:
 
 def _words(outcome: Outcome) -> str:
     run, tps = outcome.run, comparison.median(outcome.directory, "tps")
-    what = f"TPS {tps:.0f}, {4 * outcome.steps / 1e6:.1f} million frames, score {outcome.mean_of_last_games:.1f}"
+    what = f"TPS {tps:.0f}, {outcome.frames / 1e6:.1f} million frames, score {outcome.mean_of_last_games:.1f}"
     return f"{run.game}, {run.setting}, seed {run.seed}: {what}."

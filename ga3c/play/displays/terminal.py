@@ -12,7 +12,7 @@ from rich.console import Console
 from ga3c.play.keyboard import HELP
 from ga3c.play.playing import Moment
 from ga3c.views import terminal
-from ga3c.views.training_screen import chart
+from ga3c.views.text_charts import chart
 
 PANEL_COLUMNS = 24  # beside the game
 HELD_SECONDS = 0.3  # a terminal does not tell when a key is let go

@@ -9,6 +9,13 @@ from ga3c.play.displays.overlay import Overlay
 from ga3c.play.playing import Moment
 
 ENLARGED = 1.5
+ROOM = 0.9  # of the screen: the rest is for title bar and panels
+
+
+def fitting(picture: tuple[int, int], screen: tuple[int, int]) -> tuple[int, int]:
+    """Width and height of a window for pictures of this size, enlarged, or smaller where the screen is."""
+    times = min([ENLARGED, *(ROOM * most / wanted for wanted, most in zip(picture, screen, strict=True) if most > 0)])
+    return int(picture[0] * times), int(picture[1] * times)
 
 
 class Window:
@@ -70,7 +77,8 @@ def _show(pictures: Connection, keys: Connection, title: str) -> None:
         if new is not None:
             height, width, _ = new.shape
             if screen is None:
-                screen = pygame.display.set_mode((int(width * ENLARGED), int(height * ENLARGED)), pygame.RESIZABLE)
+                desktop = (pygame.display.get_desktop_sizes() or [(0, 0)])[0]
+                screen = pygame.display.set_mode(fitting((width, height), desktop), pygame.RESIZABLE)
                 pygame.display.set_caption(title)
             surface = pygame.surfarray.make_surface(new.swapaxes(0, 1))
         if screen is None:

@@ -4,8 +4,8 @@ import numpy as np
 from plotly import graph_objects as go
 
 from ga3c.views import curves
-from ga3c.views.curves import SCORE_OVER_STEPS, SCORE_OVER_TIME, over_time
-from ga3c.views.drawing import COLOURS, INK
+from ga3c.views.curves import SCORE_OVER_STEPS, SCORE_OVER_TIME, Quantity, over_time
+from ga3c.views.drawing import COLOURS, FAINT, INK, MARKS, Look, look
 from ga3c.views.run_view import RunView
 
 GRID = "rgba(125, 132, 140, 0.25)"
@@ -17,14 +17,13 @@ CHARTS = {
     "tps": ("Trainings per second (TPS)", "minutes", "rollouts/s", (over_time("tps"),)),
     "counts": (
         *("Agents, predictors, trainers", "minutes", "number"),
-        (over_time("agents"), over_time("predictors"), over_time("trainers")),
+        tuple(over_time(name, smooth=False) for name in ("agents", "predictors", "trainers")),
     ),
     "queues": (
         *("Waiting in the queues", "minutes", "messages"),
         (over_time("prediction_queue"), over_time("training_queue")),
     ),
     "lag": ("Policy lag", "minutes", "updates", (over_time("mean_policy_lag_updates"),)),
-    "entropy": ("Entropy of the policy", "minutes", "nats", (over_time("entropy"),)),
 }
 
 
@@ -34,38 +33,59 @@ def colour(index: int) -> str:
 
 
 def figure_of(name: str, views: dict[str, RunView]) -> go.Figure:
-    """One of CHARTS, of these runs."""
-    title, x_title, y_title, quantities = CHARTS[name]
-    figure, alone = go.Figure(), len(views) == 1
+    """One of CHARTS, or of a number that the algorithms of these runs report. `views`: by the label of each run."""
+    plain = name.replace("_", " ")
+    title, x_title, y_title, quantities = CHARTS.get(name) or (plain.capitalize(), "minutes", plain, (over_time(name),))
+    figure, alone, several = go.Figure(), len(views) == 1, (len(views) > 1, len(quantities) > 1)
     for index, (run, view) in enumerate(views.items()):
-        for quantity, style in zip(quantities, ("solid", "dash", "dot"), strict=False):
+        for number, quantity in enumerate(quantities):
             what = quantity.y.replace("_", " ")
-            x, y = _points(view, quantity)
-            figure.add_scatter(
-                x=x, y=y, mode="lines", line={"color": colour(index), "dash": style, "width": 1.8},
-                name=run if len(quantities) == 1 else what if alone else f"{what}, {run}",
-                showlegend=len(quantities) > 1 if alone else quantity is quantities[0],
-            )  # fmt: skip
+            name_of = what if alone and several[1] else f"{run}, {what}" if all(several) else run
+            _add_lines(
+                figure, view, quantity, look(index, number, *several), name_of, any(several) and not all(several)
+            )
+    if all(several):
+        _explain(figure, list(views), quantities)
     if name == "tps" and alone:
         _mark_decisions(figure, next(iter(views.values())))
     axis = {"gridcolor": GRID, "zeroline": False, "linecolor": INK}
     figure.update_layout(
         title={"text": title, "font": {"size": 14}}, xaxis=axis | {"title": x_title}, yaxis=axis | {"title": y_title},
-        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", font={"color": INK}, height=300,
+        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", font={"color": INK}, height=320,
         margin={"l": 60, "r": 10, "t": 40, "b": 45}, uirevision="stay",
         hovermode="closest" if alone else "x unified",
-        legend={"orientation": "h", "y": -0.32, "yanchor": "top", "font": {"size": 11}},
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": INK, "activecolor": COLOURS[0]},
+        legend={"orientation": "h", "yref": "container", "y": 0.02, "yanchor": "bottom", "font": {"size": 11}},
     )  # fmt: skip
     if name in ("pps", "tps", "counts"):
         figure.update_yaxes(rangemode="tozero")
     return figure
 
 
-def _points(view: RunView, quantity: curves.Quantity) -> tuple[np.ndarray, np.ndarray]:
+def _add_lines(figure: go.Figure, view: RunView, quantity: Quantity, how: Look, name: str, legend: bool) -> None:
+    """A mean over some rows and, faint behind it, the rows; a score has too many games for that."""
     columns = getattr(view, quantity.log).columns
-    x = np.array(columns[quantity.x], float) / quantity.x_unit
-    y = np.array(columns[quantity.y], float)[: len(x)]  # rows may come in meanwhile
-    return curves.thinned(x, curves.moving_mean(y, quantity.smooth_rows) if quantity.smooth_rows > 1 else y)
+    if quantity.log == "throughput" and quantity.smooth_rows != 1:
+        x, y = curves.thinned(*curves.points(columns, quantity.raw()))
+        line = {"color": how.colour, "width": 1}
+        figure.add_scatter(x=x, y=y, mode="lines", line=line, opacity=FAINT, showlegend=False, hoverinfo="skip")
+    x, y = curves.thinned(*curves.points(columns, quantity))
+    figure.add_scatter(
+        x=x, y=y, mode="lines+markers" if how.mark else "lines", name=name, showlegend=legend, opacity=how.opacity,
+        line={"color": how.colour, "dash": how.dash, "width": 1.8},
+        marker={"symbol": how.mark, "size": 7, "maxdisplayed": 8} if how.mark else None,
+    )  # fmt: skip
+
+
+def _explain(figure: go.Figure, runs: list[str], quantities: tuple[Quantity, ...]) -> None:
+    """A legend where lines differ in two ways: in colour and dashes by run, in marks by quantity."""
+    nothing = {"x": [None], "y": [None], "showlegend": True, "hoverinfo": "skip"}
+    for index, run in enumerate(runs):
+        how = look(index, 0, True, True)
+        figure.add_scatter(**nothing, name=run, mode="lines", line={"color": how.colour, "dash": how.dash})
+    for quantity, mark in zip(quantities, MARKS, strict=False):
+        marker = {"symbol": mark, "color": INK, "size": 7}
+        figure.add_scatter(**nothing, name=quantity.y.replace("_", " "), mode="markers", marker=marker)
 
 
 def _mark_decisions(figure: go.Figure, view: RunView) -> None:

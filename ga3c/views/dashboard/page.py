@@ -4,13 +4,15 @@ It reads the runs' files, changes nothing, and answers to nobody but this machin
 """
 
 from pathlib import Path
+from urllib.parse import parse_qs, urlencode
 
 import dash
 import flask
-from dash import Input, Output, State, dcc, html
+from dash import ALL, Input, Output, State, dcc, html
 
 from ga3c.views.dashboard.charts import CHARTS, colour, figure_of
 from ga3c.views.dashboard.runs import FILMS, Runs, written
+from ga3c.views.labels import said
 from ga3c.views.run_view import RunView
 from ga3c.views.training_screen import clock, number
 
@@ -30,12 +32,50 @@ def make(results: Path) -> flask.Flask:
             flask.abort(404)
         return flask.send_from_directory(runs.results.resolve(), file, conditional=True)
 
-    newest = runs.names()[:1]
-    app.layout = _layout(newest)
+    app.layout = _layout()
 
-    @app.callback(Output("runs", "options"), Input("tick", "n_intervals"))
-    def list_runs(_):
-        return [{"label": _label(name, runs.view(name)), "value": name} for name in runs.names()]
+    @app.callback(
+        Output("runs", "options"),
+        Input("tick", "n_intervals"), Input("filter", "value"), Input("runs", "value"),
+    )  # fmt: skip
+    def list_runs(_, wanted, chosen):
+        words = (wanted or "").lower().split()
+        labels = {name: _label(name, runs.view(name)) for name in runs.names()}
+        return [
+            {"label": label, "value": name}
+            for name, label in labels.items()
+            if name in (chosen or []) or all(word in label.lower() for word in words)
+        ]
+
+    @app.callback(
+        Output("runs", "value"), Output("address", "search"),
+        Input("address", "search"), Input("runs", "value"),
+    )  # fmt: skip
+    def keep_in_address(search, chosen):
+        """What is chosen stands in the page's address, to be kept and sent; an address without it: the newest run."""
+        if dash.ctx.triggered_id == "runs":
+            return dash.no_update, "?" + urlencode({"run": chosen or ""}, doseq=True, safe="/")
+        asked = parse_qs((search or "").lstrip("?"), keep_blank_values=True).get("run")
+        newest = [name for name in runs.names()[:10] if runs.view(name) is not None][:1]
+        return newest if asked is None else list(filter(None, asked)), dash.no_update
+
+    @app.callback(
+        Output("learning", "children"), Output("reported", "data"),
+        Input("tick", "n_intervals"), Input("runs", "value"), State("reported", "data"),
+    )  # fmt: skip
+    def list_numbers(_, chosen, before):
+        names = list(dict.fromkeys(name for view in runs.views(chosen).values() for name in view.numbers))
+        if names == before:  # charts that somebody looks at are left alone
+            raise dash.exceptions.PreventUpdate
+        return [_chart({"number": name}) for name in names], names
+
+    @app.callback(
+        Output({"number": ALL}, "figure"),
+        Input("tick", "n_intervals"), Input("runs", "value"), State({"number": ALL}, "id"),
+    )  # fmt: skip
+    def draw_numbers(_, chosen, charts):
+        views = runs.labelled(chosen)
+        return [figure_of(chart["number"], views) for chart in charts]
 
     outputs = [Output(name, "figure") for name in CHARTS]
 
@@ -44,7 +84,7 @@ def make(results: Path) -> flask.Flask:
         Input("tick", "n_intervals"), Input("runs", "value"),
     )  # fmt: skip
     def draw(_, chosen):
-        views = {name: view for name in chosen or [] if (view := runs.view(name)) is not None}
+        views = runs.labelled(chosen)
         figures = [figure_of(name, views) for name in CHARTS]
         first = next(iter(views), "")
         return (
@@ -78,23 +118,30 @@ def _guard(server: flask.Flask) -> None:
             flask.abort(403)
 
 
-def _layout(newest: list[str]) -> html.Div:
-    charts = [html.Div(dcc.Graph(id=name, config={"displaylogo": False}), className="card") for name in CHARTS]
+def _layout() -> html.Div:
+    charts = [_chart(name) for name in CHARTS]
     side = [
         html.Div(
-            [html.H1("GA3C"), html.Div(dcc.Checklist(id="runs", value=newest), className="runs")], className="card"
+            [
+                html.H1("GA3C"),
+                dcc.Input(id="filter", type="text", placeholder="Only runs with ...", className="filter"),
+                html.Div(dcc.Checklist(id="runs", value=[]), className="runs"),
+            ],
+            className="card",
         ),
         html.Div([html.H2("Newest recorded game"), html.Div(id="film")], className="card"),
     ]
     main = [
         html.Div(id="numbers", className="numbers"),
-        html.Div(charts, className="charts"),
+        html.Div([*charts, html.Div(id="learning")], className="charts"),
         html.Div([html.H2(id="whose"), html.Div(id="timeline")], className="card timeline"),
     ]
     return html.Div(
         [
             dcc.Interval(id="tick", interval=REFRESH_MS),
+            dcc.Location(id="address", refresh=False),
             dcc.Store(id="shown"),
+            dcc.Store(id="reported"),
             html.Div(side, className="side"),
             html.Main(main),
         ],
@@ -102,14 +149,29 @@ def _layout(newest: list[str]) -> html.Div:
     )
 
 
+def _chart(name: str | dict[str, str]) -> html.Div:
+    """Its tool bar is hidden until the mouse is there."""
+    return html.Div(dcc.Graph(id=name, config={"displaylogo": False, "displayModeBar": "hover"}), className="card")
+
+
 def _label(name: str, view: RunView | None) -> str:
-    """Three lines. Plain text: the list could not change its length with components in it."""
+    """Some lines. Plain text: the list could not change its length with components in it."""
     game, _, run = name.partition("/")
     if view is None:
         return f"{game}\n{run}: cannot be read"
-    state = "● running" if view.running else "ended"
-    steps, score = number(view.throughput.last("steps", 0.0)), number(view.throughput.last("mean_score"), 1)
-    return f"{game}\n{run}, {state}\n{steps} steps, mean score {score}"
+    state = "● running" if view.running else view.state
+    lines = [game, f"{view.known.name}, {state}", f"{number(view.throughput.last('steps', 0.0))} steps, {_score(view)}"]
+    return "\n".join([*lines, said(view.known.changed)]).strip()
+
+
+def _score(view: RunView) -> str:
+    """Of fewer than 100 games it is provisional, and says so."""
+    games = view.throughput.last("episodes", 0.0)
+    return f"mean score {number(view.throughput.last('mean_score'), 1)}" + _of_few(games)
+
+
+def _of_few(games: float) -> str:
+    return f" of {number(games)}" if 0 < games < 100 else ""
 
 
 def _numbers(views: dict[str, RunView]):
@@ -135,7 +197,7 @@ def _values(view: RunView) -> dict[str, str]:
     rows = view.throughput
     counts = (number(rows.last(name)) for name in ("agents", "predictors", "trainers"))
     return {
-        "score, mean of 100": number(rows.last("mean_score"), 2),
+        "score, mean of 100": number(rows.last("mean_score"), 2) + _of_few(rows.last("episodes", 0.0)),
         "games": number(rows.last("episodes", 0.0)),
         "steps": number(rows.last("steps", 0.0)),
         "frames": number(rows.last("frames", 0.0)),

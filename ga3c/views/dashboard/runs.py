@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ga3c.errors import ConfigError
 from ga3c.records.run_directory import PRETRAINED
+from ga3c.views import labels
 from ga3c.views.run_view import RunView
 
 FILMS = (".mp4", ".gif")
@@ -37,6 +38,15 @@ class Runs:
             except ConfigError:
                 return None
             return self._views[name]
+
+    def views(self, names: list[str] | None) -> dict[str, RunView]:
+        """Of those that can be read, in their order."""
+        return {name: view for name in names or [] if (view := self.view(name)) is not None}
+
+    def labelled(self, names: list[str] | None) -> dict[str, RunView]:
+        """The same, by what they are called beside each other."""
+        views = list(self.views(names).values())
+        return dict(zip(labels.labels([view.known for view in views]), views, strict=True))
 
     def films(self, name: str) -> list[str]:
         """Recorded games of a run and of its game, below the results, the newest first."""

@@ -1,0 +1,62 @@
+"""Says what there is to type: python -m ga3c help."""
+
+import ast
+import inspect
+import itertools
+import platform
+import textwrap
+from dataclasses import fields
+from importlib import metadata
+
+from ga3c import __version__
+from ga3c.commands import COMMANDS, VERSION
+from ga3c.settings.run import Settings
+
+EXAMPLES = {
+    "./run.sh --game Boxing": "train; Ctrl-C stops and saves",
+    "./run.sh --game Boxing --resume": "go on with it",
+    "./play.sh --game Boxing": "watch the agent play",
+    "./run.sh dashboard": "see all runs in a browser",
+}
+# What people use first.
+FIRST = (
+    *("game", "protocol", "minutes", "steps", "episodes", "resume", "from", "name", "run_dir", "seed"),
+    *("preset", "learning_rate", "network", "t_max", "agents", "envs_per_agent", "controller", "device"),
+    *("console", "checkpoint_seconds"),
+)
+WIDTH = 80
+
+
+def texts(group: type) -> dict[str, str]:
+    """Setting -> the text below it, of one group of settings."""
+    found, body = {}, ast.parse(textwrap.dedent(inspect.getsource(group))).body[0].body
+    for setting, text in itertools.pairwise(body):
+        if isinstance(setting, ast.AnnAssign) and isinstance(text, ast.Expr):
+            found[setting.target.id] = inspect.cleandoc(text.value.value)
+    return found
+
+
+def overview() -> str:
+    """Examples, commands, and the options that people use first."""
+    known = {name: text for group in fields(Settings) for name, text in texts(group.default_factory).items()}
+    known["from"] = known["start_from"]
+    lines = ["GA3C: an agent that learns a game on the machine you have.", ""]
+    lines += [f"  {command:33}{what}" for command, what in EXAMPLES.items()]
+    lines += ["", "Commands, as the first word (COMMAND --help shows its options):", ""]
+    lines += [f"  {name:11}{what}" for name, what in COMMANDS.items()]
+    lines += ["", "Options of train that people use first (./run.sh --help-all shows every one):", ""]
+    for name in FIRST:
+        flag, indent = "--" + name.replace("_", "-"), " " * 23
+        text = " ".join(known[name].split("\n")[0].split())
+        lines += textwrap.wrap(text, WIDTH, initial_indent=f"  {flag:21}", subsequent_indent=indent)
+    return "\n".join(lines)
+
+
+def version() -> str:
+    packages = ", ".join(f"{name} {metadata.version(name)}" for name in ("tensorflow", "ale-py", "gymnasium"))
+    return f"GA3C {__version__}, Python {platform.python_version()}, {packages}"
+
+
+def run(arguments: list[str]) -> int:
+    print(version() if arguments[:1] == [VERSION] else overview())
+    return 0

@@ -1,0 +1,96 @@
+"""Lists all runs: python -m ga3c list."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ga3c.commands.command_line import parse
+from ga3c.errors import ConfigError
+from ga3c.records import run_directory
+from ga3c.records.columns import THROUGHPUT_COLUMNS
+from ga3c.records.description import read_settings
+from ga3c.views.labels import know, said
+from ga3c.views.run_view import Tail, read_evaluation
+from ga3c.views.training_screen import number
+
+DESCRIPTION = """Lists all runs, the one that was written last at the end: state, steps, mean score of the last 100
+games, how long ago that was, and which settings differ from the defaults. Agents that were exported stand among them,
+with the score of their evaluation."""
+HEAD = ("run", "state", "steps", "games", "score", "age", "not as usual")
+NUMBERS = ("steps", "games", "score", "age")  # stand to the right
+UNITS = {"d": 86_400, "h": 3_600, "min": 60, "s": 1}
+
+
+@dataclass(frozen=True)
+class ListOptions:
+    game: str | None = None
+    """Only runs of this game."""
+    results: str | None = None
+    """Directory that holds GAME/RUN directories. Default: results."""
+
+
+def age(seconds: float) -> str:
+    """3 min; in the largest unit of which it is one at the least."""
+    unit = next((name for name, length in UNITS.items() if seconds >= length), "s")
+    return f"{seconds // UNITS[unit]:.0f} {unit}"
+
+
+def written(run: Path) -> float:
+    """When, in seconds since the epoch."""
+    files = [run / "throughput.csv", run / "config.json"]
+    return max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
+
+
+def cells(run: Path, name: str) -> list[str]:
+    """A run's line. Raises ConfigError where it cannot be read."""
+    read_settings(run)
+    since, differs = age(max(0.0, time.time() - written(run))), said(know(run).changed)
+    if run_directory.is_exported(run):
+        found = read_evaluation(run)
+        # When a clone was made says nothing of an agent that came with it.
+        state, since = ("shipped", "-") if _is_shipped(run) else ("exported", since)
+        return [name, state, number(found.steps), "-", number(found.mean, 2), since, differs]
+    rows = Tail(run / "throughput.csv", THROUGHPUT_COLUMNS)
+    rows.refresh()
+    state = "running" if run_directory.is_locked(run) else "ended"
+    counts = [number(rows.last(column, 0.0)) for column in ("steps", "episodes")]
+    return [name, state, *counts, number(rows.last("mean_score"), 2), since, differs]
+
+
+def _is_shipped(run: Path) -> bool:
+    return run.parent.name == run_directory.PRETRAINED.name
+
+
+def table(results: Path, game: str | None) -> list[str]:
+    """Lines: the head, and one for each run. A run that cannot be read says so in its line."""
+    runs = [path.parent for path in results.glob("*/*/config.json")]
+    runs = [run for run in runs if game in (None, run.name if _is_shipped(run) else run.parent.name)]
+    found: list[list[str]] = [list(HEAD)]
+    for run in sorted(runs, key=lambda run: (not _is_shipped(run), written(run))):
+        name = str(run.relative_to(results))
+        try:
+            found.append(cells(run, name))
+        except (ConfigError, OSError) as error:
+            found.append([name, f"cannot be read: {error}"])
+    widths = [max(len(row[index]) for row in found if len(row) == len(HEAD)) for index in range(len(HEAD))]
+    widths[0] = max(len(row[0]) for row in found)
+    return [_line(row, widths) for row in found]
+
+
+def _line(row: list[str], widths: list[int]) -> str:
+    if len(row) < len(HEAD):
+        return f"{row[0]:{widths[0]}}  {row[1]}"
+    aligned = (
+        f"{cell:{'>' if name in NUMBERS else '<'}{width}}" for name, cell, width in zip(HEAD, row, widths, strict=True)
+    )
+    return "  ".join(aligned).rstrip()
+
+
+def run(arguments: list[str]) -> int:
+    options = parse(ListOptions, arguments, ListOptions(), DESCRIPTION, "list")
+    results = Path(options.results) if options.results else run_directory.RESULTS
+    if not results.is_dir():
+        raise ConfigError(f"--results {results}: there is no such directory.")
+    lines = table(results, run_directory.game_directory(options.game).name if options.game else None)
+    print("\n".join(lines) if len(lines) > 1 else f"No runs in {results} yet. Train one: ./run.sh --game Boxing")
+    return 0

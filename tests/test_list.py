@@ -1,0 +1,89 @@
+"""The list of all runs, of directories that this test writes."""
+
+import csv
+import json
+import os
+import shutil
+import time
+from dataclasses import replace
+
+import pytest
+
+from ga3c.commands import list as listing
+from ga3c.errors import ConfigError
+from ga3c.records import run_directory
+from ga3c.records.columns import THROUGHPUT_COLUMNS
+from ga3c.settings import saved as saved_settings
+from ga3c.settings.run import RunSettings, Settings
+
+
+def make_run(path, age_seconds, command=(), rows=1, **learning):
+    path.mkdir(parents=True)
+    settings = Settings(learning=replace(Settings().learning, **learning))
+    (path / "config.json").write_text(
+        json.dumps({"settings": saved_settings.to_dict(settings), "command": list(command)})
+    )
+    row = dict.fromkeys(THROUGHPUT_COLUMNS, 1) | {"steps": 12_345, "episodes": 37, "mean_score": -20.25}
+    with (path / "throughput.csv").open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([THROUGHPUT_COLUMNS, *[row.values()] * rows])
+    when = time.time() - age_seconds
+    for file in path.iterdir():
+        os.utime(file, (when, when))
+    return path
+
+
+@pytest.fixture
+def results(tmp_path):
+    path = tmp_path / "results"
+    make_run(path / "Pong" / "new", 200, ["--t-max", "5", "--seed", "3"], t_max=5, seed=3)
+    make_run(path / "Pong" / "old", 3 * 86_400 + 1, seed=77)  # this seed was drawn
+    make_run(path / "Boxing" / "none", 7_300, rows=0)
+    shutil.copytree(run_directory.PRETRAINED / "Pong", path / "pretrained" / "Pong")
+    return path
+
+
+def listed(capsys, *arguments):
+    assert listing.run([*map(str, arguments)]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split()[:6] == ["run", "state", "steps", "games", "score", "age"]
+    return [" ".join(line.split()) for line in lines]
+
+
+def test_all_runs_the_newest_last(results, capsys):
+    found = json.loads((results / "pretrained" / "Pong" / "evaluation.json").read_text())
+    steps, mean = f"{found['steps_trained']:,}", f"{found['ways']['sampled']['mean']:.2f}"
+    shipped, *runs = listed(capsys, "--results", results)
+    assert shipped.startswith(f"pretrained/Pong shipped {steps} - {mean} -")
+    assert runs == [
+        "Pong/old ended 12,345 37 -20.25 3 d",
+        "Boxing/none ended 0 0 - 2 h",
+        "Pong/new ended 12,345 37 -20.25 3 min t_max 5, seed 3",
+    ]
+
+
+def test_of_one_game(results, capsys):
+    assert [line.split()[0] for line in listed(capsys, "--results", results, "--game", "ALE/Pong-v5")] == [
+        *("pretrained/Pong", "Pong/old", "Pong/new")
+    ]
+
+
+def test_who_trains_is_running(results, capsys):
+    run_directory.lock(results / "Pong" / "old", RunSettings())
+    assert any(line.startswith("Pong/old running") for line in listed(capsys, "--results", results))
+
+
+def test_a_run_that_cannot_be_read_is_a_line(results, capsys):
+    (results / "Pong" / "new" / "config.json").write_text("{")
+    (results / "Boxing" / "none" / "throughput.csv").write_bytes(b"\xff\0,seconds\n1,x\n")
+    lines = listed(capsys, "--results", results)
+    assert len(lines) == 4
+    (broken,) = [line for line in lines if line.startswith("Pong/new")]
+    assert "cannot be read" in broken.lower()
+    assert any(line.startswith("Boxing/none ended 0") for line in lines)
+
+
+def test_none(tmp_path, capsys):
+    assert listing.run(["--results", str(tmp_path)]) == 0
+    assert "No runs" in capsys.readouterr().out
+    with pytest.raises(ConfigError, match="no such directory"):
+        listing.run(["--results", str(tmp_path / "none")])

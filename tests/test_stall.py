@@ -1,0 +1,24 @@
+"""When it is said that training stands still."""
+
+import time
+
+from ga3c.processes.stall import StallWatch
+
+
+def test_once_for_each_stall_and_once_when_it_is_over():
+    watch = StallWatch(0.05)
+    assert watch.look(0) is None
+    time.sleep(0.06)
+    assert watch.look(0).startswith("No update for")
+    assert watch.look(0) is None
+    assert watch.look(1).startswith("Updates again")
+
+
+def test_games_that_are_being_started_are_no_stall():
+    watch = StallWatch(0.05)
+    for _ in range(3):
+        assert watch.look(0, starting=True) is None
+        time.sleep(0.06)
+    assert watch.look(0, starting=True) is None
+    time.sleep(0.06)
+    assert watch.look(0).startswith("No update for")  # all play, and nothing is learnt
