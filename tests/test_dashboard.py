@@ -162,8 +162,8 @@ def test_tool_bars_are_hidden_until_the_mouse_is_there(page):
 def test_the_address_keeps_what_is_chosen(page, address):
     opened, _ = page
     wait_for_lines(opened, "pps", 1)
-    opened.locator(".runs label", has_text="first").click()
-    opened.locator(".runs label", has_text="second").click()
+    opened.locator(".runs label", has_text="first,").click()
+    opened.locator(".runs label", has_text="second,").click()
     opened.wait_for_function("decodeURIComponent(location.search) == '?run=CartPole-v1/first'")
     opened.goto("about:blank")
     opened.goto(f"{address}/?run=CartPole-v1/first")
@@ -179,10 +179,10 @@ def test_the_list_of_runs_can_be_filtered(page):
     wait_for_lines(opened, "pps", 1)
     chosen = next(label for label in opened.locator(".runs label").all() if label.locator("input").is_checked())
     own, other = ("first", "second") if "first" in chosen.inner_text() else ("second", "first")
-    opened.fill("#filter", f"{other} cartpole")
+    opened.fill("#filter", f"{other}, cartpole")
     opened.wait_for_timeout(3000)
     assert opened.locator(".runs label").count() == 2, "what is chosen stays"
-    opened.fill("#filter", own)
+    opened.fill("#filter", f"{own},")
     opened.wait_for_function("document.querySelectorAll('.runs label').length == 1")
     opened.fill("#filter", "")
     opened.wait_for_function("document.querySelectorAll('.runs label').length == 2")
@@ -190,7 +190,7 @@ def test_the_list_of_runs_can_be_filtered(page):
 
 def test_the_recorded_game_plays(page):
     opened, _ = page
-    opened.locator(".runs label", has_text="second").click() if not opened.locator("video").count() else None
+    opened.locator(".runs label", has_text="second,").click() if not opened.locator("video").count() else None
     opened.wait_for_selector("video")
     opened.wait_for_function("document.querySelector('video').readyState >= 2")
     assert opened.evaluate("document.querySelector('video').videoWidth") > 0

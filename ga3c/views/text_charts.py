@@ -10,7 +10,7 @@ BARS = " ▁▂▃▄▅▆▇█"
 BRAILLE = 0x2800  # the character without a dot; each dot of its four rows and two columns is a bit
 BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 SAMPLES = 40  # of a line for each character that it passes, so that it has no gaps where it is steep
-MOST_DOTS = 20_000
+MOST_POINTS = 20_000
 
 Points = tuple[np.ndarray, np.ndarray]  # x and y
 
@@ -31,9 +31,9 @@ def chart(values: list[float], width: int, height: int) -> list[str]:
     return ["".join(BARS[min(max(h - 8 * line, 0), 8)] for h in heights) for line in lines]
 
 
-def finite(x: list[float], y: list[float]) -> Points:
-    """The points that can be drawn; of very many a part."""
-    step = 1 + min(len(x), len(y)) // MOST_DOTS
+def finite(x: list[float], y: list[float], most: int = MOST_POINTS) -> Points:
+    """The points that can be drawn; of many a part."""
+    step = 1 + min(len(x), len(y)) // most
     points = np.array([x[::step], y[::step]], float)
     return tuple(points[:, np.isfinite(points).all(axis=0)])
 

@@ -15,6 +15,7 @@ NUMBERS = 3  # of the algorithm's, the first
 RECENT_ROWS = 60  # of throughput.csv in a history of speed
 WIDE_COLUMNS = 64  # from here on two panels stand side by side
 NEWS_LINES, CURVE_LINES = 9, 10  # where there is room for both, the curve gets all beyond the news' lines
+DOTS = 6  # behind the curve, for each column at the most
 _MEASURE = Console(width=80)  # only to break lines
 SPEED, SCORE, QUIET, WARM = "cyan", "green", "bright_black", "yellow"
 
@@ -157,7 +158,7 @@ def _curve(view: RunView, width: int, height: int) -> Panel | None:
     line = finite(rows["seconds"], rows["mean_score"])
     if len(line[0]) < 2:
         return None
-    dots = finite(games["seconds"], games["score"])
+    dots = finite(games["seconds"], games["score"], most=DOTS * width)  # more would be a fog
     lines, low, high = curve(line, dots, (width - 9, height - 1), (SCORE, QUIET))
     labels = [number(high, 1), *[""] * (height - 3), number(low, 1)]
     drawn = [Text.assemble((f"{label[:8]:>8} ", QUIET), text) for label, text in zip(labels, lines, strict=True)]
