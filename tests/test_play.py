@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageGrab
 
+from ga3c.__main__ import main
 from ga3c.play.playing import Stage, moments
 from ga3c.settings.game import EnvironmentSettings
 from tests import program
@@ -98,7 +99,7 @@ def test_evaluation(short_pong, tmp_path):
     assert ended.returncode == 0, ended.stderr
     outcome = json.loads(file.read_text())
     assert {
-        "game", "episodes", "scores", "mean", "std", "min", "max", "human_normalized", "protocol", "greedy",
+        "game", "episodes", "scores", "mean", "std", "min", "max", "human_normalized", "protocol",
         "steps_trained",
     } <= set(outcome)  # fmt: skip
     assert (outcome["game"], outcome["episodes"], len(outcome["scores"])) == ("Pong", 35, 35)
@@ -133,14 +134,20 @@ def test_evaluation_under_another_protocol(short_pong, tmp_path):
     assert re.search(r"Trained and measured under different protocols: own-\w+, paper-\w+", ended.stdout)
 
 
-def test_greedy_takes_the_most_probable_action(short_pong, tmp_path):
-    for name in ("a", "b"):
-        arguments = ["--episodes", 3, "--greedy", "--json", tmp_path / name, "--seed", 5]
-        assert program.run("evaluate", "--checkpoint", short_pong, *arguments).returncode == 0
-    results = [json.loads((tmp_path / name).read_text()) for name in ("a", "b")]
-    assert results[0] == results[1]
-    assert results[0]["greedy"] is True
-    assert results[0]["scores"] == results[0]["ways"]["greedy"]["scores"]
+def test_what_is_most_probable_is_the_same_each_time(short_pong, tmp_path):
+    results = []
+    for name in "ab":
+        arguments = ["--episodes", 3, "--json", tmp_path / name, "--seed", 5]
+        ended = program.run("evaluate", "--checkpoint", short_pong, *arguments)
+        assert ended.returncode == 0, ended.stderr
+        results.append(json.loads((tmp_path / name).read_text()))
+    assert results[0]["ways"]["greedy"] == results[1]["ways"]["greedy"]
+
+
+def test_there_is_nothing_to_ask_evaluate_for_greedy_play(capfd):
+    """It always measures both ways; play has the flag."""
+    assert main(["evaluate", "results/pretrained/Pong", "--greedy"]) == 2
+    assert "--greedy" in capfd.readouterr().err
 
 
 def test_a_gymnasium_environment_is_shown_too(cart_pole_run, tmp_path):
@@ -171,6 +178,7 @@ PLAYED = """
 import sys
 import numpy as np
 from ga3c.play import trained_agent
+from ga3c.__main__ import main
 from ga3c.play.playing import Stage, moments
 agent = trained_agent.load(None, None, sys.argv[1], 3)
 stage = Stage(agent.settings.environment, 1, 3)
