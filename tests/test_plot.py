@@ -2,7 +2,7 @@
 
 import csv
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -15,11 +15,12 @@ from ga3c.records.disk import read_csv
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
+from ga3c.settings.presets import with_presets
 from ga3c.settings.run import RunSettings, Settings
 from ga3c.views import curves
 from ga3c.views.curves import moving_mean, over_time
 from ga3c.views.drawing import COLOURS, look
-from ga3c.views.labels import Known, know, labels
+from ga3c.views.labels import Known, changed, know, labels
 from ga3c.views.plot import draw
 
 FIRST, SECOND = (ImageColor.getrgb(colour) for colour in COLOURS[:2])  # of the first and second run
@@ -118,6 +119,13 @@ def test_labels():
     assert labels([first, second._replace(game="Boxing", settings={})]) == ["Pong a", "Boxing b"]
     many = Known("Pong", "c", dict.fromkeys("vwxyz", 2), {})
     assert labels([many, many._replace(settings=dict.fromkeys("vwxyz", 3))])[0] == "c: v 2, w 2, x 2, ..."
+
+
+def test_of_presets_their_names_and_what_differs_from_them():
+    settings = with_presets(Settings(), "paper", "machado")
+    assert changed(settings) == {"preset": "paper", "protocol": "machado"}
+    other = replace(settings, learning=replace(settings.learning, t_max=7))
+    assert changed(other) == {"preset": "paper", "protocol": "machado", "t_max": 7}
 
 
 def test_a_run_is_called_by_its_name_and_a_seed_that_was_drawn_is_no_difference(tmp_path):
