@@ -36,7 +36,7 @@ class Server:
     ):
         """`make_system`: one of `ga3c.systems`. Raises ConfigError where there is nothing to go on from, or no room."""
         self._settings, self._run_dir, self._spec, self._console = settings, run_dir, spec, console
-        self._disk = Disk(console.say)
+        self._disk = Disk(console.say, run_dir)
         self._recovery = Recovery(run_dir, settings, self._disk, console.say)
         begun, self._arrays = progress.beginning(settings), None
         if settings.run.resume is not None:
@@ -103,7 +103,8 @@ class Server:
     def serve(self, every_second: Callable[[], None]) -> None:
         """Watches the run and saves checkpoints until a stop condition is met or `request_stop` is called.
 
-        `every_second()` is called once a second at least. Raises TrainingFailed with the reason if a part failed.
+        `every_second()` is called once a second at least, while the run's directory is where it was. Raises
+        TrainingFailed with the reason if a part failed.
         """
         run, system = self._settings.run, self.system
         save_at = time.monotonic() + run.checkpoint_seconds
@@ -129,7 +130,8 @@ class Server:
                 self._console.say("\n  ".join([said, *report]))
             if now >= save_at:
                 save_at = now + (run.checkpoint_seconds if self.save() else min(RETRY_SECONDS, run.checkpoint_seconds))
-            every_second()
+            if self._disk.look():
+                every_second()
             if (
                 (run.steps is not None and totals.steps >= run.steps)
                 or (run.episodes is not None and totals.episodes >= run.episodes)

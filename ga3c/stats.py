@@ -72,6 +72,7 @@ class Stats:
         self._recent_scores: deque[float] = deque(recent_scores, maxlen=RECENT_GAMES)
         self.last_score = float("nan")
         self.skipped_in_a_row = 0  # updates
+        self.updating = threading.Lock()  # held from an update of the model until it is counted
 
     def predicted(self, states: int, timings: Timings) -> None:
         """One prediction of a batch of so many states."""

@@ -11,17 +11,18 @@ def train(experience, model: Model, stats: Stats) -> None:
     trained = recorded = time.monotonic()
     while batch := experience.next_batch():
         last_trained, waited_from = trained, recorded
-        update = model.train(batch.arrays, stats.trained_steps())
-        trained = time.monotonic()
+        with stats.updating:
+            update = model.train(batch.arrays, stats.trained_steps())
+            trained = time.monotonic()
+            timings = Timings(
+                rollouts=len(batch.rollouts),
+                rollout_queue=sum(batch.taken - rollout.shipped for rollout in batch.rollouts),
+                updates=1,
+                update_assembly=batch.assembled - batch.taken,
+                update_model=trained - batch.assembled,
+                update_records=waited_from - last_trained,  # of the update before: this one's are still to come
+                trainer_waiting=batch.taken - waited_from,
+            )
+            stats.trained(batch, update, timings)
         experience.done(batch)
-        timings = Timings(
-            rollouts=len(batch.rollouts),
-            rollout_queue=sum(batch.taken - rollout.shipped for rollout in batch.rollouts),
-            updates=1,
-            update_assembly=batch.assembled - batch.taken,
-            update_model=trained - batch.assembled,
-            update_records=waited_from - last_trained,  # of the update before: this one's are still to come
-            trainer_waiting=batch.taken - waited_from,
-        )
-        stats.trained(batch, update, timings)
         recorded = time.monotonic()

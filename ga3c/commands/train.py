@@ -87,7 +87,7 @@ def run(arguments: list[str]) -> int:
         run_directory.go_on(run_dir, settings)
     else:
         run_dir = run_directory.create(settings)
-    console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, Disk(lambda _: None)).append)
+    console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, Disk(lambda _: None, run_dir)).append)
     console.say(f"Training {spec.name} in {_short(run_dir)}  (Ctrl-C stops and saves)")
     console.say(
         f"Curves in a browser: {_short(Path(sys.executable).with_name('tensorboard'))} --logdir {_short(run_dir)}"

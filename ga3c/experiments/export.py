@@ -8,6 +8,7 @@ from ga3c.errors import ConfigError
 from ga3c.experiments.evaluation import result
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records import checkpoint, progress
+from ga3c.records.description import read
 from ga3c.records.disk import line, write_whole
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.presets import with_presets
@@ -21,9 +22,9 @@ def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) 
     """Lets the newest agent of `run` play for its scores and writes all into `out`. Raises ConfigError."""
     settings = replace(agent.settings, run=RunSettings())  # paths and limits of the run are nobody's business
     try:
-        description = json.loads((run / "config.json").read_text(encoding="utf-8"))
+        description = read(run)
         hardware = {name: description["hardware"][name] for name in ("processor", "cores")}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (KeyError, TypeError) as error:
         raise ConfigError(f"Cannot read {run / 'config.json'}: {error}") from error
     description.pop("history", None)  # names places of this machine
     description |= {"settings": saved_settings.to_dict(settings), "command": command(settings).split()}

@@ -1,15 +1,21 @@
 """Checkpoints: whole or absent, without pickle, the newest few kept."""
 
+import io
 import json
+import math
 import os
 import re
-import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
+from numpy.lib import format as npy
 
 from ga3c.errors import ConfigError
+from ga3c.machine import memory_available
+from ga3c.records.files import PARTIAL, link, make_directory, open_to_read, reason, remove, write_whole
 
 BEST = "best.npz"  # that of the best mean score of 100 games, kept beside the newest few
 _NAME = re.compile(r"checkpoint-(\d{12})\.npz")
@@ -20,45 +26,22 @@ def save(directory: Path, steps: int, arrays: dict[str, np.ndarray], meta: dict,
 
     The file appears under its name only when it is complete and on disk. Raises OSError.
     """
-    directory.mkdir(parents=True, exist_ok=True)
+    make_directory(directory)
     path = directory / f"checkpoint-{steps:012d}.npz"
-    for unfinished in directory.glob("checkpoint-*.partial"):  # the program was killed while it wrote them
-        unfinished.unlink(missing_ok=True)
-    partial = path.with_suffix(".partial")
-    try:
-        with partial.open("wb") as file:
-            np.savez(file, meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except OSError:
-        partial.unlink(missing_ok=True)  # a full disk needs the room
-        raise
-    _sync(directory)
+    for unfinished in directory.glob(f"*{PARTIAL}"):  # the program was killed while it wrote them
+        remove(unfinished)
+    content = io.BytesIO()
+    np.savez(content, meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
+    write_whole(path, content.getbuffer())
     for old in saved(directory)[:-keep]:
         if old != path:  # a damaged file of more steps may lie here, from which the run could not go on
-            old.unlink(missing_ok=True)
+            remove(old)
     return path
-
-
-def _sync(directory: Path) -> None:
-    """So that the new name, too, is on disk."""
-    opened = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
 
 
 def keep_as_best(path: Path) -> None:
     """Keeps a checkpoint under the name of the best, too. Raises OSError."""
-    partial = path.with_name(f"{BEST}.partial")
-    partial.unlink(missing_ok=True)
-    try:
-        os.link(path, partial)
-    except OSError:  # a file system without links
-        shutil.copyfile(path, partial)
-    os.replace(partial, path.with_name(BEST))
+    link(path, path.with_name(BEST))
 
 
 def saved(directory: Path) -> list[Path]:
@@ -69,12 +52,37 @@ def saved(directory: Path) -> list[Path]:
 def load(path: Path) -> tuple[dict[str, np.ndarray], dict]:
     """Arrays and meta of one checkpoint. Raises ConfigError if it is missing or damaged."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        return arrays, json.loads(arrays.pop("meta").tobytes())
+        with open_to_read(path, memory_available() or math.inf) as file:
+            arrays = _read(file)
+        meta = json.loads(arrays.pop("meta").tobytes()) if "meta" in arrays else None
+        if not isinstance(meta, dict):
+            raise ValueError("it does not say what it is of")
+        return arrays, meta
     except Exception as error:  # whatever a damaged file makes NumPy raise
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise ConfigError(f"Cannot read the checkpoint {path}: {reason}.") from error
+        raise ConfigError(f"Cannot read the checkpoint {path}: {reason(error)}.") from error
+
+
+def _read(file: BinaryIO) -> dict[str, np.ndarray]:
+    """The arrays of a file as `save` writes it; of any other no more is read than its own size."""
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        plain = all(m.compress_type == zipfile.ZIP_STORED and m.compress_size == m.file_size for m in members)
+        if not plain or sum(m.file_size for m in members) > os.fstat(file.fileno()).st_size:
+            raise ValueError("it holds more than its size allows")
+        return {member.filename.removesuffix(".npy"): _array(archive.read(member)) for member in members}
+
+
+def _array(content: bytes) -> np.ndarray:
+    """Of a file in NumPy's own format."""
+    stream = io.BytesIO(content)
+    version = npy.read_magic(stream)
+    shape, fortran_order, dtype = (npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0)(
+        stream
+    )
+    if dtype.hasobject or math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
+        raise ValueError("an array in it is of another size than it says, or of objects")
+    array = np.frombuffer(content, dtype, offset=stream.tell())
+    return array.reshape(shape, order="F" if fortran_order else "C").copy()
 
 
 def load_newest(directory: Path, say: Callable[[str], None] = print) -> tuple[Path, dict[str, np.ndarray], dict]:

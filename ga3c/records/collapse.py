@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ga3c.records.disk import parse
+from ga3c.records.disk import read_log
 
 GAMES = 100  # in a mean
 LOST = 0.5  # share of what was gained
@@ -77,10 +77,11 @@ class CollapseWatch:
 def resumed(episodes: Path) -> CollapseWatch:
     """One that knows the games in a run's episodes.csv, if there are any."""
     watch = CollapseWatch()
-    header, rows = parse(episodes.read_bytes()) if episodes.exists() else ([], [])
-    for row in rows if "score" in header else []:
-        with contextlib.suppress(ValueError):  # a damaged row
-            watch.add(float(row[header.index("score")]))
+    with contextlib.suppress(FileNotFoundError):
+        header, *rows = read_log(episodes)
+        for row in rows if "score" in header else []:
+            with contextlib.suppress(ValueError):  # a damaged row
+                watch.add(float(row[header.index("score")]))
     return watch
 
 

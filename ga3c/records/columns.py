@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, fields
 
 from ga3c.scheduling.counts import Decision
 
+LOGS = ("throughput", "episodes", "controller", "messages")
 EPISODE_COLUMNS = ["seconds", "steps", "score", "length_steps", "agent"]
 
 

@@ -1,6 +1,5 @@
 """What a run says of itself in config.json: its settings, and what it was made with."""
 
-import json
 import platform
 import sys
 import time
@@ -11,17 +10,26 @@ from pathlib import Path
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
+from ga3c.records.files import read_json, reason
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.run import Settings
 
 
+def read(run: Path) -> dict:
+    """The content of config.json. Raises ConfigError."""
+    description = read_json(run / "config.json")
+    if not isinstance(description, dict):
+        raise ConfigError(f"Cannot read {run / 'config.json'}: it is no description of a run.")
+    return description
+
+
 def read_settings(run: Path) -> Settings:
     """The settings that a run was started with. Raises ConfigError."""
+    description = read(run)
     try:
-        saved = json.loads((run / "config.json").read_text(encoding="utf-8"))
-        return saved_settings.from_dict(saved["settings"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"Cannot read {run / 'config.json'}: {error}") from error
+        return saved_settings.from_dict(description["settings"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"Cannot read {run / 'config.json'}: {reason(error)}") from error
 
 
 def resumed(run: Path, settings: Settings) -> dict:
@@ -29,8 +37,10 @@ def resumed(run: Path, settings: Settings) -> dict:
 
     Raises ConfigError.
     """
-    before = read_settings(run)
-    description = json.loads((run / "config.json").read_text(encoding="utf-8"))
+    before, description = read_settings(run), read(run)
+    history = description.get("history", [])
+    if not isinstance(history, list):
+        raise ConfigError(f"Cannot read {run / 'config.json'}: its history is no list.")
     kept = replace(settings, run=replace(settings.run, resume=None, run_dir=before.run.run_dir))
     old, new = saved_settings.to_dict(before), saved_settings.to_dict(kept)
     changed = {
@@ -40,7 +50,7 @@ def resumed(run: Path, settings: Settings) -> dict:
         if value != old[group][name] and name not in ("steps", "minutes", "episodes")  # limits are of a start
     }
     entry = {"started": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "command": sys.argv, "changed": changed}
-    return description | {"settings": new, "history": [*description.get("history", []), entry]}
+    return description | {"settings": new, "history": [*history, entry]}
 
 
 def describe(settings: Settings) -> dict:

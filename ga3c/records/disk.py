@@ -1,32 +1,47 @@
 """The run's files on a disk that may be full or read-only for a while: training goes on, and catches up later."""
 
 import csv
+import errno
 import io
 import math
-import os
 import threading
-from collections.abc import Callable, Iterable
+from array import array
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
+
+from ga3c.errors import ConfigError
+from ga3c.records.files import GrowingFile, Place, open_to_read, reason, write_whole
+
+LOG_BYTES_LIMIT = 2**28  # of what is read to be looked at: some million games
+PART_BYTES = 2**22  # read at a time; a row is shorter
 
 
 class Disk:
     """Says once when something cannot be written, and once when all of it can be written again."""
 
-    def __init__(self, say: Callable[[str], None]):
+    def __init__(self, say: Callable[[str], None], run_dir: Path | None = None):
+        """`run_dir`: where all of it is written; nothing is, while that directory is not where it was."""
         self._say, self._failing, self._lock = say, set(), threading.Lock()
+        self._run_dir, self._place = run_dir, run_dir and Place(run_dir)
 
     def attempt(self, path: Path, write: Callable[[], None]) -> bool:
-        """Calls `write`. False if it raised OSError; the caller keeps what was to be written, and tries again."""
+        """Calls `write`. False if it failed for want of disk or memory.
+
+        The caller keeps what was to be written, and tries again.
+        """
         try:
+            if self._place and not self._place.is_there():
+                raise OSError(errno.ENOENT, f"{self._run_dir} was moved or removed")
             write()
-        except OSError as error:
+        except (OSError, MemoryError) as error:
             with self._lock:
                 first, self._failing = not self._failing, self._failing | {path}
             if first:
                 self._say(
-                    f"Cannot write {path}: {error.strerror or error}. Training goes on; "
+                    f"Cannot write {path}: {reason(error)}. Training goes on; "
                     "what is missing on disk is written when that is possible again."
                 )
             return False
@@ -37,38 +52,41 @@ class Disk:
             self._say("The disk takes everything again.")
         return True
 
+    def look(self) -> bool:
+        """Whether the directory is where it was. Says once that it is not."""
+        return self.attempt(self._run_dir, lambda: None)
+
 
 class CsvLog:
     """Appends whole rows to a CSV file. Where that fails the rows wait in memory, and no half row stays behind."""
 
-    def __init__(self, path: Path, columns: list[str], disk: Disk):
-        """`columns`: a log that lies there with others gets these, with its first new row."""
+    def __init__(self, path: Path, columns: list[str], disk: Disk, durable: bool = False):
+        """`columns`: a log that lies there with others gets these, with its first new row.
+
+        `durable`: rows that are written survive a loss of power.
+        """
         self._path, self._columns, self._disk = path, columns, disk
+        self._file = GrowingFile(path, durable)
         self._waiting: list[str] = []
         self._mended = False
         self._lock = threading.Lock()
 
-    def append(self, rows: Iterable[Iterable]) -> None:
-        """Rows have a cell for each column; without any the file gets its header. Safe to call from every thread."""
+    def append(self, rows: Iterable[Iterable]) -> bool:
+        """Rows have a cell for each column; without any the file gets its header. Safe to call from every thread.
+
+        Returns whether the file holds all rows so far.
+        """
         with self._lock:
             self._waiting += [line(row) for row in rows]
             if (self._waiting or not self._path.exists()) and self._disk.attempt(self._path, self._write):
                 self._waiting = []
+            return not self._waiting
 
     def _write(self) -> None:
         if not self._mended:
             mend(self._path, self._columns)
             self._mended = True
-        with self._path.open("ab", buffering=0) as file:
-            size = file.seek(0, os.SEEK_END)
-            lines = self._waiting if size else [line(self._columns), *self._waiting]
-            text = "".join(lines).encode()
-            try:
-                if file.write(text) < len(text):  # the disk took a part of it
-                    raise OSError(None, "No space left on device")
-            except OSError:
-                file.truncate(size)
-                raise
+        self._file.append("".join(self._waiting).encode(), beginning=line(self._columns).encode())
 
 
 def line(row: Iterable) -> str:
@@ -86,20 +104,52 @@ def mend(
     A log with other columns gets these; what it did not have is empty. None: it keeps its own. Raises OSError.
     """
     try:
-        content = path.read_bytes()
+        header, *rows = read_log(path)
     except FileNotFoundError:
         return
-    header, rows = parse(content)
     columns = columns or header
-    named = [dict(zip(header, row, strict=True)) for row in rows]
     # As late as the last second may be written, by the rounding of the logs.
     latest = max(last_second, *(float(format(last_second, digits)) for digits in (".6g", ".2f")))
-    kept = [
-        row for row in named if _number(row.get("steps")) <= last_step and _number(row.get("seconds", "0")) <= latest
-    ]
-    mended = "".join([line(columns), *(line(row.get(name, "") for name in columns) for row in kept)])
-    if mended.encode() != content:
-        write_whole(path, mended)
+    mended = [line(columns)]
+    for row in rows:
+        named = dict(zip(header, row, strict=True))
+        if _number(named.get("steps")) <= last_step and _number(named.get("seconds", "0")) <= latest:
+            mended.append(line(named.get(name, "") for name in columns))
+    content = "".join(mended).encode()
+    with open_to_read(path) as file:
+        changed = file.read() != content
+    if changed:
+        write_whole(path, content)
+
+
+def read_log(path: Path, most_bytes: float = math.inf) -> Iterator[list[str]]:
+    """The header of a log, [] without one; then its rows. Raises OSError, for one of more bytes than that, too."""
+    beginning = b""
+    with open_to_read(path, most_bytes) as file:
+        for lines, _ in parts(file):
+            header, rows = parse(beginning + lines)
+            if not beginning:
+                beginning = lines[: lines.find(b"\n") + 1]
+                yield header
+            yield from rows
+    if not beginning:
+        yield []
+
+
+def parts(file: BinaryIO, start: int = 0) -> Iterator[tuple[bytes, int]]:
+    """The whole lines of a log from there on, some megabytes at a time, and where each part of them ends.
+
+    What has no end within as much is no row, and left out.
+    """
+    while True:
+        file.seek(start)
+        part = file.read(PART_BYTES)
+        end = part.rfind(b"\n") + 1
+        if not end and len(part) < PART_BYTES:
+            return
+        start += end or len(part)
+        if end:
+            yield part[:end], start
 
 
 def parse(content: bytes) -> tuple[list[str], list[list[str]]]:
@@ -125,32 +175,26 @@ def _number(cell: str | None) -> float:
         return float("inf")
 
 
-def write_whole(path: Path, text: str) -> None:
-    """The file appears when it is complete, or stays as it was. Raises OSError."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)
-    except OSError:
-        partial.unlink(missing_ok=True)
-        raise
-
-
 def read_csv(path: Path) -> dict[str, np.ndarray]:
     """The columns of a CSV file as float64 arrays, without `reason`; empty if there is no file.
 
-    Unfinished and damaged rows are left out.
+    Unfinished and damaged rows are left out. Raises ConfigError where it is no file that can be read.
     """
+    values = array("d")
     try:
-        header, rows = parse(path.read_bytes())
+        rows = read_log(path, LOG_BYTES_LIMIT)
+        header = next(rows)
+        columns = [index for index, name in enumerate(header) if name != "reason"]  # the one that is text
+        for row in rows:
+            values.extend(_numbers([row[index] for index in columns]))
     except FileNotFoundError:
         return {}
-    columns = [index for index, name in enumerate(header) if name != "reason"]  # the one that is text
+    except OSError as error:
+        raise ConfigError(f"Cannot read {path}: {reason(error)}.") from error
     if not columns:
         return {}
-    numbers = [_numbers([row[index] for index in columns]) for row in rows]
-    values = np.array([row for row in numbers if row]).reshape(-1, len(columns))
-    return dict(zip([header[index] for index in columns], values.T, strict=True))
+    table = np.array(values).reshape(-1, len(columns))
+    return dict(zip([header[index] for index in columns], table.T, strict=True))
 
 
 def _numbers(cells: list[str]) -> list[float]:

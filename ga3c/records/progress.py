@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
+from ga3c.records.files import reason
 from ga3c.scheduling.counts import Counts
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.run import Settings
@@ -49,13 +50,15 @@ def from_meta(meta: dict, path) -> Progress:
         totals = Totals(**meta["totals"])
         counts = Counts(*(_count(value, 1) for value in meta["counts"]))
         scores = [float(score) for score in meta["recent_scores"]]
+        if not all(map(math.isfinite, scores)):
+            raise ValueError("a score is no finite number")
         next_agent = _count(meta["next_agent"], 0)
         for name, value in vars(totals).items():
-            if not (isinstance(value, type(getattr(Totals, name)) | int) and 0 <= value < math.inf):
+            if not (isinstance(value, type(getattr(Totals, name)) | int) and 0 <= value < 2**63):
                 raise ValueError(f"{name} is {value!r}")
         return Progress(saved_settings.from_dict(meta["settings"]), totals, counts, next_agent, scores)
-    except (KeyError, TypeError, ValueError, ConfigError) as error:
-        raise ConfigError(f"{path} is not a checkpoint of this version of ga3c ({error}).") from error
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise ConfigError(f"{path} is not a checkpoint of this version of ga3c ({reason(error)}).") from error
 
 
 def _count(value, least: int) -> int:

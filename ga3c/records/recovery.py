@@ -12,6 +12,7 @@ import numpy as np
 from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.records import checkpoint, progress, run_directory
 from ga3c.records.disk import Disk, mend
+from ga3c.records.files import reason
 from ga3c.records.progress import Progress
 from ga3c.scheduling.counts import Counts
 from ga3c.settings.run import Settings
@@ -47,8 +48,9 @@ class Recovery:
 
     def _saved_best(self) -> float:
         """Mean score of the 100 games before the best checkpoint."""
-        with contextlib.suppress(ConfigError, KeyError, TypeError, ValueError):  # there is none
-            return float(np.mean(checkpoint.load(self._checkpoints / checkpoint.BEST)[1]["recent_scores"]))
+        best = self._checkpoints / checkpoint.BEST
+        with contextlib.suppress(ConfigError):  # there is none
+            return float(np.mean(progress.from_meta(checkpoint.load(best)[1], best).recent_scores))
         return -math.inf
 
     def load(self) -> tuple[Progress, dict[str, np.ndarray]]:
@@ -66,21 +68,28 @@ class Recovery:
             mend(self._run_dir / "episodes.csv", last_step=totals.steps)
             for name in LOGS:
                 mend(self._run_dir / name, last_step=totals.steps, last_second=totals.seconds)
-        except OSError as error:
-            raise ConfigError(f"Cannot write to {self._run_dir}: {error.strerror}.") from error
+        except (OSError, MemoryError) as error:
+            raise ConfigError(f"Cannot write to {self._run_dir}: {reason(error)}.") from error
         self._say(f"Going on from {path.name}: {totals.steps:,} steps, {totals.episodes:,} games.")
         asked, before = (progress.counts_of(settings) for settings in (self._settings, saved.settings))
         return saved if asked == before else replace(saved, counts=asked), arrays
 
-    def save(self, model, stats: Stats, counts: Counts, next_agent: int, write_episodes: Callable[[], None]) -> bool:
+    def save(self, model, stats: Stats, counts: Counts, next_agent: int, write_episodes: Callable[[], bool]) -> bool:
         """Writes a checkpoint of a `model.Model` and the rest of the run. False if the disk does not take it.
 
-        `write_episodes()` writes the games that are counted in it, so that a resumed run finds them in its log.
+        `write_episodes()` writes the games that are counted in it, so that a resumed run finds them in its log, and
+        says whether they are there.
         """
-        totals, state = stats.totals(), model.state()
-        meta = Progress(self._settings, totals, counts, next_agent, stats.recent_scores()).to_meta()
-        write_episodes()
-        return self._disk.attempt(self._checkpoints, lambda: self._write(totals.steps, state, meta))
+
+        def write() -> None:
+            with stats.updating:  # weights and counts are of one moment
+                totals, scores, state = stats.totals(), stats.recent_scores(), model.state()
+            meta = Progress(self._settings, totals, counts, next_agent, scores).to_meta()
+            if not write_episodes():
+                raise OSError(None, "the games that it counts are not in their log yet")
+            self._write(totals.steps, state, meta)
+
+        return self._disk.attempt(self._checkpoints, write)
 
     def _write(self, steps: int, state: dict[str, np.ndarray], meta: dict) -> None:
         path = checkpoint.save(self._checkpoints, steps, state, meta, self._settings.run.checkpoints_kept)

@@ -3,21 +3,39 @@
 import contextlib
 import errno
 import fcntl
+import hashlib
 import itertools
 import json
+import math
 import os
 import re
+import socket
+import stat
+import sys
 import time
 from pathlib import Path
 
 from ga3c import environments
 from ga3c.environments import atari
 from ga3c.errors import ConfigError
+from ga3c.records.columns import LOGS
 from ga3c.records.description import describe, resumed
-from ga3c.records.disk import write_whole
+from ga3c.records.files import (
+    make_directory,
+    open_to_read,
+    open_to_write,
+    overwrite,
+    read_json,
+    reason,
+    remove,
+    sync_directory,
+    write_whole,
+)
 from ga3c.settings.run import RunSettings, Settings
 
 LOCK = ".lock"
+# What a run opens to write into it, where it lies; all else that it writes takes the place of what was there.
+FILES, DIRECTORIES = (LOCK, *(f"{log}.csv" for log in LOGS)), ("checkpoints", "tensorboard")
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 PRETRAINED = RESULTS / "pretrained"  # agents that come with the program: GAME/, laid out as a run
 
@@ -38,24 +56,32 @@ def create(settings: Settings) -> Path:
     path = Path(named or place / time.strftime("%Y-%m-%d_%H-%M-%S"))
     if (path / "config.json").exists() and named:
         raise ConfigError(f"There is a run in {path} already: --resume {path} goes on with it; or give another name.")
+    made = not (named and path.is_dir())
     try:
-        if named:
-            path.mkdir(parents=True, exist_ok=True)
-        else:
+        if not named:
             path = _make_new(path)
+        elif made:
+            make_directory(path)
         lock(path, settings.run)
         write_whole(path / "config.json", json.dumps(describe(settings), indent=2) + "\n")
-    except OSError as error:
-        raise ConfigError(f"Cannot write to {path}: {error.strerror}.") from error
+    except (OSError, MemoryError, ConfigError) as error:
+        with contextlib.suppress(OSError):  # something lies there: then it stays
+            if made:
+                path.rmdir()
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError(f"Cannot write to {path}: {reason(error)}.") from error
     return path
 
 
 def _make_new(path: Path) -> Path:
     """A directory that was not there before: of two starts in the same second each gets its own."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.parent.is_dir():
+        make_directory(path.parent)
     for number in itertools.count(2):
         with contextlib.suppress(FileExistsError):
             path.mkdir()
+            sync_directory(path.parent)
             return path
         path = path.with_name(f"{path.name.partition('+')[0]}+{number}")
     raise AssertionError
@@ -66,8 +92,8 @@ def go_on(path: Path, settings: Settings) -> None:
     lock(path, settings.run)
     try:
         write_whole(path / "config.json", json.dumps(resumed(path, settings), indent=2) + "\n")
-    except OSError as error:
-        raise ConfigError(f"Cannot write to {path}: {error.strerror}.") from error
+    except (OSError, MemoryError) as error:
+        raise ConfigError(f"Cannot write to {path}: {reason(error)}.") from error
 
 
 def is_exported(path: Path) -> bool:
@@ -79,20 +105,53 @@ def lock(path: Path, limits: RunSettings) -> None:
     """Keeps every other process from training in this directory, for as long as this one lives.
 
     What is in the lock tells who looks on when this start was and where it is to end. Raises ConfigError if another
-    process trains there. A file system without locks does not keep anybody out.
+    process trains there, or if a file there is a link. A file system without locks does not keep anybody out.
     """
+    _check_files(path)
+    file = None
     try:
-        file = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)  # never closed: the lock goes with it
+        _claim(path)
+        file = open_to_write(path / LOCK, os.O_RDWR)  # never closed: the lock goes with it
         _take(file)
     except BlockingIOError:
         raise ConfigError(f"Another process trains in {path}: stop it first, or name another directory.") from None
     except OSError as error:
-        if error.errno not in (errno.ENOLCK, errno.ENOTSUP):
-            raise ConfigError(f"Cannot write to {path}: {error.strerror}.") from error
+        if file is None or error.errno not in (errno.ENOLCK, errno.ENOTSUP):
+            raise ConfigError(f"Cannot write to {path}: {reason(error)}.") from error
     start = {"time": time.time(), "steps": limits.steps, "minutes": limits.minutes, "episodes": limits.episodes}
-    with contextlib.suppress(OSError):  # a full disk: then nobody is told
-        os.ftruncate(file, 0)
-        os.pwrite(file, json.dumps(start).encode(), 0)
+    with contextlib.suppress(OSError, MemoryError):  # a full disk: then nobody is told
+        overwrite(file, json.dumps(start).encode())
+
+
+def _check_files(path: Path) -> None:
+    """Raises ConfigError where what a run writes would end somewhere else."""
+    for name in (*FILES, *DIRECTORIES):
+        try:
+            status = os.lstat(path / name)
+        except OSError:  # it is not there
+            continue
+        right = stat.S_ISDIR if name in DIRECTORIES else stat.S_ISREG
+        if not right(status.st_mode) or (name in FILES and status.st_nlink > 1):
+            what = "directory of its own" if name in DIRECTORIES else "file of its own, and no link"
+            raise ConfigError(f"{path / name} is no {what}: a run does not write there. Remove it, or copy the run.")
+
+
+def _claim(path: Path) -> None:
+    """Takes the path, too, for as long as this process lives: its directory may be moved, and another one made there.
+
+    Linux alone has names for this that go with the process. Raises BlockingIOError if another process has it.
+    """
+    if sys.platform != "linux":
+        return
+    name = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as claim:
+        try:
+            claim.bind(f"\0ga3c-{name}")
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise BlockingIOError from None
+            return  # not here: then it is not kept from anybody
+        claim.detach()  # never closed
 
 
 def _take(file: int) -> None:
@@ -107,7 +166,7 @@ def _take(file: int) -> None:
 def is_locked(path: Path) -> bool:
     """Whether a process trains in this directory."""
     try:
-        with (path / LOCK).open() as file:
+        with open_to_read(path / LOCK) as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -119,17 +178,16 @@ def is_locked(path: Path) -> bool:
 def read_start(path: Path) -> dict:
     """Of the process that trains there: `time` (seconds since the epoch) and its limits, where there are any."""
     try:
-        start = json.loads((path / LOCK).read_text())
-        start = {name: float(value) for name, value in start.items() if value is not None}
-    except (OSError, ValueError, AttributeError, TypeError):
+        start = {name: float(value) for name, value in read_json(path / LOCK).items() if value is not None}
+    except (ValueError, AttributeError, TypeError, OverflowError):
         return {}
-    return start if "time" in start else {}
+    return start if "time" in start and all(map(math.isfinite, start.values())) else {}
 
 
 def discard(path: Path) -> None:
     """Takes back `create`, for a run that never began."""
     for name in ("config.json", "messages.csv", LOCK):
-        (path / name).unlink(missing_ok=True)
+        remove(path / name)
     with contextlib.suppress(OSError):  # not ours alone: leave what lies there
         path.rmdir()
 

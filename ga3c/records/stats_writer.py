@@ -56,7 +56,7 @@ class StatsWriter(threading.Thread):
         self._counts, self._queues, self._console = counts, queues, console
         self._throughput = CsvLog(run_dir / "throughput.csv", [*THROUGHPUT_COLUMNS, *numbers], disk)
         self._collapses = collapse.resumed(run_dir / "episodes.csv")
-        self._episodes = CsvLog(run_dir / "episodes.csv", EPISODE_COLUMNS, disk)
+        self._episodes = CsvLog(run_dir / "episodes.csv", EPISODE_COLUMNS, disk, durable=True)
         self._tensorboard = TensorBoardWriter(run_dir / "tensorboard", disk)
         self._ended, self._episodes_lock = threading.Event(), threading.Lock()
         self._agents_core_seconds, self._games = agents_core_seconds, games
@@ -89,16 +89,17 @@ class StatsWriter(threading.Thread):
         self._console.status(row, self._stats.last_score, wanted_games=self._games()[1])
         return row
 
-    def write_episodes(self) -> None:
-        """Safe to call from every thread."""
+    def write_episodes(self) -> bool:
+        """Returns whether all games so far are in their log, and on disk. Safe to call from every thread."""
         with self._episodes_lock:  # or a second caller's rows could overtake
             rows = self._stats.take_episodes()
-            self._episodes.append(rows)
+            written = self._episodes.append(rows)
             for found in filter(None, (self._collapses.add(float(row[2])) for row in rows)):
                 if isinstance(found, collapse.Collapse):
                     self._console.say(f"Collapse: {found}. A lower --learning-rate makes that less likely.")
                 else:
                     self._console.say(f"Recovered: {found}.")
+        return written
 
     def _work(self) -> "tuple[Timings, float, float]":
         """Timings, and the core-seconds of agents and server, since the start."""

@@ -1,11 +1,13 @@
 """What throughput.csv holds, for TensorBoard."""
 
 import contextlib
+import secrets
 from pathlib import Path
 
 import numpy as np
 
 from ga3c.records.disk import Disk
+from ga3c.records.files import make_directory
 
 
 class TensorBoardWriter:
@@ -27,7 +29,9 @@ class TensorBoardWriter:
     def _write(self) -> None:
         try:
             if self._writer is None:
-                self._writer = self._tf.summary.create_file_writer(str(self._directory))
+                make_directory(self._directory)
+                suffix = f".{secrets.token_hex(8)}"  # a name that no link can lie in wait under
+                self._writer = self._tf.summary.create_file_writer(str(self._directory), filename_suffix=suffix)
             for row in self._waiting:
                 # NumPy's numbers: of each Python number TensorFlow keeps a tensor for as long as the program runs.
                 with self._writer.as_default(step=np.int64(row["steps"])):

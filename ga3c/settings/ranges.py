@@ -45,6 +45,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "stall_seconds": (0, float("inf")),
     "plot_seconds": (0, float("inf")),
 }
+LARGEST = 2**63  # of any: numbers that are infinite, or more than a machine counts with, are out of range
 
 
 def check(settings: Settings) -> None:
@@ -54,7 +55,7 @@ def check(settings: Settings) -> None:
             low, high = _RANGES.get(name, (None, None))
             if value is None or low is None:
                 continue
-            if not low <= value <= high:
+            if not low <= value <= min(high, LARGEST):
                 flag = "--" + name.replace("_", "-")
                 bounds = f"at least {low:g}" if high == float("inf") else f"from {low:g} to {high:g}"
-                raise ConfigError(f"{flag} {value:g} is out of range: give a number {bounds}.")
+                raise ConfigError(f"{flag} {str(value)[:30]} is out of range: give a number {bounds}.")

@@ -1,8 +1,10 @@
 """What all drawings have in common: matplotlib in one style, and files that are whole or absent."""
 
-import os
+import io
 from pathlib import Path
 from typing import NamedTuple
+
+from ga3c.records.files import write_whole
 
 INK = "#7d848c"
 COLOURS = ("#3b8bd0", "#e07b39", "#43a36a", "#c4527a", "#8a70c9", "#b08d2e", "#3aa6a6", "#8d939b")
@@ -73,8 +75,8 @@ def pyplot():
 def save(figure, out: Path) -> None:
     """Writes the figure as png, pdf or svg and closes it; the file appears when it is complete."""
     kind = out.suffix.lstrip(".") or "png"
-    partial = out.with_name(f".{out.name}.{os.getpid()}")
+    drawn = io.BytesIO()
     smaller = {"pil_kwargs": {"optimize": True}} if kind == "png" else {}
-    figure.savefig(partial, dpi=110, format=kind, **smaller)
-    os.replace(partial, out)
+    figure.savefig(drawn, dpi=110, format=kind, **smaller)
+    write_whole(out, drawn.getbuffer())
     pyplot().close(figure)

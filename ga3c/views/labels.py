@@ -1,11 +1,10 @@
 """What a run is called beside others: its name, and the settings in which they differ."""
 
-import json
 from pathlib import Path
 from typing import NamedTuple
 
 from ga3c.errors import ConfigError
-from ga3c.records import run_directory
+from ga3c.records import description, run_directory
 from ga3c.records.description import read_settings
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.presets import with_presets
@@ -55,9 +54,8 @@ def _flat(settings: Settings) -> dict[str, object]:
 def _seed_was_given(run: Path) -> bool:
     """Not known: it was."""
     try:
-        command = json.loads((run / "config.json").read_text(encoding="utf-8"))["command"]
-        return any("--seed" in str(word) for word in command)
-    except (OSError, ValueError, KeyError, TypeError):
+        return any("--seed" in str(word) for word in description.read(run)["command"])
+    except (ConfigError, KeyError, TypeError):
         return True
 
 

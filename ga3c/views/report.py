@@ -1,10 +1,10 @@
 """A report of a run: one HTML page that says what it was and how it got there."""
 
 import base64
-import json
 import time
 from pathlib import Path
 
+from ga3c.records.description import read
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.run import Settings
 from ga3c.views.run_view import RunView
@@ -27,7 +27,7 @@ def page(run: Path, trained_steps: int, rows: list[dict], film_file: Path, film_
     from jinja2 import ChainableUndefined, Environment
 
     view = RunView(run)
-    description = json.loads((run / "config.json").read_text(encoding="utf-8"))
+    description = read(run)
     seconds, steps, frames = (view.throughput.last(name, 0.0) for name in ("seconds", "steps", "frames"))
     environment = Environment(autoescape=True, undefined=ChainableUndefined, trim_blocks=True, lstrip_blocks=True)
     svg = curves.read_text(encoding="utf-8")

@@ -1,7 +1,6 @@
 """A run as its files show it, read again and again while it goes on: what a screen, a page or a report draws."""
 
 import contextlib
-import json
 import math
 import os
 import time
@@ -13,7 +12,8 @@ from typing import NamedTuple
 from ga3c.records import run_directory
 from ga3c.records.columns import DECISION_COLUMNS, EPISODE_COLUMNS, MESSAGE_COLUMNS, THROUGHPUT_COLUMNS
 from ga3c.records.description import read_settings
-from ga3c.records.disk import parse
+from ga3c.records.disk import LOG_BYTES_LIMIT, parse, parts
+from ga3c.records.files import open_to_read, read_json
 from ga3c.views import curves, labels
 
 TEXTS = ("reason", "message")  # columns that are none of numbers
@@ -48,18 +48,17 @@ class Tail:
 
     def refresh(self) -> None:
         """Reads the rows that are new and whole; damaged ones are left out."""
-        try:
-            with self._path.open("rb") as file:
-                status = os.fstat(file.fileno())
-                if status.st_ino != self._file or status.st_size < self._read:
-                    self._forget()
-                    self._file = status.st_ino
-                file.seek(self._read)
-                new = file.read()
-        except OSError:
-            return
-        new = new[: new.rfind(b"\n") + 1]
-        self._read += len(new)
+        with contextlib.suppress(OSError), open_to_read(self._path, LOG_BYTES_LIMIT) as file:
+            status = os.fstat(file.fileno())
+            if status.st_ino != self._file or status.st_size < self._read:
+                self._forget()
+                self._file = status.st_ino
+            for new, end in parts(file, self._read):
+                self._take(new)
+                self._read = end
+
+    def _take(self, new: bytes) -> None:
+        """Whole lines."""
         if not self._header:
             self._header = new[: new.find(b"\n") + 1]
             new = new[len(self._header) :]
@@ -89,13 +88,13 @@ class Evaluation(NamedTuple):
 def read_evaluation(run: Path) -> Evaluation:
     """Of evaluation.json, whatever that holds."""
     try:
-        content = json.loads((run / "evaluation.json").read_text(encoding="utf-8"))
+        content = read_json(run / "evaluation.json")
         scores = content["ways"]["sampled"]
         found = (content.get("steps_trained"), content.get("frames"), content.get("minutes"), content.get("episodes"))
         found += (scores.get("mean"), scores.get("min"), scores.get("max"))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return Evaluation(*(float(value) if isinstance(value, int | float) else math.nan for value in found))
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return Evaluation()
-    return Evaluation(*(float(value) if isinstance(value, int | float) else math.nan for value in found))
 
 
 class RunView:
