@@ -15,7 +15,7 @@ from numpy.lib import format as npy
 
 from ga3c.errors import ConfigError
 from ga3c.machine import memory_available
-from ga3c.records.files import PARTIAL, link, make_directory, open_to_read, reason, remove, write_whole
+from ga3c.records.files import PARTIAL, link, make_directory, open_to_read, reason, remove, rename, write_whole
 
 BEST = "best.npz"  # that of the best mean score of 100 games, kept beside the newest few
 _NAME = re.compile(r"checkpoint-(\d{12})\.npz")
@@ -42,6 +42,16 @@ def save(directory: Path, steps: int, arrays: dict[str, np.ndarray], meta: dict,
 def keep_as_best(path: Path) -> None:
     """Keeps a checkpoint under the name of the best, too. Raises OSError."""
     link(path, path.with_name(BEST))
+
+
+def set_aside_newer(path: Path) -> None:
+    """Takes the place of the newest from those that could not be read, when a run goes on from this one.
+
+    If they can be read later, they are of a past that never happened. Raises OSError.
+    """
+    for newer in saved(path.parent):
+        if newer.name > path.name:
+            rename(newer, newer.with_suffix(".damaged"))
 
 
 def saved(directory: Path) -> list[Path]:

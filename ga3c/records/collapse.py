@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ga3c.errors import ConfigError
 from ga3c.records.disk import read_log
+from ga3c.records.files import reason
 
 GAMES = 100  # in a mean
 LOST = 0.5  # share of what was gained
@@ -75,13 +77,17 @@ class CollapseWatch:
 
 
 def resumed(episodes: Path) -> CollapseWatch:
-    """One that knows the games in a run's episodes.csv, if there are any."""
+    """One that knows the games in a run's episodes.csv, if there are any. Raises ConfigError."""
     watch = CollapseWatch()
-    with contextlib.suppress(FileNotFoundError):
+    try:
         header, *rows = read_log(episodes)
-        for row in rows if "score" in header else []:
-            with contextlib.suppress(ValueError):  # a damaged row
-                watch.add(float(row[header.index("score")]))
+    except FileNotFoundError:
+        return watch
+    except (OSError, MemoryError) as error:
+        raise ConfigError(f"Cannot read {episodes}: {reason(error)}.") from error
+    for row in rows if "score" in header else []:
+        with contextlib.suppress(ValueError):  # a damaged row
+            watch.add(float(row[header.index("score")]))
     return watch
 
 

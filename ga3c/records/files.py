@@ -151,7 +151,12 @@ def link(path: Path, name: Path) -> None:
         with open_to_read(path) as file:
             write_whole(name, file.read())
         return
-    os.replace(partial, name)
+    rename(partial, name)
+
+
+def rename(path: Path, name: Path) -> None:
+    """Within a directory; what had that name is replaced. Raises OSError."""
+    os.replace(path, name)
     sync_directory(name.parent)
 
 
@@ -191,15 +196,16 @@ class Place:
     """A directory that may be moved or removed while it is in use."""
 
     def __init__(self, path: Path):
+        """Raises ConfigError where there is none."""
         self._path = path
         try:  # never closed: a directory that is made anew cannot have its number meanwhile
             self._opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except OSError:
-            self._opened = None
+        except (OSError, MemoryError) as error:
+            raise ConfigError(f"Cannot open {path}: {reason(error)}.") from error
 
     def is_there(self) -> bool:
         """Whether its path still leads to it."""
         try:
-            return self._opened is not None and os.path.samestat(os.stat(self._path), os.fstat(self._opened))
+            return os.path.samestat(os.stat(self._path), os.fstat(self._opened))
         except OSError:
             return False

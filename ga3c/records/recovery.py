@@ -65,6 +65,7 @@ class Recovery:
         totals.steps = totals.trained_steps + totals.skipped_steps
         totals.made_steps = totals.steps + totals.lost_steps
         try:
+            checkpoint.set_aside_newer(path)
             mend(self._run_dir / "episodes.csv", last_step=totals.steps)
             for name in LOGS:
                 mend(self._run_dir / name, last_step=totals.steps, last_second=totals.seconds)

@@ -1,0 +1,138 @@
+"""A run without agents and without TensorFlow: what a real one writes, in the same order, within milliseconds."""
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from ga3c.errors import ConfigError
+from ga3c.records import progress, run_directory, stats_writer
+from ga3c.records.columns import DECISION_COLUMNS, MESSAGE_COLUMNS
+from ga3c.records.console import Console
+from ga3c.records.disk import CsvLog, Disk, read_csv
+from ga3c.records.recovery import Recovery
+from ga3c.scheduling.counts import Counts
+from ga3c.settings.run import Settings
+from ga3c.stats import Stats, Timings, Totals
+
+UPDATES_PER_CHECKPOINT, STEPS_PER_UPDATE = 2, 5
+ATTEMPTS = 3  # to save a checkpoint, as the server tries again
+
+
+class Model:
+    """Its weights are the number of its updates."""
+
+    def __init__(self):
+        self.version = 0
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {"network/0": np.full(500, self.version, np.float32), "version": np.int64(self.version)}
+
+
+class NoTensorBoard:
+    """TensorFlow writes those files itself."""
+
+    def __init__(self, *_):
+        pass
+
+    def write(self, row):
+        pass
+
+    def close(self):
+        pass
+
+
+def without_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path is claimed for the life of the process, in which there are many runs here."""
+    monkeypatch.setattr(run_directory, "_claim", lambda path: None)
+    monkeypatch.setattr(stats_writer, "TensorBoardWriter", NoTensorBoard)
+
+
+def play(
+    directory: Path,
+    checkpoints: int,
+    acknowledge: Callable[[int], None] = lambda updates: None,
+    look: Callable[[Totals, int], None] = lambda totals, version: None,
+) -> None:
+    """Begins the run, or goes on with it.
+
+    `acknowledge` gets the number of updates in each checkpoint that is said to be saved, `look` what a resumed run
+    begins with: its totals, and the version of its weights. Raises ConfigError.
+    """
+    said = []
+    usual = Settings()
+    settings = replace(usual, run=replace(usual.run, run_dir=str(directory), checkpoints_kept=2))
+    begun, model = progress.beginning(settings), Model()
+    resumed = (directory / "config.json").exists()
+    if resumed:
+        run_directory.go_on(directory, settings)
+    else:
+        run_directory.create(settings)
+    messages = CsvLog(directory / "messages.csv", MESSAGE_COLUMNS, Disk(lambda _: None, directory))
+    messages.append([[0, "Training"]])
+    disk = Disk(said.append, directory)
+    recovery = Recovery(directory, settings, disk, said.append)
+    if resumed:
+        begun, arrays = recovery.load()
+        model.version = int(arrays["version"])
+        assert (arrays["network/0"] == model.version).all()
+        look(begun.totals, model.version)
+    CsvLog(directory / "controller.csv", DECISION_COLUMNS, disk).append([])
+    stats, counts = Stats(begun.totals, begun.recent_scores), Counts(1, 1, 1)
+    writer = stats_writer.StatsWriter(
+        stats, directory, 1.0, 4, (), lambda: counts, lambda: (1, 1), lambda: (0, 0), lambda: 0.0,
+        Console(io.StringIO()), disk,
+    )  # fmt: skip
+
+    def save() -> None:
+        for _ in range(ATTEMPTS):
+            if recovery.save(model, stats, counts, 1, writer.write_episodes):
+                return acknowledge(model.version)
+        return None
+
+    stats.predicted(1, Timings())
+    for _ in range(checkpoints):
+        for _ in range(UPDATES_PER_CHECKPOINT):
+            model.version += 1
+            stats.trained(_batch(model.version), SimpleNamespace(version=model.version - 1, applied=True), Timings())
+        writer.write()
+        save()
+    writer.finish()
+    save()
+
+
+def _batch(number: int):
+    """One rollout, in which a game ended; its score says which."""
+    game = SimpleNamespace(score=float(number), length_steps=9)
+    rollout = SimpleNamespace(transitions=STEPS_PER_UPDATE, episodes=[game], agent=SimpleNamespace(number=0))
+    return SimpleNamespace(rollouts=[rollout], columns=1, versions=np.zeros(1))
+
+
+def check(directory: Path, acknowledged: int, lost_at_most: int = 0) -> None:
+    """Goes on with the run, from no earlier than the update that was last said to be saved (0: none was).
+
+    What its checkpoint counts is in its logs, and nothing besides.
+    """
+    begun_with: list[int] = []
+
+    def look(totals: Totals, version: int) -> None:
+        begun_with.append(version)
+        assert version == totals.updates >= acknowledged - lost_at_most
+        games = read_csv(directory / "episodes.csv")
+        assert list(games.get("score", ())) == list(range(1, version + 1))
+        assert list(games.get("steps", ())) == [STEPS_PER_UPDATE * number for number in range(1, version + 1)]
+        for log in ("throughput", "controller"):
+            assert all(read_csv(directory / f"{log}.csv").get("steps", np.zeros(0)) <= totals.steps)
+
+    try:
+        play(directory, 1, look=look)
+    except ConfigError as refusal:
+        assert acknowledged <= lost_at_most, refusal
+        assert "\n" not in str(refusal)
+    else:
+        assert begun_with or acknowledged <= lost_at_most
+        assert not list((directory / "checkpoints").glob("*.partial"))
