@@ -1,10 +1,17 @@
 """Checkpoints: whole or absent, without pickle."""
 
+import io
+import os
+import stat
+import struct
+import tracemalloc
+import zipfile
+
 import numpy as np
 import pytest
 
 from ga3c.errors import ConfigError
-from ga3c.records import checkpoint
+from ga3c.records import checkpoint, files
 from tests.test_disk import files_no_longer_than
 
 ARRAYS = {"network/0": np.arange(1000, dtype=np.float32).reshape(50, 20), "version": np.int64(7)}
@@ -36,14 +43,13 @@ def test_the_newest_few_are_kept(tmp_path):
 def test_one_that_is_not_finished_takes_no_place(tmp_path, monkeypatch, steps):
     """The program ends while it writes: what lay there before is whole, and nothing else is taken for a checkpoint."""
     before = save(tmp_path, 5)
-    write = np.savez
+    write = os.write
 
-    def end_half_way(file, **arrays):
-        write(file, **arrays)
-        file.truncate(file.tell() // 2)
+    def end_half_way(file, content):
+        write(file, content[: len(content) // 2])
         raise SystemExit
 
-    monkeypatch.setattr(np, "savez", end_half_way)
+    monkeypatch.setattr(files.os, "write", end_half_way)
     with pytest.raises(SystemExit):
         save(tmp_path, steps)
     assert checkpoint.saved(tmp_path) == [before]
@@ -119,3 +125,57 @@ def test_what_a_killed_program_left_half_written_is_cleared_away(tmp_path):
     left.write_bytes(b"half")
     path = save(tmp_path, 2)
     assert list(tmp_path.iterdir()) == [path]
+
+
+def npy(array) -> bytes:
+    content = io.BytesIO()
+    np.save(content, array)
+    return content.getvalue()
+
+
+def header(text: str) -> bytes:
+    """Of an array in NumPy's format, without the array."""
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
+
+
+HUGE = [
+    "'descr': '<f4', 'shape': (100000000000,)",
+    "'descr': '<U1000000000', 'shape': ()",
+    "'descr': '|O', 'shape': ()",
+]
+HUGE += ["'descr': '|V0', 'shape': (100000000000,)", "'descr': ('<f4', (99999, 99999)), 'shape': ()"]
+HUGE += [f"'descr': '<f4', 'shape': {'(' * 3000}{')' * 3000}", "'descr': '<f4', 'shape': (-1, -1)"]
+
+
+@pytest.mark.parametrize("kind", ["packed", "twice", *range(len(HUGE))])
+def test_no_more_is_read_than_lies_there(tmp_path, kind):
+    """A small file that says it is a large one."""
+    path = tmp_path / "checkpoint-000000000001.npz"
+    large = npy(np.zeros(100_000_000, np.uint8))
+    packed = zipfile.ZIP_STORED if isinstance(kind, int) else zipfile.ZIP_DEFLATED
+    with zipfile.ZipFile(path, "w", packed) as archive:
+        archive.writestr("meta.npy", npy(np.frombuffer(b"{}", np.uint8)))
+        archive.writestr("network/0.npy", header(f"{{{HUGE[kind]}, 'fortran_order': False}}") if packed == 0 else large)
+    if kind == "twice":  # and that it is not packed
+        path.write_bytes(path.read_bytes().replace(b"\x14\x00\x00\x00\x08\x00", b"\x14\x00\x00\x00\x00\x00"))
+    del large
+    tracemalloc.start()
+    with pytest.raises(ConfigError, match=path.name) as refusal:
+        checkpoint.load(path)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken < 10_000_000
+    assert "\n" not in str(refusal.value)
+    assert len(str(refusal.value)) < 1000
+
+
+def test_what_is_no_file_is_no_checkpoint(tmp_path):
+    """To open a pipe would wait for ever."""
+    good = save(tmp_path, 1)
+    pipe, directory, listening = (tmp_path / f"checkpoint-00000000000{number}.npz" for number in (2, 3, 4))
+    os.mkfifo(pipe)
+    directory.mkdir()
+    os.mknod(listening, stat.S_IFSOCK | 0o600)
+    said = []
+    assert checkpoint.load_newest(tmp_path, said.append)[0] == good
+    assert len(said) == 3

@@ -2,11 +2,20 @@
 the kernel keeps for each process stands for the full disk."""
 
 import contextlib
+import json
+import os
 import resource
+import shutil
 
 import pytest
 
-from ga3c.records.disk import CsvLog, Disk, mend, write_whole
+from ga3c.errors import ConfigError
+from ga3c.records import collapse, disk, files, run_directory
+from ga3c.records.description import read_settings
+from ga3c.records.disk import CsvLog, Disk, mend, read_csv, write_whole
+from ga3c.settings import saved
+from ga3c.settings.run import RunSettings, Settings
+from ga3c.views.run_view import Evaluation, Tail, read_evaluation
 from tests.program import rows
 
 COLUMNS = ["steps", "score"]
@@ -28,13 +37,13 @@ def test_rows_wait_until_the_disk_takes_them(tmp_path):
     log.append([(1, 10)])
     whole = path.read_text()
     with files_no_longer_than(len(whole) + 3):  # the half of a row
-        log.append([(2, 20)])
+        assert not log.append([(2, 20)])
         assert path.read_text() == whole
-        log.append([(3, 30), (4, 40)])
+        assert not log.append([(3, 30), (4, 40)])
         assert path.read_text() == whole
     assert len(said) == 1
     assert str(path) in said[0]
-    log.append([(5, 50)])
+    assert log.append([(5, 50)])
     assert [row["steps"] for row in rows(path)] == ["1", "2", "3", "4", "5"]
     assert path.read_text().count("score") == 1
     assert len(said) == 2
@@ -122,3 +131,157 @@ def test_a_log_with_other_columns_gets_the_new_ones_with_its_first_new_row(tmp_p
     log.append([(3, 30)])
     log.append([(4, 40)])
     assert path.read_text() == "steps,score\n1,10\n2,20\n3,30\n4,40\n"
+
+
+@pytest.fixture
+def victim(tmp_path):
+    """A file of somebody's own, and what checks that it is as it was."""
+    file = tmp_path / "somebody's"
+    file.write_text("precious")
+    yield file
+    assert file.read_text() == "precious"
+
+
+def plant(link, victim, how):
+    """Puts a link to somebody's file, or to a directory of his, where a run writes."""
+    if how == "hard":
+        os.link(victim, link)
+    elif link.name in run_directory.DIRECTORIES:
+        (victim.parent / "place").mkdir()
+        link.symlink_to(victim.parent / "place")
+    else:
+        link.symlink_to(victim)
+
+
+LINKS = [(name, how) for name in run_directory.FILES for how in ("soft", "hard")]
+LINKS += [(name, "soft") for name in run_directory.DIRECTORIES]
+
+
+@pytest.mark.parametrize(("name", "how"), LINKS)
+def test_a_run_does_not_begin_where_a_link_leads_elsewhere(tmp_path, victim, name, how):
+    run = tmp_path / "run"
+    run.mkdir()
+    plant(run / name, victim, how)
+    with pytest.raises(ConfigError, match=name) as refusal:
+        run_directory.lock(run, RunSettings())
+    assert "\n" not in str(refusal.value)
+
+
+def test_the_directory_itself_may_be_a_link(tmp_path):
+    (tmp_path / "large disk").mkdir()
+    (tmp_path / "run").symlink_to(tmp_path / "large disk")
+    run_directory.lock(tmp_path / "run", RunSettings())
+    assert run_directory.is_locked(tmp_path / "large disk")
+
+
+@pytest.mark.parametrize("how", ["soft", "hard"])
+def test_a_link_that_comes_later_is_not_followed_either(tmp_path, victim, how):
+    said, path = [], tmp_path / "log.csv"
+    log = CsvLog(path, COLUMNS, Disk(said.append))
+    log.append([(1, 10)])
+    path.unlink()
+    plant(path, victim, how)
+    assert not log.append([(2, 20)])
+    assert "it is a link" in said[0]
+    path.unlink()
+    assert log.append([])
+    assert [row["steps"] for row in rows(path)] == ["2"]
+    plant(files._partial(tmp_path / "whole"), victim, how)
+    write_whole(tmp_path / "whole", "new")
+    assert (tmp_path / "whole").read_text() == "new"
+
+
+def test_a_directory_that_is_moved_or_removed_is_said_once_and_nothing_is_written(tmp_path):
+    said, run, elsewhere = [], tmp_path / "run", tmp_path / "elsewhere"
+    run.mkdir()
+    place = Disk(said.append, run)
+    log = CsvLog(run / "log.csv", COLUMNS, place)
+    log.append([(1, 10)])
+    run.rename(elsewhere)
+    for _ in range(3):
+        assert not place.look()
+        assert not log.append([(2, 20)])
+    run.mkdir()  # somebody else's
+    assert not log.append([(3, 30)])
+    assert list(run.iterdir()) == []
+    assert len(said) == 1
+    assert "was moved or removed" in said[0]
+    run.rmdir()
+    elsewhere.rename(run)
+    assert log.append([])
+    assert place.look()
+    assert [row["steps"] for row in rows(run / "log.csv")] == ["1", "2", "2", "2", "3"]
+    shutil.rmtree(run)
+    run.mkdir()  # often of the same number as the one that is gone
+    assert not log.append([(4, 40)])
+    assert list(run.iterdir()) == []
+
+
+READERS = {
+    "log.csv": read_csv,
+    "episodes.csv": collapse.resumed,
+    "config.json": lambda path: read_settings(path.parent),
+    "evaluation.json": lambda path: read_evaluation(path.parent),
+    ".lock": lambda path: run_directory.is_locked(path.parent) or run_directory.read_start(path.parent),
+    "tail.csv": lambda path: Tail(path, COLUMNS).refresh(),
+}
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
+@pytest.mark.parametrize("name", READERS)
+def test_what_is_no_file_is_not_read(tmp_path, name, make):
+    """To open a pipe would wait for ever; a device has no end."""
+    make(tmp_path / name)
+    with contextlib.suppress(ConfigError):
+        assert READERS[name](tmp_path / name) in (None, {}, Evaluation()) or name == "evaluation.json"
+
+
+def test_a_log_that_is_too_long_for_this_machine_is_not_read(tmp_path):
+    path = tmp_path / "log.csv"
+    with path.open("wb") as file:
+        file.truncate(disk.LOG_BYTES_LIMIT + 1)
+    with pytest.raises(ConfigError, match="has more than"):
+        read_csv(path)
+    Tail(path, COLUMNS).refresh()
+
+
+def test_a_log_is_read_part_by_part(tmp_path, monkeypatch):
+    monkeypatch.setattr(disk, "PART_BYTES", 40)
+    path = tmp_path / "log.csv"
+    path.write_text("steps,score\n" + "".join(f"{n},{10 * n}\n" for n in range(50)) + "x" * 200 + "\n50,500\n51,5")
+    tail = Tail(path, COLUMNS)
+    tail.refresh()
+    for columns in (read_csv(path), tail.columns):
+        assert list(columns["steps"]) == list(range(51))
+        assert list(columns["score"]) == [10 * n for n in range(51)]
+    mend(path, COLUMNS, last_step=3)
+    assert path.read_text() == "steps,score\n0,0\n1,10\n2,20\n3,30\n"
+
+
+CONFIGS = {
+    "deep": "[" * 100_000,
+    "infinite": '{"settings": {"run": {"log_seconds": Infinity}}}',
+    "long": '{"settings": {"run": {"log_seconds": ' + "9" * 1000 + "}}}",
+    "longer": '{"settings": {"run": {"log_seconds": ' + "9" * 10_000 + "}}}",
+    "list": "[]",
+    "types": '{"settings": [1]}',
+    "more types": '{"settings": {"run": [1]}}',
+    "empty": "",
+    "text": "\udcff",
+}
+
+
+@pytest.mark.parametrize("content", CONFIGS.values(), ids=CONFIGS)
+def test_a_description_of_any_content_is_refused_in_one_line(tmp_path, content):
+    settings = saved.to_dict(Settings())
+    with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
+        changed = json.loads(content)
+        settings["run"] |= changed["settings"]["run"]
+        content = json.dumps({"settings": settings})
+    (tmp_path / "config.json").write_text(content, errors="surrogateescape")
+    with pytest.raises(ConfigError, match=r"config\.json") as refusal:
+        read_settings(tmp_path)
+    assert "\n" not in str(refusal.value)
+    assert len(str(refusal.value)) < 1000
+    (tmp_path / ".lock").write_text(content, errors="surrogateescape")
+    assert run_directory.read_start(tmp_path) == {}

@@ -56,3 +56,32 @@ def test_a_new_run_begins_with_weights_alone(tmp_path):
     for wrong in (tmp_path / "checkpoints", tmp_path / "none.npz"):
         with pytest.raises(ConfigError):
             initial_weights(str(wrong), print)
+
+
+def test_a_checkpoint_does_not_count_games_that_are_not_in_their_log(tmp_path):
+    said = []
+    disk = Disk(said.append)
+    recovery, stats, log = Recovery(tmp_path, Settings(), disk, print), Stats(Totals(steps=10, episodes=1)), ["full"]
+    for _ in range(2):
+        assert not recovery.save(Model(), stats, Counts(1, 1, 1), 0, lambda: not log)
+    assert checkpoint.saved(tmp_path / "checkpoints") == []
+    assert len(said) == 1
+    log.clear()
+    assert recovery.save(Model(), stats, Counts(1, 1, 1), 0, lambda: not log)
+    assert len(checkpoint.saved(tmp_path / "checkpoints")) == 1
+
+
+def test_a_damaged_checkpoint_does_not_come_back_when_it_can_be_read_again(tmp_path):
+    """The run goes on from the one before, into another future."""
+    recovery, model = Recovery(tmp_path, Settings(), Disk(print), print), Model()
+    for version in (1, 2):
+        save(recovery, model, version, 10 * version, [])
+    good, damaged = checkpoint.saved(tmp_path / "checkpoints")
+    content = damaged.read_bytes()
+    damaged.write_bytes(b"")
+    assert recovery.load()[1]["version"] == 1
+    assert checkpoint.saved(good.parent) == [good]
+    assert damaged.with_suffix(".damaged").read_bytes() == b""
+    damaged.with_suffix(".damaged").write_bytes(content)
+    save(recovery, model, 1, 15, [])
+    assert checkpoint.load_newest(good.parent)[1]["version"] == 1

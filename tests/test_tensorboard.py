@@ -33,6 +33,17 @@ def test_it_writes_all_but_what_was_not_measured(tmp_path):
     assert values == {"ga3c/pps": (70, 2.5), "ga3c/agents": (70, 3.0)}
 
 
+def test_it_does_not_follow_a_link(tmp_path):
+    said, elsewhere = [], tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / "tensorboard").symlink_to(elsewhere)
+    writer = TensorBoardWriter(tmp_path / "tensorboard", Disk(said.append))
+    writer.write({"steps": 70, "pps": 2.5})
+    writer.close()
+    assert list(elsewhere.iterdir()) == []
+    assert "is a link" in said[0]
+
+
 class _Heap(ctypes.Structure):
     """What glibc's mallinfo2 returns."""
 

@@ -1,8 +1,15 @@
 """The trainer's loop: when it takes, trains, hands back and counts."""
 
+import threading
+
 import numpy as np
 
+from ga3c.records import checkpoint
+from ga3c.records.disk import Disk
+from ga3c.records.recovery import Recovery
 from ga3c.rollout import EnvironmentSpec, rollout_dtype
+from ga3c.scheduling.counts import Counts
+from ga3c.settings.run import Settings
 from ga3c.stats import Stats, Totals
 from ga3c.trainer import train
 from ga3c.training_queue import Episode, TrainingQueue
@@ -27,18 +34,22 @@ class Spy:
         version, self.version = self.version, self.version + self.applied
         return Update(version, self.applied, {"loss": float(version)})
 
+    def state(self):
+        return {"version": np.int64(self.version)}
+
 
 class Update:
     def __init__(self, version, applied, numbers):
         self.version, self.applied, self.numbers = version, applied, numbers
 
 
-def trained(lengths, rollouts_per_batch=1, **model):
+def trained(lengths, rollouts_per_batch=1, make_stats=lambda spy: Stats(Totals()), **model):
     """Ships a rollout of each length, numbered through, and lets a trainer take them all."""
     memory = AgentMemory(DTYPE, SLOTS)
     queue = TrainingQueue(DTYPE, rollouts_per_batch, FIELDS)
     agent, client = queue.connect(7, memory, SLOTS)
-    spy, stats = Spy(agent, rollouts_per_batch, **model), Stats(Totals())
+    spy = Spy(agent, rollouts_per_batch, **model)
+    stats = make_stats(spy)
     for number, length in enumerate(lengths, start=1):
         slot = client.free_slot()
         memory.slots["reward"][slot][:length] = number
@@ -84,3 +95,32 @@ def test_an_update_that_is_left_out_is_counted_as_such():
     assert (totals.steps, totals.trained_steps, totals.skipped_steps) == (16, 0, 16)
     assert agent.held == set()
     assert np.isnan(stats.take_window()[1].mean("loss"))
+
+
+def test_a_checkpoint_is_of_one_moment(tmp_path):
+    """It is asked for when an update is made and not counted yet."""
+    savers = []
+
+    class Asked(Stats):
+        spy: Spy
+
+        def trained(self, *arguments):
+            how = self.spy, self, Counts(1, 1, 1), 0, lambda: True
+            savers.append(threading.Thread(target=Recovery(tmp_path, Settings(), Disk(print), print).save, args=how))
+            savers[-1].start()
+            savers[-1].join(0.2)  # what does not wait for the count is done by then
+            super().trained(*arguments)
+
+    def make_stats(spy):
+        stats = Asked(Totals())
+        stats.spy = spy
+        return stats
+
+    trained([T_MAX] * 2, make_stats=make_stats)
+    for saver in savers:
+        saver.join()
+    files = checkpoint.saved(tmp_path / "checkpoints")
+    assert files
+    for arrays, meta in map(checkpoint.load, files):
+        assert arrays["version"] == meta["totals"]["updates"]
+        assert meta["totals"]["trained_steps"] == arrays["version"] * T_MAX * ENVS

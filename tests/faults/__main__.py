@@ -1,6 +1,6 @@
 """Every place of the small run at which something may fail, in every way, and every moment at which the power may go:
 
-    python -m tests.faults
+python -m tests.faults
 """
 
 import itertools

@@ -3,6 +3,7 @@
 The short form looks at a few of all places; `python -m tests.faults` at every one.
 """
 
+import contextlib
 import itertools
 import shutil
 from pathlib import Path
@@ -36,12 +37,8 @@ def check(run: Path, acknowledged: int, lost_at_most: int = 0) -> None:
 def fail(root: Path, at: int, failure: str, lasting: int) -> int:
     """Returns how many calls there were."""
     run, saved, stand_in = root / "deep" / "run", [0], Failing(at, failure, lasting)
-    try:
+    with contextlib.suppress(ConfigError, Killed):  # whatever else is raised would end the program with a traceback
         play(stand_in, run, saved.append)
-    except ConfigError as refusal:
-        assert "\n" not in str(refusal)
-    except Killed:
-        pass
     # A checkpoint that cannot be read at a resume gives way to the one before.
     check(run, saved[-1], 0 if failure == "killed" else small_run.UPDATES_PER_CHECKPOINT)
     shutil.rmtree(root)
