@@ -143,16 +143,16 @@ def run(arguments: list[str]) -> int:
             f"{totals.updates:,} updates in {totals.seconds / 60:.1f} minutes"
             + _score(server.system.stats.mean_score())
         )
-        if server.saved:
-            console.say(f"Saved in {_short(run_dir)}")
-            console.say(f"Go on: ./run.sh --resume {_short(run_dir)}   Watch it play: ./play.sh {_short(run_dir)}")
-        else:
+        if not server.saved:
             failed = True
             console.say(f"The last checkpoint could not be written: --resume {_short(run_dir)} takes the one before.")
-        try:
-            draw([run_dir], run_dir / "plot.png")
-        except OSError as error:
-            console.say(f"Cannot draw {_short(run_dir / 'plot.png')}: {error.strerror}.")
+        else:
+            console.say(f"Saved in {_short(run_dir)}")
+            console.say(f"Go on: ./run.sh --resume {_short(run_dir)}   Watch it play: ./play.sh {_short(run_dir)}")
+            try:
+                draw([run_dir], run_dir / "plot.png")
+            except OSError as error:
+                console.say(f"Cannot draw {_short(run_dir / 'plot.png')}: {error.strerror}.")
     return 1 if failed else 128 + stops[0][0] if stops else 0
 
 

@@ -89,8 +89,8 @@ def _make_new(path: Path) -> Path:
 
 def go_on(path: Path, settings: Settings) -> None:
     """Takes the directory of a run that is resumed, and writes down what was asked for. Raises ConfigError."""
-    lock(path, settings.run)
     try:
+        lock(path, settings.run)
         write_whole(path / "config.json", json.dumps(resumed(path, settings), indent=2) + "\n")
     except (OSError, MemoryError) as error:
         raise ConfigError(f"Cannot write to {path}: {reason(error)}.") from error

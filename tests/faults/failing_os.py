@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -47,10 +48,14 @@ class Os:
 
 
 class Failing(Os):
-    """The N-th call fails, in the way that `failure` names; and `lasting` calls from there on."""
+    """The N-th call fails, in the way that `failure` names; and `lasting` calls from there on.
 
-    def __init__(self, at: int, failure: str, lasting: int = 1):
+    `exits`: one that is killed ends the process.
+    """
+
+    def __init__(self, at: int, failure: str, lasting: int = 1, exits: bool = False):
         super().__init__()
+        self._exits = exits
         self.calls = 0
         self._failing, self._failure = range(at, at + lasting), failure
 
@@ -59,6 +64,8 @@ class Failing(Os):
         if self._failure == "killed" and self.calls >= self._failing.start:
             if name == "write" and self.calls == self._failing.start:
                 self._half(*arguments)
+            if self._exits:
+                os.kill(os.getpid(), signal.SIGKILL)
             raise Killed
         if self.calls not in self._failing:
             return super()._call(name, real, arguments)
