@@ -1,8 +1,11 @@
-"""Every place of the small run at which something may fail, in every way, and every moment at which the power may go:
+"""Every place of a run at which something may fail, in every way, and every moment at which the power may go:
 
-python -m tests.faults
+    python -m tests.faults
+
+With --real it is the whole program that fails, at one place after the other: half a minute for each.
 """
 
+import argparse
 import itertools
 import sys
 import tempfile
