@@ -21,7 +21,7 @@ def test_a_directory_that_is_moved_or_removed_while_it_trains(tmp_path):
     started.wait_for(lambda: checkpoint.saved(run / "checkpoints"))
     run.rename(elsewhere)
     started.wait_for(lambda: "was moved or removed" in log.read_text())
-    for second in (["--resume", elsewhere], [*TINY, "--run-dir", run]):
+    for second in (["--resume", elsewhere], [*TINY, "--run-dir", run, "--steps", 500]):
         refused = program.run(*second)
         assert refused.returncode == 2
         assert "Another process trains in" in refused.stderr
