@@ -130,10 +130,12 @@ def _check_files(path: Path) -> None:
             status = os.lstat(path / name)
         except OSError:  # it is not there
             continue
-        right = stat.S_ISDIR if name in DIRECTORIES else stat.S_ISREG
+        kind, right = ("directory", stat.S_ISDIR) if name in DIRECTORIES else ("file", stat.S_ISREG)
         if not right(status.st_mode) or (name in FILES and status.st_nlink > 1):
-            what = "directory of its own" if name in DIRECTORIES else "file of its own, and no link"
-            raise ConfigError(f"{path / name} is no {what}: a run does not write there. Remove it, or copy the run.")
+            raise ConfigError(
+                f"{path / name} is a link, or no {kind}: a run writes to what is its own alone. "
+                "Remove it, or copy the run and go on with the copy."
+            )
 
 
 def _claim(path: Path) -> None:
