@@ -16,6 +16,7 @@ def main(arguments: list[str]) -> int:
     """Runs the command that the first word names. Returns the exit status."""
     from ga3c.errors import ConfigError
 
+    _leave_working_directory()
     os.umask(os.umask(0o022) | 0o002)  # whatever is written: not for everybody to write
     for stream in (sys.stdout, sys.stderr):  # a terminal that knows no UTF-8 gets question marks
         with contextlib.suppress(AttributeError):  # there is none, or it is no text
@@ -48,6 +49,14 @@ def _command(arguments: list[str]) -> tuple[str, list[str]]:
     if first and not first.startswith("-"):
         return first, arguments[1:]
     return "train", arguments
+
+
+def _leave_working_directory() -> None:
+    """Takes no module from where the user stands: Python puts it first where PYTHONSAFEPATH is unknown or not set."""
+    with contextlib.suppress(OSError):
+        here, own = os.getcwd(), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        if here != own:
+            sys.path[:] = [place for place in sys.path if place not in ("", here)]
 
 
 def _end_with_parent() -> None:

@@ -1,5 +1,6 @@
 """One short run on a real game that several files look at."""
 
+import os
 import signal
 
 import pytest
@@ -19,6 +20,12 @@ def nothing_is_left_running():
         if process.poll() is None:
             process.kill()
             process.wait()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def notes_of_our_own(tmp_path_factory):
+    """What the tests train on is noted in no home."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
 
 
 @pytest.fixture(scope="session")

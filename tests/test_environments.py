@@ -1,15 +1,20 @@
 """Names of games, and real games."""
 
+import itertools
+import json
+
 import gymnasium
 import numpy as np
 import pytest
 from PIL import Image
 
 from ga3c import environments
-from ga3c.environments import atari
+from ga3c.environments import atari, own_games
 from ga3c.environments.gymnasium import GameFault, GymnasiumEnvironments
 from ga3c.environments.human_scores import RANDOM_AND_HUMAN_SCORES
 from ga3c.errors import ConfigError
+from ga3c.experiments.evaluation import play_games
+from ga3c.play.playing import Stage
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
@@ -56,13 +61,49 @@ def test_an_unknown_name_is_told_its_nearest(name):
 def test_gymnasium_ids():
     for name in ("CartPole-v1", "FrozenLake-v1", "tests.tiny_environment:Match-v0"):
         assert environments.resolve(name) == ("gymnasium", name)
+    assert environments.resolve("no_such_module:Foo-v0") == ("gymnasium", "no_such_module:Foo-v0")
     with pytest.raises(ConfigError, match="Cannot import 'no_such_module'"):
-        environments.resolve("no_such_module:Foo-v0")
+        own_games.import_named("no_such_module:Foo-v0")
     with pytest.raises(ConfigError, match="registered no environment 'Foo-v0'"):
-        environments.resolve("math:Foo-v0")
-    for name in (":Foo-v0", ".relative:Foo-v0"):
-        with pytest.raises(ConfigError):
-            environments.resolve(name)
+        own_games.import_named("math:Foo-v0")
+
+
+NO_NAMES = [":Foo-v0", ".relative:Foo-v0", "a:", "a:b:c", "a b:C", "a:../b", "a:\ud800", "\ud800", "a\0b", "a\nb"]
+NO_NAMES += ["a\x1b[2J", "a" * 10**6, "a:" + "b" * 10**6, "a." * 10**6 + "a:B"]
+
+
+@pytest.mark.parametrize("name", NO_NAMES, ids=lambda name: ascii(name[:10]))
+def test_what_can_be_no_name_is_said_in_a_line(name):
+    with pytest.raises(ConfigError) as refused:
+        environments.resolve(name)
+    assert str(refused.value).isprintable()
+    assert len(str(refused.value)) < 300
+
+
+def test_what_is_noted_of_games_of_ones_own(tmp_path, monkeypatch):
+    """Where they were found, also if the file is damaged or cannot be written; nothing of it is below a run."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    places = [tmp_path / "first", tmp_path / "second"]
+    for place in (*places, places[1]):
+        place.mkdir(exist_ok=True)
+        monkeypatch.chdir(place)
+        own_games.note("a.b:C-v0")
+        own_games.note("CartPole-v1")
+    file = tmp_path / "ga3c" / "games.jsonl"
+    assert [json.loads(line) for line in file.read_text().splitlines()] == [["a.b:C-v0", str(p)] for p in places]
+    damages = b'\xff\n["a.b:C-v0"]\n["a.b:D-v0", "relative"]\n[[]]\n9\n["a.b:D-v0", 5]\n'
+    file.write_bytes(damages + file.read_bytes()[:-9])
+    with pytest.raises(ConfigError, match=r"run is of the game 'a.b:D-v0': .* Add --trust"):
+        own_games.import_of_run("a.b:D-v0", "run", trusted=False)
+    with pytest.raises(ConfigError, match=r"Cannot import 'a\.b'"):  # it may be imported; there is none
+        own_games.import_of_run("a.b:C-v0", "run", trusted=False)
+    for home in ("/dev/null/nowhere", "here"):
+        monkeypatch.setenv("XDG_STATE_HOME", home)
+        monkeypatch.setenv("HOME", home)
+        own_games.note("a.b:C-v0")
+        with pytest.raises(ConfigError, match="Add --trust"):
+            own_games.import_of_run("a.b:C-v0", "run", trusted=False)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["first", "ga3c", "games.jsonl", "second"]
 
 
 def play(game, steps, seed=1, count=2, threads=1, **settings):
@@ -197,10 +238,101 @@ def test_actions_that_are_not_discrete_are_refused():
         environments.make(EnvironmentSettings(game="Pendulum-v1"), 1, 0)
 
 
+class Mute(BaseException):
+    """Does not even say what it is."""
+
+    def __str__(self):
+        raise ValueError
+
+
+class Failing(Match):
+    """`when`: the method that raises `what`."""
+
+    closed = 0
+    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012
+
+    def __init__(self, when: str, what: BaseException, render_mode=None):
+        self._when, self._what = when, what
+        self._fail("make")
+
+    def _fail(self, now):
+        if now == self._when:
+            raise self._what
+
+    def reset(self, *, seed=None, options=None):
+        self._fail("reset")
+        return super().reset(seed=seed)
+
+    def step(self, action):
+        self._fail("step")
+        return super().step(action)
+
+    def close(self):
+        Failing.closed += 1
+        self._fail("close")
+
+
+FAULTS = {"ValueError": ValueError("two\nlines"), "SystemExit": SystemExit(3), "Mute": Mute(), "Exit": GeneratorExit()}
+for _when, _name in itertools.product(("make", "reset", "step", "close"), FAULTS):
+    gymnasium.register(f"{_name}-in-{_when}-v0", Failing, kwargs={"when": _when, "what": FAULTS[_name]})
+gymnasium.register("Stopped-v0", Failing, kwargs={"when": "reset", "what": KeyboardInterrupt()})
+
+
+def always_first(observations):
+    return np.zeros(len(observations)), np.zeros((len(observations), 4)), np.zeros(len(observations))
+
+
+@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("when", ["make", "reset", "step"])
+def test_whatever_a_game_raises_is_said_in_a_line(when, name):
+    settings = EnvironmentSettings(game=f"{__name__}:{name}-in-{when}-v0")
+    with pytest.raises(ConfigError) as refused:
+        play_games(always_first, settings, 2, 1, False, 50)
+    assert f"{name}-in-{when}-v0'" in str(refused.value)
+    assert type(FAULTS[name]).__name__ in str(refused.value)
+    assert "\n" not in str(refused.value)
+    if when == "step":
+        stage = Stage(settings, 1, 1)
+        with pytest.raises(ConfigError, match="failed: "):
+            stage.step(np.zeros(1, int))
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_game_that_cannot_be_closed_is_no_failure(name):
+    before = Failing.closed
+    environments.make(EnvironmentSettings(game=f"{__name__}:{name}-in-close-v0"), 3, 0).close()
+    assert Failing.closed == before + 3
+    with pytest.raises(ConfigError):
+        environments.make(EnvironmentSettings(game=f"{__name__}:{name}-in-reset-v0"), 3, 0)
+    assert Failing.closed == before + 6
+
+
+def test_ctrl_c_in_a_games_own_code_is_nothing_of_its_own():
+    with pytest.raises(KeyboardInterrupt):
+        environments.make(EnvironmentSettings(game=f"{__name__}:Stopped-v0"), 1, 0)
+
+
+MODULES = {
+    "leaves": "import sys; sys.exit(3)",
+    "no_python": "def (",
+    "mute": "class Mute(BaseException):\n    def __str__(self): raise ValueError\nraise Mute",
+    "needs": "import no_such_module",
+}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_that_cannot_be_imported(module, tmp_path, monkeypatch):
+    (tmp_path / f"{module}.py").write_text(MODULES[module])
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigError, match=f"^Cannot import '{module}' of the game '{module}:X-v0': [^\n]+$"):
+        own_games.import_named(f"{module}:X-v0")
+
+
 @pytest.mark.parametrize(
     ("what", "says"),
     [
         ("reward", "the reward nan"),
+        ("huge", r"the reward 1e\+308"),
         ("number", "not finite"),
         ("shape", r"shape \(2,\), not \(4,\)"),
         ("dtype", "complex"),

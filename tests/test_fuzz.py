@@ -6,6 +6,7 @@ Always the same cases; others with derandomize=False below and --hypothesis-seed
 import contextlib
 import io
 import json
+import math
 from dataclasses import fields
 from pathlib import Path
 
@@ -117,6 +118,9 @@ def test_checkpoints(saved, hits):
     read_or_refused(read, path)
 
 
+# What JSON can hold and no setting is.
+WORST = [10**400, -(10**400), math.inf, math.nan, 1e308, True, "", "a" * 10**6, "\ud800", "\0", "a\nb", "x:y", "..:a"]
+WORST += [[], {}, [[]] * 99, json.loads("[" * 900 + "]" * 900)]
 values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=3), inner, max_size=3)),
@@ -134,12 +138,21 @@ def test_what_a_checkpoint_says_of_its_run(saved, data):
     while isinstance(where[key], dict) and data.draw(st.booleans()):
         where = where[key]
         key = data.draw(st.sampled_from(sorted(where)))
-    where[key] = data.draw(values)
-    with contextlib.suppress(ConfigError):
+    where[key] = data.draw(st.one_of(values, st.sampled_from(WORST)))
+    refusal = ""
+    try:
         read = progress.from_meta(meta, "here")
+        place = run_directory.game_directory(read.settings.environment.game)
+    except ConfigError as error:
+        refusal = str(error)
+    else:
         assert isinstance(read.totals.steps, int)
+        assert place.parent == run_directory.RESULTS
+        assert f"{read.totals.seconds / 60:.1f} {np.mean([*read.recent_scores, 0.0])}"
         assert all(count >= 1 for count in read.counts)
         ranges.check(read.settings)
+    assert refusal.isprintable()
+    assert len(refusal) < 2_100
 
 
 OTHERS = [np.zeros(3), np.zeros((3, 256), "f4"), np.array("text"), np.array(["a", "b"]), np.float32("nan"), np.zeros(0)]
@@ -221,3 +234,14 @@ def test_config_files(hits):
     path = Path("config.json")
     path.write_bytes(damaged(json.dumps({"settings": saved_settings.to_dict(Settings())}, indent=2).encode(), hits))
     read_or_refused(lambda: read_settings(path.parent), path)
+
+
+@pytest.mark.parametrize(
+    "content", ["[" * 100_000, '{"settings":' * 100_000, "9" * 5000, "", "\0", '"\\ud800"', "null"]
+)
+def test_config_files_that_are_none(content):
+    path = Path("config.json")
+    path.write_text(content)
+    read_or_refused(lambda: read_settings(path.parent), path)
+    with pytest.raises(ConfigError):
+        read_settings(path.parent)

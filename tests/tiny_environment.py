@@ -89,8 +89,8 @@ class Strange(Match):
     def step(self, action):
         observation, reward, *ends = super().step(action)
         if self._step == 10:
-            if self._what == "reward":
-                reward = float("nan")
+            if self._what in ("reward", "huge"):
+                reward = {"reward": float("nan"), "huge": 1e308}[self._what]
             else:
                 bad = {"number": observation * np.nan, "shape": observation[:2], "dtype": observation.astype("c8")}
                 observation = bad[self._what]
@@ -102,6 +102,6 @@ gymnasium.register("Endless-v0", Endless)
 gymnasium.register("Forever-v0", Forever)
 gymnasium.register("Seeded-v0", Seeded)
 gymnasium.register("Heavy-v0", Heavy)
-for _what in ("reward", "number", "shape", "dtype"):
+for _what in ("reward", "huge", "number", "shape", "dtype"):
     gymnasium.register(f"Strange-{_what}-v0", Strange, kwargs={"what": _what})
 gymnasium.register("Broken-v0", Broken)

@@ -19,6 +19,8 @@ class AgentOptions:
     newest run."""
     checkpoint: str | None = None
     """The checkpoint file to take, instead of a run's newest."""
+    trust: bool = False
+    """Run the code of a game that the run names (package.module:EnvId), though you have not trained on it here."""
     best: bool = False
     """Take the checkpoint with the best mean score of 100 games, instead of the newest."""
     seed: int = 1_000
@@ -31,4 +33,6 @@ def load(options: AgentOptions) -> TrainedAgent:
     """The agent that the options mean. Raises ConfigError."""
     if options.episodes is not None and options.episodes < 1:
         raise ConfigError(f"--episodes {options.episodes} is out of range: give a number of at least 1.")
-    return trained_agent.load(options.run, options.game, options.checkpoint, options.seed, options.best)
+    return trained_agent.load(
+        options.run, options.game, options.checkpoint, options.seed, options.best, trusted=options.trust
+    )

@@ -20,6 +20,8 @@ class ExportOptions:
     """Directory of the run. Default: the newest."""
     game: str | None = None
     """The game whose newest run is taken if no directory is named."""
+    trust: bool = False
+    """Run the code of a game that the run names (package.module:EnvId), though you have not trained on it here."""
     out: str | None = None
     """Directory to make. Default: results/pretrained/GAME."""
     replace: bool = False
@@ -35,7 +37,8 @@ def run(arguments: list[str]) -> int:
     directory = run_directory.existing(options.run) if options.run else run_directory.newest(options.game)
     if run_directory.is_exported(directory):
         raise ConfigError(f"{directory} is an exported agent already: copy the directory.")
-    agent = agent_options.load(AgentOptions(run=str(directory), episodes=options.episodes, seed=options.seed))
+    asked = {name: getattr(options, name) for name in ("game", "trust", "episodes", "seed")}
+    agent = agent_options.load(AgentOptions(run=str(directory), **asked))
     out = Path(options.out) if options.out else run_directory.PRETRAINED / run_directory.game_directory(agent.game).name
     if (out / "config.json").exists() and not options.replace:
         raise ConfigError(f"There is an agent in {out} already: name another directory with --out, or add --replace.")

@@ -26,6 +26,8 @@ class ReportOptions:
     """Directory of the run. Default: the newest."""
     game: str | None = None
     """The game whose newest run is taken if no directory is named."""
+    trust: bool = False
+    """Run the code of a game that the run names (package.module:EnvId), though you have not trained on it here."""
     out: str | None = None
     """File to write. Default: report.html in the run."""
     episodes: int = 30
@@ -46,7 +48,8 @@ def run(arguments: list[str]) -> int:
     directory = run_directory.existing(options.run) if options.run else run_directory.newest(options.game)
     out = Path(options.out) if options.out else directory / "report.html"
     check_writable("--out", out)
-    agent = agent_options.load(AgentOptions(run=str(directory), episodes=options.episodes, seed=options.seed))
+    asked = {name: getattr(options, name) for name in ("game", "trust", "episodes", "seed")}
+    agent = agent_options.load(AgentOptions(run=str(directory), **asked))
     print(f"Playing twice {options.episodes} games ...", flush=True)
     rows = scores(agent, options.episodes, options.seed)
     with tempfile.TemporaryDirectory() as scratch:

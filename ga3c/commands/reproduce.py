@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 
 import tyro
 
-from ga3c import environments
 from ga3c.commands.command_line import parse
+from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.experiments.runs import RunFailed
 from ga3c.papers import Options
@@ -37,7 +37,7 @@ class ReproduceOptions(Options):
 def check(options: Options) -> None:
     """Raises ConfigError before the first run is made."""
     for game in options.game:
-        environments.resolve(game)
+        own_games.import_named(game)
     if options.seconds is not None and not 1 <= options.seconds < math.inf:
         raise ConfigError(f"--seconds {options.seconds:g} is out of range: give a number of at least 1.")
     for name in ("seeds", "episodes"):

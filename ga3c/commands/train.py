@@ -8,11 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ga3c import environments, networks
 from ga3c.commands.command_line import parse, value_of
+from ga3c.environments import own_games
 from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.processes.agent_pool import start_forkserver
 from ga3c.records import run_directory
@@ -29,8 +30,22 @@ from ga3c.views.terminal import can_show
 
 DESCRIPTION = """Trains an agent with GA3C. ./run.sh help lists the other commands."""
 
-
 SAME_WISH_SECONDS = 1.0  # between two signals that mean one stop
+
+
+@dataclass(frozen=True)
+class TrainOptions(Settings):
+    """The settings, and what is said of a start alone."""
+
+    trust: bool = False
+    """With --resume: run the code of a game that the run names (package.module:EnvId), though you have not trained
+    on it here."""
+
+
+def _parse(arguments: list[str], default: Settings) -> tuple[Settings, bool]:
+    """Settings, and whether --trust is given."""
+    options = parse(TrainOptions, arguments, TrainOptions(**vars(default)), DESCRIPTION, "train")
+    return Settings(**{name: getattr(options, name) for name in vars(default)}), options.trust
 
 
 def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
@@ -40,13 +55,13 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
     if resume is None:
         preset, protocol = value_of("--preset", arguments), value_of("--protocol", arguments)
         default = with_presets(Settings(), preset, protocol)
-        settings = parse(Settings, arguments, default, DESCRIPTION, "train")
+        settings, _ = _parse(arguments, default)
         run_dir = None
     else:
         for flag in ("--preset", "--protocol", "--name", "--from"):
             if value_of(flag, arguments) is not None:
                 raise ConfigError(f"{flag} belongs to the start of a run: with --resume, leave it out.")
-        wanted = parse(Settings, arguments, Settings(), DESCRIPTION, "train")
+        wanted, _ = _parse(arguments, Settings())
         run_dir = run_directory.find(wanted)
         if run_directory.is_exported(run_dir):
             raise ConfigError(
@@ -54,12 +69,16 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
             )
         saved = read_settings(run_dir)
         fresh = replace(saved.run, steps=None, minutes=None, episodes=None)
-        settings = parse(Settings, arguments, replace(saved, run=fresh), DESCRIPTION, "train")
+        settings, trusted = _parse(arguments, replace(saved, run=fresh))
         if environments.resolve(settings.environment.game) != environments.resolve(saved.environment.game):
             games = f"{saved.environment.game}, not of {settings.environment.game}"
             raise ConfigError(f"The run in {run_dir} is of {games}: leave --game out.")
     ranges.check(settings)
-    environments.resolve(settings.environment.game)
+    if run_dir is None:
+        own_games.import_named(settings.environment.game)
+    else:
+        named = value_of("--game", arguments) is not None
+        own_games.import_of_run(settings.environment.game, run_dir, trusted or named)
     return settings, run_dir
 
 
@@ -82,6 +101,8 @@ def run(arguments: list[str]) -> int:
     games.close()
     networks.resolve(settings.learning.network, spec)
     console = Console()
+    if run_dir is None:
+        own_games.note(settings.environment.game)
     resumed = run_dir is not None
     if resumed:
         run_directory.go_on(run_dir, settings)

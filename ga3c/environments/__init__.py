@@ -8,10 +8,13 @@ it ignores its action and its reward is no transition.
 
 import difflib
 import re
+import reprlib
 
 from ga3c.environments import atari, gymnasium
 from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
+
+LONGEST_NAME_BYTES = 200  # a directory is named after it
 
 
 def _plain(name: str) -> str:
@@ -19,12 +22,15 @@ def _plain(name: str) -> str:
 
 
 def resolve(name: str) -> tuple[str, str]:
-    """Which environment a name means, in any usual spelling.
+    """Which environment a name means, in any usual spelling; imports nothing that it names (`own_games` does).
 
     Returns ("atari", ROM name) or ("gymnasium", registered id). Raises ConfigError, with the nearest names.
     """
+    if len(name.encode(errors="replace")) > LONGEST_NAME_BYTES:
+        raise ConfigError(f"Unknown game {reprlib.repr(name)}: no name is as long as that.")
     if ":" in name:
-        return "gymnasium", gymnasium.registered(name)
+        gymnasium.check_form(name)
+        return "gymnasium", name
     roms = {_plain(rom): rom for rom in atari.rom_names()}
     atari_id = re.fullmatch(r"(?:ALE/)?(.+?)(?:NoFrameskip|Deterministic)?(?:-v[045])?", name, re.IGNORECASE)
     key = _plain(atari_id.group(1)) if atari_id else ""
@@ -36,13 +42,14 @@ def resolve(name: str) -> tuple[str, str]:
     by_plain_name = {_plain(text): text for text in [*map(atari.display_name, roms.values()), *ids]}
     near = [by_plain_name[n] for n in difflib.get_close_matches(_plain(name), by_plain_name, n=3, cutoff=0.5)]
     hint = f" Nearest: {', '.join(near)}." if near else " ./run.sh games lists those there are."
-    raise ConfigError(f"Unknown game '{name}'.{hint}")
+    raise ConfigError(f"Unknown game {name!r}.{hint}")
 
 
 def make(settings: EnvironmentSettings, count: int, seed: int, threads: int = 1):
     """`count` environments of `settings.game` that step together, seeded seed, seed + 1, ... (2**31 is 0 again).
 
-    `threads` is for Atari alone. Raises ConfigError where the game cannot be had.
+    `threads` is for Atari alone. Of a game of one's own the module is imported: who makes one that a run names has
+    asked `own_games`. Raises ConfigError where the game cannot be had.
     """
     kind, name = resolve(settings.game)
     if kind == "atari":

@@ -1,8 +1,10 @@
 """Any registered Gymnasium environment with discrete actions, and a user's own (package.module:EnvId)."""
 
+import contextlib
 import importlib
-import os
-import sys
+import re
+import reprlib
+from collections.abc import Iterator
 
 import gymnasium
 import numpy as np
@@ -12,28 +14,54 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from ga3c.errors import ConfigError
 from ga3c.rollout import EnvironmentSpec
 
+LARGEST_REWARD = float(np.finfo(np.float32).max)
+
 
 def known_ids() -> list[str]:
     """Registered ids, Atari's own left out: those are played through ale-py directly."""
     return [name for name, spec in gymnasium.registry.items() if "ale_py" not in str(spec.entry_point)]
 
 
-def registered(name: str) -> str:
-    """Imports the module part of package.module:EnvId, which registers it. Raises ConfigError."""
+def check_form(name: str) -> None:
+    """Raises ConfigError where a name is not of the form package.module:EnvId."""
     module, _, env_id = name.partition(":")
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # where the user stands; last, so that nothing there takes a package's place
-    try:
+    if not all(map(str.isidentifier, module.split("."))) or not re.fullmatch(r"([\w-]+/)?[\w.-]+", env_id):
+        raise ConfigError(f"The game {name!r} is not of the form package.module:EnvId.")
+
+
+def registered(name: str) -> None:
+    """Imports the module part of package.module:EnvId, which registers it. Raises ConfigError."""
+    check_form(name)
+    module, _, env_id = name.partition(":")
+    with blaming(f"Cannot import '{module}' of the game '{name}'"):
         importlib.import_module(module)
-    except (ImportError, ValueError, TypeError) as error:  # the last two: no name, or a relative one
-        raise ConfigError(f"Cannot import '{module}' of the game '{name}': {error}.") from error
     if env_id not in gymnasium.registry:
         raise ConfigError(f"Importing '{module}' registered no environment '{env_id}' with Gymnasium.")
-    return name
 
 
 class GameFault(Exception):
     """A game returned what it must not."""
+
+
+@contextlib.contextmanager
+def blaming(what: str) -> Iterator[None]:
+    """For a call of a game's own code: whatever that raises becomes a ConfigError, `what` and the reason."""
+    try:
+        yield
+    except ConfigError:
+        raise
+    except BaseException as error:
+        if type(error) is KeyboardInterrupt:  # the person's, most likely
+            raise
+        raise ConfigError(f"{what}: {_reason(error)}.") from error
+
+
+def _reason(error: BaseException) -> str:
+    try:
+        reason = " ".join(str(error).split()).rstrip(".")
+    except BaseException:  # it cannot even say what it is
+        reason = ""
+    return f"{type(error).__name__}: {reason}" if reason else type(error).__name__
 
 
 class _Checked(gymnasium.Wrapper):
@@ -45,9 +73,13 @@ class _Checked(gymnasium.Wrapper):
 
     def step(self, action):
         observation, reward, terminated, truncated, info = self.env.step(action)
-        if not (np.ndim(reward) == 0 and np.isfinite(reward)):
-            raise GameFault(f"a step returned the reward {reward!r}, which is not a finite number")
+        if not _is_reward(reward):
+            raise GameFault(f"a step returned the reward {reprlib.repr(reward)}, which is no finite number of float32")
         return self._checked(observation), reward, terminated, truncated, info
+
+    def close(self):
+        with contextlib.suppress(ConfigError), blaming("It cannot be closed"):  # nobody needs it any more
+            self.env.close()
 
     def _checked(self, observation):
         space = self.env.observation_space
@@ -59,6 +91,14 @@ class _Checked(gymnasium.Wrapper):
         if not np.can_cast(array.dtype, space.dtype, "same_kind"):
             raise GameFault(f"an observation has the dtype {array.dtype}, which does not fit {space.dtype}")
         return observation
+
+
+def _is_reward(value) -> bool:
+    """Larger ones would be infinite in a rollout, and so would be the sum of a few."""
+    try:
+        return np.ndim(value) == 0 and bool(-LARGEST_REWARD <= value <= LARGEST_REWARD)
+    except TypeError:  # a text, a complex number
+        return False
 
 
 def _is_image(space: spaces.Space) -> bool:
@@ -74,19 +114,24 @@ class GymnasiumEnvironments:
     def __init__(self, name: str, count: int, seed: int, render_mode: str | None = None):
         options = {"render_mode": render_mode} if render_mode else {}
         copies = [lambda: _Checked(gymnasium.make(name, **options))] * count
-        try:
+        if ":" in name:
+            registered(name)
+        with blaming(f"Cannot make the game '{name}'"):
             self.env = SyncVectorEnv(copies, autoreset_mode=AutoresetMode.NEXT_STEP)
-        except Exception as error:  # whatever somebody else's constructor may raise
-            reason = " ".join(str(error).split())
-            raise ConfigError(f"Cannot make the game '{name}': {type(error).__name__}: {reason}") from error
         space, actions = self.env.single_observation_space, self.env.single_action_space
         if not isinstance(actions, spaces.Discrete):
+            self.close()
             raise ConfigError(
                 f"The game '{name}' has the action space {actions}: only discrete actions can be learned."
             )
         self._seeds = [number % 2**31 for number in range(seed, seed + count)]
         self._space, self._first_action = space, int(actions.start)
-        shape = self._convert(self.env.reset(seed=self._seeds)[0]).shape[1:]
+        try:
+            with blaming(f"Cannot start the game '{name}'"):
+                shape = self.reset().shape[1:]
+        except ConfigError:
+            self.close()
+            raise
         self.spec = EnvironmentSpec(
             name=name.partition(":")[2] or name,
             observation_shape=shape,

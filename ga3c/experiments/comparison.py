@@ -42,7 +42,7 @@ class LearningRun:
         seconds = self.seconds
         if checkpoint.saved(directory / "checkpoints"):
             seconds -= checkpoint.load_newest(directory / "checkpoints")[2]["totals"]["seconds"]
-            train += ["--resume", str(directory)]
+            train += ["--resume", str(directory), "--game", self.game]
         else:
             train += ["--game", self.game, "--seed", str(self.seed), *self.flags, "--run-dir", str(directory)]
         limits = ["--minutes", f"{max(seconds / 60, 0.01):.3f}", *(["--steps", str(self.steps)] if self.steps else [])]
@@ -114,7 +114,7 @@ def _evaluation(run: LearningRun, directory: Path, games: int) -> dict:
     except (OSError, ValueError, KeyError):
         pass
     print(f"{run.name}: playing {games} games ...", flush=True)
-    command = [sys.executable, "-m", "ga3c", "evaluate", str(directory), "--json", str(file)]
+    command = [sys.executable, "-m", "ga3c", "evaluate", str(directory), "--game", run.game, "--json", str(file)]
     command += ["--episodes", str(games), "--seed", str(1_000_000 + 1_000 * run.seed)]
     done = subprocess.run(command, capture_output=True, text=True, env=child_environment())
     if done.returncode:

@@ -1,11 +1,13 @@
 """Evaluation: whole games of a trained agent, in both ways to play, and what is to be said of their scores."""
 
+import contextlib
 from collections.abc import Callable
 
 import numpy as np
 
 from ga3c import environments
 from ga3c.environments import protocols
+from ga3c.environments.gymnasium import blaming
 from ga3c.environments.human_scores import human_normalized
 from ga3c.errors import ConfigError
 from ga3c.experiments.aggregates import interval
@@ -37,18 +39,20 @@ def play_games(
 def _play_at_once(
     policy: Callable, settings: EnvironmentSettings, count: int, seed: int, greedy: bool, most_steps: int
 ) -> tuple[list[float], int]:
-    games = environments.make(settings, count, seed, threads=usable_cores())
     scores, playing = np.zeros(count), np.ones(count, np.bool_)
-    observations = games.reset()
-    for _ in range(most_steps):
-        sampled, logits, _ = policy(observations)
-        actions = logits.argmax(axis=1) if greedy else sampled
-        observations, rewards, terminated, truncated, _ = games.step(actions.astype(np.int64))
-        scores += rewards * playing
-        playing &= ~(terminated | truncated)  # the games that go on for company do not count
-        if not playing.any():
-            break
-    games.close()
+    with contextlib.closing(environments.make(settings, count, seed, threads=usable_cores())) as games:
+        blame = f"The game '{games.spec.name}' failed"
+        with blaming(blame):
+            observations = games.reset()
+        for _ in range(most_steps):
+            sampled, logits, _ = policy(observations)
+            actions = logits.argmax(axis=1) if greedy else sampled
+            with blaming(blame):
+                observations, rewards, terminated, truncated, _ = games.step(actions.astype(np.int64))
+            scores += rewards * playing
+            playing &= ~(terminated | truncated)  # the games that go on for company do not count
+            if not playing.any():
+                break
     return scores.tolist(), int(playing.sum())
 
 

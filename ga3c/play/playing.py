@@ -7,7 +7,7 @@ import numpy as np
 
 from ga3c import environments
 from ga3c.environments import atari
-from ga3c.environments.gymnasium import GymnasiumEnvironments
+from ga3c.environments.gymnasium import GymnasiumEnvironments, blaming
 from ga3c.settings.game import EnvironmentSettings
 
 EMULATOR_FRAMES_PER_SECOND = 60
@@ -28,7 +28,10 @@ class Moment(NamedTuple):
 
 
 class Stage:
-    """`count` games of the settings, seeded seed, seed + 1, ...: as the agent sees them, and in colour for people."""
+    """`count` games of the settings, seeded seed, seed + 1, ...: as the agent sees them, and in colour for people.
+
+    Raises ConfigError, anywhere, where the game's own code fails.
+    """
 
     def __init__(self, settings: EnvironmentSettings, count: int, seed: int):
         kind, name = environments.resolve(settings.game)
@@ -45,18 +48,21 @@ class Stage:
             self.action_names = [str(action) for action in range(games.spec.actions)]
             self.steps_per_second = games.pictures_per_second
         self.game, self.count = self._games.spec.name, count
+        self._blame = f"The game '{self.game}' failed"
         self.pictures: np.ndarray | None = None  # as in Moment
 
     def reset(self) -> np.ndarray:
         """Observations [game, ...]."""
-        observations = self._games.reset()
-        self.pictures = self._first_pictures()
+        with blaming(self._blame):
+            observations = self._games.reset()
+            self.pictures = self._first_pictures()
         return observations
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Observations, rewards and whether each game has ended. The step after that restarts it."""
-        observations, rewards, terminated, truncated, _ = self._games.step(actions)
-        self.pictures = self._next_pictures(actions)
+        with blaming(self._blame):
+            observations, rewards, terminated, truncated, _ = self._games.step(actions)
+            self.pictures = self._next_pictures(actions)
         return observations, rewards, terminated | truncated
 
     def close(self) -> None:

@@ -15,12 +15,14 @@ def film(agent: TrainedAgent, seed: int, path: Path) -> str:
 
     stage = Stage(agent.settings.environment, 1, seed)
     video = Video(path, stage.steps_per_second, Overlay(stage.game, stage.action_names))
-    for moment in moments(stage, agent.model.policy, False, lambda: None):
-        video.show(moment, "")
-        cut = moment.steps[0] >= FILM_SECONDS * stage.steps_per_second
-        if moment.ended[0] or cut:
-            break
-    video.close()
-    stage.close()
+    try:
+        for moment in moments(stage, agent.model.policy, False, lambda: None):
+            video.show(moment, "")
+            cut = moment.steps[0] >= FILM_SECONDS * stage.steps_per_second
+            if moment.ended[0] or cut:
+                break
+    finally:
+        video.close()
+        stage.close()
     end = f"its first {FILM_SECONDS} s, score {moment.scores[0]:g} by then" if cut else f"score {moment.scores[0]:g}"
     return f"Game with seed {seed}, actions sampled from the policy: {end}."

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ga3c import environments
+from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.records import checkpoint, progress, run_directory
@@ -27,11 +28,13 @@ class TrainedAgent:
     path: Path
 
 
-def load(run: str | None, game: str | None, file: str | None, seed: int, best: bool = False) -> TrainedAgent:
+def load(
+    run: str | None, game: str | None, file: str | None, seed: int, best: bool = False, trusted: bool = False
+) -> TrainedAgent:
     """The agent in the checkpoint `file`, else the newest of the run named, else of the newest run of the game.
 
     `best`: not the newest, but the one with the best mean score of 100 games. `seed` seeds the sampling of its
-    actions. Raises ConfigError.
+    actions. `trusted`: the module of its game may be imported, whoever named it. Raises ConfigError.
     """
     if run is not None and file is not None:
         raise ConfigError(f"RUN ({run}) and --checkpoint name an agent each: leave one out.")
@@ -54,6 +57,7 @@ def load(run: str | None, game: str | None, file: str | None, seed: int, best: b
     trained_on = settings.environment.game
     if game is not None and environments.resolve(game) != environments.resolve(trained_on):
         raise ConfigError(f"{path} was trained on {trained_on}, not on {game}: leave --game out, or name another run.")
+    own_games.import_of_run(trained_on, path, trusted or game is not None)
     games = environments.make(settings.environment, 1, 0)
     spec = games.spec
     games.close()
@@ -91,7 +95,8 @@ class Policy:
         if newest and newest[0] != self._file:
             try:
                 arrays, meta = checkpoint.load(newest[0])
+                steps = progress.from_meta(meta, newest[0]).totals.steps
                 self._agent.model.restore(arrays)
             except ConfigError:  # it is damaged, or gone already: there is a next one
                 return
-            self._file, self._steps = newest[0], meta["totals"]["steps"]
+            self._file, self._steps = newest[0], steps

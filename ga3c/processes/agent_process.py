@@ -62,6 +62,7 @@ def main(
         envs = environments.make(settings, memory.slots["action"].shape[2], seed)
         yield_to_server()  # not before: on a busy machine the games would take minutes to start
         play(envs, memory, predictions, training, settings.reward_clip)
+        envs.close()
     except ServerGone:
         os._exit(1)  # there is nobody left to report to
     except BaseException:

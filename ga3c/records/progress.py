@@ -1,6 +1,7 @@
 """Progress: what a run has come to besides its weights, as a checkpoint's meta holds it."""
 
 import math
+import reprlib
 from dataclasses import dataclass, fields
 
 from ga3c.environments import protocols
@@ -9,6 +10,7 @@ from ga3c.machine import usable_cores
 from ga3c.records.files import reason
 from ga3c.scheduling.counts import Counts
 from ga3c.settings import saved as saved_settings
+from ga3c.settings.ranges import MANY
 from ga3c.settings.run import Settings
 from ga3c.stats import Totals
 
@@ -54,14 +56,15 @@ def from_meta(meta: dict, path) -> Progress:
             raise ValueError("a score is no finite number")
         next_agent = _count(meta["next_agent"], 0)
         for name, value in vars(totals).items():
-            if not (isinstance(value, type(getattr(Totals, name)) | int) and 0 <= value < 2**63):
-                raise ValueError(f"{name} is {value!r}")
+            fits = isinstance(value, type(getattr(Totals, name)) | int) and not isinstance(value, bool)
+            if not (fits and 0 <= value <= MANY):
+                raise ValueError(f"{name} is {reprlib.repr(value)}")
         return Progress(saved_settings.from_dict(meta["settings"]), totals, counts, next_agent, scores)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ConfigError(f"{path} is not a checkpoint of this version of ga3c ({reason(error)}).") from error
 
 
 def _count(value, least: int) -> int:
-    if not isinstance(value, int) or not least <= value <= 2**31:
-        raise ValueError(f"{value!r} is no count")
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= 2**31:
+        raise ValueError(f"{reprlib.repr(value)} is no count")
     return value

@@ -1,5 +1,6 @@
 """Settings as they lie in config.json and in checkpoints, read back with suspicion; and as flags of `train`."""
 
+import reprlib
 from dataclasses import asdict, fields, is_dataclass
 from typing import Literal, get_args, get_origin, get_type_hints
 
@@ -21,7 +22,7 @@ def from_dict(saved: dict[str, dict]) -> Settings:
             groups[group.name] = made = group.default_factory(**saved[group.name])
             for name, kind in get_type_hints(type(made)).items():
                 if not _is(getattr(made, name), kind):
-                    raise TypeError(f"{name} is {getattr(made, name)!r}")
+                    raise TypeError(f"{name} is {reprlib.repr(getattr(made, name))}")
         except (KeyError, TypeError) as error:
             raise ConfigError(f"These settings were written by another version of ga3c ({error}).") from error
     settings = Settings(**groups)

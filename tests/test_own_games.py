@@ -1,0 +1,92 @@
+"""Runs of games of one's own: who reads a run runs nothing that it names; who trained it plays it from anywhere."""
+
+import json
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ga3c.__main__ import main
+from ga3c.records import checkpoint, progress, run_directory
+from ga3c.records.columns import THROUGHPUT_COLUMNS
+from ga3c.records.description import read_settings
+from ga3c.settings.game import EnvironmentSettings
+from ga3c.settings.run import Settings
+from ga3c.settings.saved import to_dict
+from ga3c.views.dashboard.runs import Runs
+from tests import program
+
+ROOT = program.ROOT
+EVIL = "from pathlib import Path\nPath(__file__).with_name('it_ran').touch()\n"
+
+
+@pytest.fixture(params=["evil:Evil", "results.Evil.run.evil:Evil"])
+def strangers_run(request, tmp_path, monkeypatch):
+    """A run directory that somebody unpacked: its game is a module in it. The person stands where it is found."""
+    run = tmp_path / "results" / "Evil" / "run"
+    run.mkdir(parents=True)
+    settings = replace(Settings(), environment=EnvironmentSettings(game=request.param))
+    (run / "evil.py").write_text(EVIL)
+    (run / "config.json").write_text(json.dumps({"settings": to_dict(settings)}))
+    rows = "".join(",".join(str(n + 1) for _ in THROUGHPUT_COLUMNS) + "\n" for n in range(3))
+    (run / "throughput.csv").write_text(",".join(THROUGHPUT_COLUMNS) + "\n" + rows)
+    meta = progress.beginning(Settings()).to_meta() | {"settings": to_dict(settings)}
+    checkpoint.save(run / "checkpoints", 10, {"network/0": np.zeros(3)}, meta, 1)
+    monkeypatch.setattr(run_directory, "RESULTS", tmp_path / "results")
+    monkeypatch.chdir(run if request.param.startswith("evil") else tmp_path)
+    monkeypatch.syspath_prepend(Path.cwd())
+    for name in [name for name in sys.modules if name.startswith(("evil", "results"))]:
+        monkeypatch.delitem(sys.modules, name)
+    return run
+
+
+def test_what_only_reads_a_run_runs_nothing_of_it(strangers_run, capsys):
+    for command in (["list"], ["watch"], ["watch", strangers_run], ["plot", strangers_run]):
+        assert main([str(word) for word in command]) == 0, capsys.readouterr()
+    runs = Runs(run_directory.RESULTS)
+    assert list(runs.views(runs.names())) == ["Evil/run"]
+    assert not (strangers_run / "it_ran").exists()
+
+
+ASKING = ["play", "play RUN --live", "play --checkpoint FILE", "evaluate RUN", "export RUN", "report RUN"]
+ASKING += ["--resume RUN"]
+
+
+@pytest.mark.parametrize("command", ASKING)
+def test_who_would_play_it_is_asked_for_trust(strangers_run, command, capsys):
+    places = {"RUN": strangers_run, "FILE": next(strangers_run.glob("checkpoints/*.npz"))}
+    words = [str(places.get(word, word)) for word in command.split()]
+    before = sorted(strangers_run.rglob("*"))
+    assert main(words) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert ":Evil'" in said
+    assert "Add --trust" in said
+    assert sorted(strangers_run.rglob("*")) == before
+    for trust in (["--trust"], ["--game", read_settings(strangers_run).environment.game]):
+        assert main([*words, *trust]) == 2  # it registers nothing
+        assert "registered no environment 'Evil'" in capsys.readouterr().err
+    assert (strangers_run / "it_ran").exists()
+
+
+def test_a_game_of_ones_own_is_played_from_anywhere(tmp_path):
+    """From where it was trained: what a stranger's directory calls by the same name stays alone, in agents too."""
+    project, stranger, run = tmp_path / "project", tmp_path / "stranger", tmp_path / "run"
+    project.mkdir()
+    stranger.mkdir()
+    shutil.copy(ROOT / "tests" / "tiny_environment.py", project / "mine.py")
+    for name in ("mine", "keras", "matplotlib"):
+        (stranger / f"{name}.py").write_text(EVIL)
+    home = {"XDG_STATE_HOME": str(tmp_path / "home"), "HOME": str(tmp_path / "home")}
+    game = ["--game", "mine:Match-v0"]
+    size = ["--agents", 1, "--envs-per-agent", 4, "--minimum-batch-steps", 40, "--plot-seconds", 0]
+    ended = program.run("train", *game, *size, "--steps", 200, "--run-dir", run, cwd=project, env=home)
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    ended = program.run("--resume", run, "--steps", 400, cwd=stranger, env=home)
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    assert not (stranger / "it_ran").exists()
+    refused = program.run("evaluate", run, cwd=project, env={"XDG_STATE_HOME": "/dev/null/nowhere"})
+    assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
+    assert "Add --trust" in refused.stderr
