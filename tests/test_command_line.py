@@ -20,6 +20,8 @@ BAD = [
     (["--game", "CartPole-v9"], "CartPole-v1"),
     (["--game", "nothere:Env-v0"], "Cannot import 'nothere'"),
     (["--game", "tests.tiny_environment:Nope-v0"], "registered no environment 'Nope-v0'"),
+    (["--game", "tests.test_environments:SystemExit-in-make-v0"], "Cannot make the game"),
+    (["--game", "tests.test_environments:SystemExit-in-reset-v0"], "SystemExit: 3."),
     (["--game", "Pendulum-v1", "--minutes", "1"], "only discrete actions"),
     (["--game", "CartPole-v1", "--network", "small"], "needs images"),
     (["--agnets", "3"], "--agents"),

@@ -124,8 +124,7 @@ def test_a_run_that_goes_on_gets_the_time_that_is_left(tmp_path):
     assert "--minutes 1.000" in " ".join(RUN.command(tmp_path))
     checkpoint.save(tmp_path / "checkpoints", 100, {}, {"totals": {"seconds": 45.0}}, keep=1)
     command = " ".join(RUN.command(tmp_path))
-    assert f"--resume {tmp_path} --minutes 0.250" in command
-    assert "--game" not in command
+    assert f"--resume {tmp_path} --game Pong --minutes 0.250" in command  # named: or a game of one's own is refused
 
 
 def test_aggregates(tmp_path):

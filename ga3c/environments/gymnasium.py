@@ -158,12 +158,16 @@ class GymnasiumEnvironments:
 
     def pictures(self) -> np.ndarray:
         """As the copies look now, uint8 [count, height, width, 3]; made with render_mode="rgb_array"."""
-        return np.stack(self.env.render())
+        pictures = np.stack(self.env.render())
+        if not (pictures.ndim == 4 and pictures.shape[3] == 3 and pictures.dtype == np.uint8):
+            raise GameFault("render() returned no picture, uint8 [height, width, 3], in the mode rgb_array")
+        return pictures
 
     @property
     def pictures_per_second(self) -> float:
         """At which the game is meant to be seen."""
-        return float(self.env.metadata.get("render_fps") or 30)
+        wanted = self.env.metadata.get("render_fps")
+        return float(wanted) if isinstance(wanted, int | float) and 0 < wanted <= 1000 else 30.0
 
     def close(self) -> None:
         self.env.close()
