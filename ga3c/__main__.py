@@ -9,6 +9,7 @@ import sys
 
 from ga3c.commands import COMMANDS, VERSION
 
+WITHOUT_MODEL = ("dashboard", "doctor", "games", "help", "list", "plot", "watch")
 HELP, ALL = ("help", "--help", "-h"), "--help-all"
 
 
@@ -28,9 +29,21 @@ def main(arguments: list[str]) -> int:
             near = difflib.get_close_matches(command, COMMANDS, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(COMMANDS)}."
             raise ConfigError(f"Unknown command '{command}': {hint}")
+        if command not in WITHOUT_MODEL:
+            from ga3c.machine import check_limits
+
+            check_limits()
         return importlib.import_module(f"ga3c.commands.{command}").run(arguments)
     except ConfigError as error:
         print(f"ga3c: {error}", file=sys.stderr)
+        return 2
+    except ImportError as error:
+        package = _package(error)
+        if package == "ga3c":
+            raise
+        reason = "" if "\n" in str(error) else f" ({error})"
+        text = f"The package {package} is missing or damaged{reason}: delete {sys.prefix} and start ./run.sh again."
+        print(f"ga3c: {text}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python flushes its stdout once more at the end
@@ -57,6 +70,14 @@ def _leave_working_directory() -> None:
         here, own = os.getcwd(), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         if here != own:
             sys.path[:] = [place for place in sys.path if place not in ("", here)]
+
+
+def _package(error: ImportError) -> str:
+    """What could not be imported; where Python does not say: who failed at it."""
+    trace = error.__traceback__
+    while trace.tb_next:
+        trace = trace.tb_next
+    return (error.name or trace.tb_frame.f_globals["__name__"]).partition(".")[0]
 
 
 def _end_with_parent() -> None:

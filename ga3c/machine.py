@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import math
 import os
 import resource
 import sys
@@ -9,11 +10,22 @@ from pathlib import Path
 
 from ga3c.errors import ConfigError
 
-SHARED_MEMORY = Path("/dev/shm")
+SHARED_MEMORY, PROC, CONTROL_GROUPS = Path("/dev/shm"), Path("/proc"), Path("/sys/fs/cgroup")
 # Measured with Atari games and the small network:
 SERVER_BYTES = 800_000_000
 AGENT_BYTES, GAME_BYTES = 50_000_000, 500_000  # besides the slots
 FILES, FILES_PER_AGENT = 200, 6
+# TensorFlow reserves address space far beyond what it uses, and more with each of its threads.
+ADDRESS_SPACE_BYTES, ADDRESS_SPACE_BYTES_PER_CORE = 2_300_000_000, 100_000_000
+THREADS, THREADS_PER_CORE = 20, 5
+FILE_BYTES = 100_000  # a small network's checkpoint; a disk that does not take a larger one is said while it trains
+REMEDIES = {
+    "shared memory (/dev/shm)": "fewer --envs-per-agent; in a container: --shm-size 2g",
+    "memory": "close other programs, or use --envs-per-agent 4",
+    "file handles (ulimit -n)": "raise the limit: ulimit -n 4096",
+    "address space (ulimit -v)": "raise the limit: ulimit -v unlimited",
+    "processes (ulimit -u, pids.max)": "raise the limit: ulimit -u 4096; in a container: --pids-limit 4096",
+}
 
 
 def usable_cores() -> int:
@@ -55,22 +67,41 @@ def shared_memory_free() -> int | None:
 
 
 def memory_available() -> int | None:
-    """Bytes that can be had without swapping, within the limit of a container; None: not known."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
-        amounts = [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
-    except (OSError, ValueError, IndexError):
-        amounts = []
-    for limit, used in (
-        ("memory.max", "memory.current"),
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
-    ):
-        try:
-            group = Path("/sys/fs/cgroup")
-            amounts.append(int((group / limit).read_text()) - int((group / used).read_text()))
-        except (OSError, ValueError):  # not there, or "max"
-            continue
+    """Bytes that can be had without swapping, within the limits of all control groups around this process.
+
+    None: not known.
+    """
+    amounts = []
+    with contextlib.suppress(OSError, KeyError):
+        amounts.append(1024 * _fields(PROC / "meminfo")["MemAvailable:"])
+    for group in _control_groups("memory"):
+        for limit, used, cache in (  # of version 2, and of version 1
+            ("memory.max", "memory.current", "inactive_file"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+        ):
+            with contextlib.suppress(OSError, ValueError):  # not there, or "max"
+                free = int((group / limit).read_text()) - int((group / used).read_text())
+                amounts.append(max(0, free + _fields(group / "memory.stat").get(cache, 0)))
     return min(amounts, default=None)
+
+
+def _control_groups(controller: str) -> list[Path]:
+    """Folders of this process's control group and of those around it. A container sees only its own as the root."""
+    groups = []
+    with contextlib.suppress(OSError):
+        for line in (PROC / "self/cgroup").read_text(encoding="utf-8").splitlines():
+            _, controllers, path = line.split(":", 2)  # version 2 names no controllers
+            if not controllers or controller in controllers.split(","):
+                root = CONTROL_GROUPS / controllers
+                own = root / path.strip("/")
+                groups += [own, *(group for group in own.parents if group.is_relative_to(root))]
+    return groups
+
+
+def _fields(file: Path) -> dict[str, int]:
+    """Name -> number, of a file with a name and a number in each line."""
+    lines = (line.split() for line in file.read_text(encoding="utf-8").splitlines())
+    return {words[0]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
 
 
 def raise_file_limit() -> int:
@@ -86,16 +117,67 @@ def raise_file_limit() -> int:
     return soft
 
 
+def address_space() -> float:
+    """Bytes that this process may reserve, whether it uses them or not."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return math.inf if limit == resource.RLIM_INFINITY else limit
+
+
+def _address_space_needed() -> int:
+    return ADDRESS_SPACE_BYTES + ADDRESS_SPACE_BYTES_PER_CORE * usable_cores()
+
+
+def check_limits() -> None:
+    """Raises ConfigError where TensorFlow would not load, or hang, within what `ulimit` allows."""
+    file_bytes = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if file_bytes != resource.RLIM_INFINITY and file_bytes < FILE_BYTES:
+        raise ConfigError(f"ulimit -f allows files of {file_bytes} bytes: raise the limit (ulimit -f unlimited).")
+    if address_space() < _address_space_needed():
+        raise ConfigError(
+            f"ulimit -v allows {address_space() / 1e9:.1f} GB of address space, and TensorFlow reserves "
+            f"{_address_space_needed() / 1e9:.1f} GB: raise the limit (ulimit -v unlimited)."
+        )
+
+
+def processes_left() -> float:
+    """How many processes and threads may be started."""
+    left = [math.inf]
+    limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+    if limit != resource.RLIM_INFINITY and os.getuid():  # root has no limit
+        left.append(limit - _threads_of_user())
+    for group in _control_groups("pids"):
+        with contextlib.suppress(OSError, ValueError):  # not there, or "max"
+            left.append(int((group / "pids.max").read_text()) - int((group / "pids.current").read_text()))
+    return max(0, min(left))
+
+
+def _threads_of_user() -> int:
+    """Threads of all processes of this user."""
+    threads = 0
+    for process in PROC.glob("[0-9]*"):
+        with contextlib.suppress(OSError, KeyError):  # it has just ended
+            status = _fields(process / "status")
+            if status["Uid:"] == os.getuid():
+                threads += status["Threads:"]
+    return threads
+
+
 def agents_that_fit(slots_bytes: int, games: int) -> dict[str, int]:
     """What is scarce -> how many agents it is enough for. `slots_bytes`: shared memory of one agent."""
-    found = {}
-    if (free := shared_memory_free()) is not None:
-        found["shared memory (/dev/shm)"] = int(free // slots_bytes)
-    if (available := memory_available()) is not None:
-        agent = slots_bytes + AGENT_BYTES + games * GAME_BYTES
-        found["memory"] = max(0, int((available - SERVER_BYTES) // agent))
-    found["file handles (ulimit -n)"] = max(0, (raise_file_limit() - FILES) // FILES_PER_AGENT)
-    return found
+    agent = slots_bytes + AGENT_BYTES + games * GAME_BYTES
+    threads = THREADS + THREADS_PER_CORE * usable_cores()
+    amounts = (  # in the order of REMEDIES: what there is, besides what the server takes; what an agent takes
+        (shared_memory_free(), 0, slots_bytes),
+        (memory_available(), SERVER_BYTES, agent),
+        (raise_file_limit(), FILES, FILES_PER_AGENT),
+        (address_space(), _address_space_needed(), slots_bytes),
+        (processes_left(), threads, 1),
+    )
+    return {
+        what: max(0, int((there - server) // each))
+        for what, (there, server, each) in zip(REMEDIES, amounts, strict=True)
+        if there is not None and there != math.inf
+    }
 
 
 def check_agents_fit(agents: int, slots_bytes: int, games: int) -> int:
@@ -104,8 +186,6 @@ def check_agents_fit(agents: int, slots_bytes: int, games: int) -> int:
     scarce = min(fit, key=fit.get)
     most = fit[scarce]
     if agents > most:
-        advice = f"--agents {most}" if most else "fewer --envs-per-agent, or a larger machine or container"
-        raise ConfigError(
-            f"This machine has {scarce} for {most} agents of {games} games, not for {agents}: try {advice}."
-        )
+        advice = f"try --agents {most}" if most else REMEDIES[scarce]
+        raise ConfigError(f"This machine has {scarce} for {most} agents of {games} games, not for {agents}: {advice}.")
     return most

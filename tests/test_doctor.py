@@ -1,6 +1,7 @@
 """./run.sh doctor: what it finds on this machine, and what it says of one that lacks something."""
 
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
@@ -30,12 +31,21 @@ def test_packages_of_other_versions_are_named(monkeypatch):
     assert "delete .venv" in found.advice
 
 
+def test_a_package_that_lacks_a_file_is_named(monkeypatch):
+    file = next(file for file in metadata.files("tyro") if file.suffix == ".py")
+    exists = Path.exists
+    monkeypatch.setattr(Path, "exists", lambda self, **more: self != file.locate() and exists(self, **more))
+    assert doctor.packages().text == f"tyro lacks {file}"
+
+
 @pytest.mark.parametrize(
     ("name", "value", "advice"),
     [
         ("shared_memory_free", 5_000_000, "--shm-size"),
         ("memory_available", 900_000_000, "--envs-per-agent 4"),
         ("raise_file_limit", 202, "ulimit -n"),
+        ("address_space", 2_000_000_000, "ulimit -v"),
+        ("processes_left", 30, "ulimit -u"),
     ],
 )
 def test_what_is_scarce_is_named_with_what_to_do(monkeypatch, name, value, advice):

@@ -1,6 +1,8 @@
 """What does not fit is said before the start, with what would."""
 
+import math
 import os
+import re
 import resource
 import subprocess
 from types import SimpleNamespace
@@ -45,6 +47,12 @@ def test_not_even_one(monkeypatch):
         machine.check_agents_fit(1, 7_000_000, 16)
 
 
+def test_what_to_do_where_fewer_agents_would_not_help(monkeypatch):
+    machine_with(monkeypatch, files=64)
+    with pytest.raises(ConfigError, match=r"for 0 agents.*: raise the limit: ulimit -n 4096"):
+        machine.check_agents_fit(1, 7_000_000, 16)
+
+
 def test_this_machine_is_asked(monkeypatch):
     assert machine.memory_available() > 100_000_000
     free = SimpleNamespace(f_bavail=10, f_frsize=4096)
@@ -52,25 +60,104 @@ def test_this_machine_is_asked(monkeypatch):
     assert machine.shared_memory_free() == 40_960
 
 
-def test_too_few_file_handles_are_seen_before_the_start(tmp_path):
-    arguments = program.command(
-        *program.TINY[:2], "--agents", "100", "--envs-per-agent", "16", "--run-dir", str(tmp_path / "run")
-    )
+def lay_out(monkeypatch, root, files):
+    """Files as the kernel shows them under /proc and /sys/fs/cgroup."""
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    monkeypatch.setattr(machine, "PROC", root / "proc")
+    monkeypatch.setattr(machine, "CONTROL_GROUPS", root / "cgroup")
 
-    def limit():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 260))
 
+UNLIMITED_V1 = "9223372036854771712\n"
+IN_GROUPS = {
+    "the_group_around_it_is_the_narrowest": {
+        "proc/self/cgroup": "0::/user.slice/a run\n",
+        "cgroup/user.slice/a run/memory.max": "max\n",
+        "cgroup/user.slice/a run/memory.current": "100\n",
+        "cgroup/user.slice/memory.max": "5000\n",
+        "cgroup/user.slice/memory.current": "3000\n",
+        "cgroup/user.slice/memory.stat": "anon 2500\ninactive_file 400\n",
+    },
+    "its_own_is": {
+        "proc/self/cgroup": "0::/user.slice/run\n",
+        "cgroup/user.slice/run/memory.max": "2500\n",
+        "cgroup/user.slice/run/memory.current": "100\n",
+        "cgroup/user.slice/run/memory.stat": "",
+        "cgroup/user.slice/memory.max": "5000\n",
+        "cgroup/user.slice/memory.current": "0\n",
+        "cgroup/user.slice/memory.stat": "",
+    },
+    "version_1": {
+        "proc/self/cgroup": "8:pids:/\n4:memory:/jobs/1\n0::/\n",
+        "cgroup/memory/jobs/1/memory.limit_in_bytes": UNLIMITED_V1,
+        "cgroup/memory/jobs/1/memory.usage_in_bytes": "100\n",
+        "cgroup/memory/jobs/1/memory.stat": "total_inactive_file 1\n",
+        "cgroup/memory/jobs/memory.limit_in_bytes": "5000\n",
+        "cgroup/memory/jobs/memory.usage_in_bytes": "2700\n",
+        "cgroup/memory/jobs/memory.stat": "inactive_file 1\ntotal_inactive_file 100\n",
+    },
+    "a_container_sees_its_own_as_the_root": {
+        "proc/self/cgroup": "4:memory:/docker/1234\n",
+        "cgroup/memory/memory.limit_in_bytes": "2400\n",
+        "cgroup/memory/memory.usage_in_bytes": "0\n",
+        "cgroup/memory/memory.stat": "",
+    },
+    "no_group_limits_it": {"proc/self/cgroup": "0::/\n", "proc/meminfo": "MemAvailable: 2400 kB\n"},
+}
+
+
+@pytest.mark.parametrize("files", IN_GROUPS.values(), ids=IN_GROUPS)
+def test_memory_is_what_the_narrowest_control_group_leaves(monkeypatch, tmp_path, files):
+    lay_out(monkeypatch, tmp_path, {"proc/meminfo": "MemTotal: 9 kB\nMemAvailable: 8000 kB\n"} | files)
+    assert machine.memory_available() == (2400 * 1024 if "proc/meminfo" in files else 2400)
+
+
+def test_processes_left_are_counted(monkeypatch, tmp_path):
+    lay_out(monkeypatch, tmp_path, {"proc/self/cgroup": "8:pids:/run\n0::/\n"})
+    assert machine.processes_left() == math.inf or os.getuid()
+    lay_out(monkeypatch, tmp_path, {"cgroup/pids/run/pids.max": "100\n", "cgroup/pids/run/pids.current": "30\n"})
+    lay_out(monkeypatch, tmp_path, {"proc/7/status": "Name:\tx\nUid:\t1\t1\t1\t1\nThreads:\t50\n"})
+    assert machine.processes_left() == 70
+    monkeypatch.setattr(machine.os, "getuid", lambda: 1)
+    monkeypatch.setattr(machine.resource, "getrlimit", lambda _: (60, 60))
+    assert machine.processes_left() == 10
+    machine_with(monkeypatch)
+    monkeypatch.setattr(machine, "address_space", lambda: math.inf)
+    with pytest.raises(ConfigError, match=r"processes .* for 0 agents.*ulimit -u"):
+        machine.check_agents_fit(1, 7_000_000, 16)
+
+
+SMALL_LIMITS = [
+    (
+        "RLIMIT_NOFILE",
+        260,
+        r"This machine has file handles \(ulimit -n\) for 10 agents of 16 games, not for 100: try .*",
+    ),
+    (
+        "RLIMIT_AS",
+        100_000_000,
+        r"ulimit -v allows 0\.1 GB of address space, .*: raise the limit \(ulimit -v unlimited\)\.",
+    ),
+    ("RLIMIT_FSIZE", 0, r"ulimit -f allows files of 0 bytes: raise the limit \(ulimit -f unlimited\)\."),
+    ("RLIMIT_AS", 2_000_000_000, r"ulimit -v allows 2\.0 GB of address space, .*"),
+]
+
+
+@pytest.mark.parametrize(("limit", "value", "said"), SMALL_LIMITS, ids=lambda value: str(value)[:14])
+def test_limits_too_small_are_seen_before_the_start(tmp_path, limit, value, said):
+    run_dir = tmp_path / "run"
+    command = program.command(*program.TINY[:2], "--agents", "100", "--envs-per-agent", "16", "--run-dir", str(run_dir))
+    number = getattr(resource, limit)
     ended = subprocess.run(
-        arguments,
+        command,
         capture_output=True,
         text=True,
         timeout=program.HANG_SECONDS,
         cwd=program.ROOT,
-        preexec_fn=limit,
+        preexec_fn=lambda: resource.setrlimit(number, (value, value)),
         check=False,
     )
-    assert ended.returncode == 2
-    assert ended.stderr.startswith(
-        "ga3c: This machine has file handles (ulimit -n) for 10 agents of 16 games, not for 100"
-    )
-    assert not (tmp_path / "run").exists()
+    assert ended.returncode == 2, ended.stderr
+    assert re.fullmatch(f"ga3c: {said}\n", ended.stderr), ended.stderr
+    assert not run_dir.exists()

@@ -272,3 +272,22 @@ def test_what_is_pinned_is_there_for_every_python(version):
         if not SpecifierSet(one.metadata["Requires-Python"] or "").contains(f"{version}.99")
     ]
     assert not refused
+
+
+BROKEN = {
+    "missing": (
+        'raise ModuleNotFoundError("No module named \'tyro\'", name="tyro")',
+        r"tyro .*\(No module named 'tyro'\)",
+    ),
+    "half_missing": ("from numpy import nothing", r"numpy .*\(cannot import name 'nothing' from 'numpy' .*\)"),
+    "many_lines": ('raise ImportError("\\n\\nPlease read this.\\n")', r"tyro is missing or damaged"),
+}
+
+
+@pytest.mark.parametrize(("does", "said"), BROKEN.values(), ids=BROKEN)
+def test_a_package_that_cannot_be_imported_is_named_with_what_to_do(does, said):
+    write("tyro.py", f"{does}\n")
+    ended = run(sys.executable, "-c", "import sys; sys.path[:0] = ['.', sys.argv[1]]; "
+                "from ga3c.__main__ import main; sys.exit(main(['list']))", str(ROOT))  # fmt: skip
+    assert ended[0] == 2
+    assert re.fullmatch(rf"ga3c: The package {said}: delete .* and start ./run\.sh again\.\n", ended[2]), ended[2]

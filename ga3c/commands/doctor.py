@@ -49,7 +49,7 @@ def python() -> Finding:
 
 
 def packages() -> Finding:
-    """Whether what is installed is what requirements.txt pins."""
+    """Whether what is installed is what requirements.txt pins, each file of it."""
     pins = dict(re.findall(r"^([\w.-]+)==(\S+)", REQUIREMENTS.read_text(encoding="utf-8"), re.MULTILINE))
     others = []
     for name, version in pins.items():
@@ -59,9 +59,19 @@ def packages() -> Finding:
             found = "missing"
         if found != version:
             others.append(f"{name} {found}, not {version}")
+        elif gone := _missing_file(name):
+            others.append(f"{name} lacks {gone}")
     if others:
         return Finding(False, "; ".join(others), "delete .venv and start ./run.sh again")
     return Finding(True, f"all {len(pins)} as in requirements.txt")
+
+
+def _missing_file(package: str) -> str:
+    """One that belongs to an installed package and is not there; "" if there is none."""
+    for file in metadata.files(package) or ():
+        if file.suffix != ".pyc" and not file.locate().exists():
+            return str(file)
+    return ""
 
 
 def gpu() -> Finding:
@@ -81,19 +91,14 @@ def cores() -> Finding:
 
 
 def memory() -> Finding:
-    """Shared memory, memory and file handles: how many agents of the default size they are enough for."""
+    """What there is of all that agents take: how many of the default size it is enough for."""
     schedule, learning = ScheduleSettings(), LearningSettings()
     pong = EnvironmentSpec("Pong", (84, 84, 4), "uint8", 6, 4)
     slots = slots_needed(learning.t_max, schedule.envs_per_agent, learning.minimum_batch_steps)
     slots_bytes = slots * rollout_dtype(pong, learning.t_max, schedule.envs_per_agent).itemsize
     fit = machine.agents_that_fit(slots_bytes, schedule.envs_per_agent)
     text = ", ".join(f"{what} for {agents} agents" for what, agents in fit.items())
-    advice = {
-        "shared memory (/dev/shm)": "in a container: --shm-size 2g",
-        "memory": "close other programs, or use --envs-per-agent 4",
-        "file handles (ulimit -n)": "raise the limit: ulimit -n 4096",
-    }
-    short = [advice[what] for what, agents in fit.items() if agents < 2 * usable_cores()]
+    short = [machine.REMEDIES[what] for what, agents in fit.items() if agents < 2 * usable_cores()]
     return Finding(not short, text, "; ".join(short))
 
 
