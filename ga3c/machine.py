@@ -39,6 +39,12 @@ def signal_at_parents_end(number: int) -> None:
         ctypes.CDLL(None).prctl(1, number)  # 1: PR_SET_PDEATHSIG
 
 
+def adopt_orphans() -> None:
+    """Makes this process the parent of whatever its descendants leave behind when they end. Linux alone."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(36, 1)  # 36: PR_SET_CHILD_SUBREAPER
+
+
 def core_seconds(process: int) -> float | None:
     """CPU time that a process has used. None: not known here."""
     try:

@@ -31,10 +31,15 @@ class _Agent(Peer):
         super().__init__()
         self.number = number
         self.memory = memory
-        self.shipped_steps = 0
+        self.trained_steps = 0  # of rollouts that the trainers are done with
         self.read = 0  # rollouts
         self.held: set[int] = set()  # slots whose rollouts are read and not trained on yet
         self.released_at = 0.0  # time.monotonic()
+
+    @property
+    def settled(self) -> bool:
+        """It has ended, and the trainers are done with all that it shipped."""
+        return self.gone and not self.held
 
 
 class Rollout(NamedTuple):
@@ -53,7 +58,8 @@ class Rollout(NamedTuple):
         return self.agent.memory.slots[self.slot]
 
     def release(self) -> None:
-        """Hands the slot back to its agent."""
+        """Counts it as trained on, and hands the slot back to its agent."""
+        self.agent.trained_steps += self.transitions
         self.agent.held.discard(self.slot)  # before it is sent: the agent may ship it again at once
         self.agent.released_at = time.monotonic()
         self.agent.send(_SLOT.pack(self.slot))
@@ -62,14 +68,16 @@ class Rollout(NamedTuple):
 def _parse(agent: _Agent, data: bytes) -> Rollout:
     slot, length, transitions, episodes, shipped = _HEADER.unpack_from(data)
     ended = (Episode(*_EPISODE.unpack_from(data, _HEADER.size + i * _EPISODE.size)) for i in range(episodes))
-    agent.shipped_steps += transitions
     agent.read += 1
     agent.held.add(slot)
     return Rollout(agent, slot, length, transitions, tuple(ended), shipped)
 
 
 class TrainingQueue:
-    """The trainers' experience. A replay memory can stand in its place: `next_batch`, `done`, `waiting`, `close`."""
+    """The trainers' experience.
+
+    A replay memory can stand in its place: `next_batch`, `done`, `waiting`, `close`, `drop`.
+    """
 
     def __init__(self, dtype: np.dtype, rollouts_per_batch: int, fields: Sequence[str]):
         """`dtype`: of a rollout. `fields`: those that the algorithm learns from."""
@@ -78,7 +86,7 @@ class TrainingQueue:
         self._buffers: list[Buffer] = []  # that nobody uses
         self._envs = dtype["action"].shape[1]
         self._inbox = Inbox(_parse)
-        self.close = self._inbox.close
+        self.close, self.drop = self._inbox.close, self._inbox.drop
         self.retire_one = self._inbox.retire_one
         self.waiting = self._inbox.waiting
 

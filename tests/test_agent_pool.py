@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from ga3c import environments
 from ga3c.errors import TrainingFailed
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.processes import agent_pool
+from ga3c.processes.agent_handle import PROGRESS_ROLLOUTS
 from ga3c.processes.agent_pool import AgentPool
 from ga3c.processes.agent_process import NICENESS
 from ga3c.rollout import rollout_dtype
@@ -71,6 +73,11 @@ class FewLines:
     def agents(self):
         """Numbers and steps of those that play."""
         return {number: agent.memory.steps for number, agent in self.pool._agents.items()}
+
+    def shipped(self, number):
+        """Rollouts; 0 if it does not play."""
+        agent = self.pool._agents.get(number)
+        return agent.memory.shipments if agent else 0
 
     def process(self, number):
         return psutil.Process(self.pool._agents[number].process.pid)
@@ -313,31 +320,75 @@ def test_agents_that_fail_end_it_with_their_own_traceback(server):
     assert len(few.said) == agent_pool.ERRORS_LIMIT - 1
 
 
-def test_agents_that_are_killed_again_and_again_are_replaced(server):
+@pytest.mark.parametrize("game", ["Crashing", "Endless"])
+def test_agents_that_die_soon_after_their_first_step_are_replaced_later_each_time_and_end_it(server, monkeypatch, game):
+    monkeypatch.setattr(agent_pool, "DEATHS_LIMIT", 4)
+    monkeypatch.setattr(agent_pool, "DELAY_SECONDS", 0.5)
+    few = server(f"tests.tiny_environment:{game}-v0")
+    few.pool.scale(1)
+    few.watch_until(lambda: len(few.said) == 2)
+    assert (few.agents(), few.pool.begun(), few.pool.starting()) == ({}, 0, 0)  # it waits: nobody starts
+    with pytest.raises(TrainingFailed, match="The last, agent 3,") as failed:
+        few.watch(program.HANG_SECONDS)
+    ends = [line.partition(";")[2] for line in few.said]
+    assert ends == [" a new one takes its place" + when for when in (".", " in 0.5 s.", " in 1 s.")]
+    what = {"Crashing": "died (SIGSEGV)", "Endless": "raise --agent-silence-seconds"}[game]
+    assert what in str(failed.value)
+
+
+def test_agents_that_are_killed_after_real_work_are_replaced_at_once(server):
     few = server()
     few.pool.scale(1)
-    for number in range(agent_pool.STILLBORN_LIMIT + 2):
-        few.watch_until(playing(few, number))
+    for number in range(agent_pool.DEATHS_LIMIT + 2):
+        few.watch_until(lambda number=number: few.shipped(number) >= PROGRESS_ROLLOUTS)
         os.kill(few.process(number).pid, signal.SIGKILL)
-    few.watch_until(playing(few, agent_pool.STILLBORN_LIMIT + 2))
-    assert "Agent 0 died (SIGKILL); a new one takes its place." in few.said
+    few.watch_until(playing(few, agent_pool.DEATHS_LIMIT + 2))
+    deaths = range(agent_pool.DEATHS_LIMIT + 2)
+    assert few.said == [f"Agent {number} died (SIGKILL); a new one takes its place." for number in deaths]
 
 
-def test_agents_that_never_come_to_play_end_it(server):
+def test_while_others_play_one_that_never_does_ends_nothing(server, monkeypatch):
+    monkeypatch.setattr(agent_pool, "DELAY_LIMIT_SECONDS", 0.2)
+    few = server()
+    few.pool.scale(2)
+    for number in range(1, agent_pool.DEATHS_LIMIT + 2):
+        few.watch_until(lambda number=number: number in few.agents())
+        os.kill(few.process(number).pid, signal.SIGKILL)
+        few.watch_until(lambda number=number: number not in few.agents())
+        shipped = few.shipped(0)
+        few.watch_until(lambda shipped=shipped: few.shipped(0) >= shipped + PROGRESS_ROLLOUTS)
+    few.watch_until(playing(few, 0, agent_pool.DEATHS_LIMIT + 2))
+
+
+def test_agents_that_never_come_to_play_end_it(server, monkeypatch):
     """Killed each time while they start their games, as where there is too little memory."""
+    monkeypatch.setattr(agent_pool, "DELAY_SECONDS", 0.0)
     few = server()
     few.answers.clear()  # without an answer nobody makes a step
     few.pool.scale(1)
 
     def kill_each():
-        for number in range(2 * agent_pool.STILLBORN_LIMIT):
+        for number in range(2 * agent_pool.DEATHS_LIMIT):
             os.kill(few.process(number).pid, signal.SIGKILL)
             few.watch_until(lambda number=number: number + 1 in few.agents())
 
     with pytest.raises(TrainingFailed, match="Agents keep dying"):
         kill_each()
-    assert max(few.agents(), default=0) < agent_pool.STILLBORN_LIMIT
-    assert len(few.said) == agent_pool.STILLBORN_LIMIT - 1
+    assert max(few.agents(), default=0) < agent_pool.DEATHS_LIMIT
+    assert len(few.said) == agent_pool.DEATHS_LIMIT - 1
+
+
+def test_where_too_few_files_may_be_open_it_says_what_to_do(server):
+    few, limits = server(), resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))  # no new one
+        few.pool.scale(1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    (line,) = few.said
+    assert "Too many open files" in line
+    assert "ulimit -n" in line
+    few.watch_until(playing(few, 0))
 
 
 def test_where_no_process_can_be_started_it_goes_on_with_those_there_are(server, monkeypatch):

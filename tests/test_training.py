@@ -290,6 +290,72 @@ def test_killed_without_warning_it_leaves_no_process_and_can_be_resumed(tmp_path
     _assert_logs_fit(run_dir)
 
 
+PARENTS = ["--game", "tests.tiny_environment:Parent-v0", *TINY[2:], "--controller", "off", "--log-seconds", 0.5]
+
+
+def _trains(run_dir):
+    return lambda: any(float(row["tps"]) > 0 for row in program.rows(run_dir / "throughput.csv"))
+
+
+def test_what_games_have_started_ends_with_their_agent(tmp_path):
+    run_dir = tmp_path / "run"
+    started = Started(tmp_path / "log", *PARENTS, "--agent-silence-seconds", 1, "--run-dir", run_dir)
+    started.wait_for(_trains(run_dir))
+    for blow, said in ((psutil.Process.kill, "died (SIGKILL)"), (psutil.Process.suspend, "no sign of life")):
+        started.wait_for(lambda: [len(agent.children()) for agent in started.agents()] == [16, 16])  # four each
+        victim, other = started.agents()
+        theirs, others = victim.children(), other.children()
+        blow(victim)
+        started.wait_for(lambda said=said: said in started.log.read_text())
+        assert psutil.wait_procs(theirs, timeout=program.HANG_SECONDS)[1] == []
+        assert all(process.is_running() for process in others)
+    started.wait_for(lambda: [len(agent.children()) for agent in started.agents()] == [16, 16])
+    assert started.stop() == 130
+    assert started.left_over() == []
+    assert started.log.read_text().count("a game was closed") >= 8
+    assert "Traceback" not in started.log.read_text()
+    _assert_logs_fit(run_dir)  # although those that were forked held the agents' connections, too
+
+
+@pytest.mark.parametrize("group", [False, True])
+def test_what_games_have_started_ends_with_the_server_too_and_nothing_stays_in_the_temporary_directory(tmp_path, group):
+    run_dir, scratch = tmp_path / "run", tmp_path / "scratch"
+    scratch.mkdir()
+    code = f"import tempfile; tempfile.tempdir = {str(scratch)!r}"
+    started = Started(tmp_path / "log", *PARENTS, "--run-dir", run_dir, code=code)
+    started.wait_for(_trains(run_dir))
+    started.wait_for(lambda: [len(agent.children()) for agent in started.agents()] == [16, 16])
+    assert list(scratch.glob("pymp-*"))
+    (os.killpg if group else os.kill)(started.process.pid, signal.SIGKILL)
+    started.process.wait(program.HANG_SECONDS)
+    assert started.left_over() == []
+    assert list(scratch.glob("pymp-*")) == []
+
+
+def test_the_books_are_right_when_an_update_takes_longer_than_the_stop_waits(tmp_path):
+    code = """
+import time
+from ga3c.systems import ga3c
+from ga3c.model import Model
+ga3c.STOP_SECONDS = 0.1
+train = Model.train
+def slowly(self, batch, steps=0):
+    time.sleep(1)
+    return train(self, batch, steps)
+Model.train = slowly
+"""
+    run_dir = tmp_path / "run"
+    started = Started(tmp_path / "log", *TINY, "--run-dir", run_dir, "--log-seconds", 0.5, code=code)
+    started.wait_for(_trains(run_dir))
+    assert started.stop() == 130
+    said, totals = started.log.read_text(), json.loads(_meta(run_dir))["totals"]
+    assert "Waiting for the update in hand" in said
+    assert f"{totals['lost_steps']:,} steps could not be trained on" in said
+    assert f"\n{totals['steps']:,} steps (" in said
+    assert totals["made_steps"] > totals["trained_steps"] == totals["steps"] > 0
+    _assert_logs_fit(run_dir)
+
+
 def _assert_logs_fit(run_dir):
     """Nothing twice, nothing half, nothing that the checkpoint does not know."""
     totals = json.loads(_meta(run_dir))["totals"]

@@ -4,6 +4,10 @@ The state shows one of four symbols; the action that names it earns 1. A game is
 5 for a random player.
 """
 
+import multiprocessing
+import os
+import signal
+import subprocess
 import time
 
 import gymnasium
@@ -45,6 +49,36 @@ class Endless(Match):
         while self._step == 10:
             pass
         return super().step(action)
+
+
+class Crashing(Match):
+    """Its process dies at the tenth step."""
+
+    def step(self, action):
+        if self._step == 10:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return super().step(action)
+
+
+class Parent(Match):
+    """Starts a process in each of the usual ways at its first step, and says so when it is closed."""
+
+    started = False
+
+    def step(self, action):
+        if not self.started:
+            self.started = True
+            subprocess.Popen(["sleep", "1000"])
+            subprocess.Popen(["sleep", "1000"], start_new_session=True)
+            multiprocessing.Process(target=time.sleep, args=(1000,)).start()
+            if not os.fork():
+                os.setsid()
+                time.sleep(1000)
+        return super().step(action)
+
+    def close(self):
+        if self.started:
+            print("a game was closed", flush=True)
 
 
 class Forever(Match):
@@ -99,6 +133,8 @@ class Strange(Match):
 
 gymnasium.register("Match-v0", Match)
 gymnasium.register("Endless-v0", Endless)
+gymnasium.register("Crashing-v0", Crashing)
+gymnasium.register("Parent-v0", Parent)
 gymnasium.register("Forever-v0", Forever)
 gymnasium.register("Seeded-v0", Seeded)
 gymnasium.register("Heavy-v0", Heavy)

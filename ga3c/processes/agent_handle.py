@@ -6,27 +6,39 @@ import time
 from ga3c.machine import core_seconds, wants_core
 from ga3c.transport.memory import AgentMemory, Doing
 
+PROGRESS_ROLLOUTS = 10  # an agent that has shipped so many has done real work
 STARVED_SECONDS = 0.2  # from such a silence on the system is asked whether the process gets a core
 
 
 class AgentHandle:
     """An agent's process and the queues' handles of it."""
 
-    def __init__(self, process, prediction, training, memory: AgentMemory, slots: int):
+    def __init__(self, process, prediction, training, memory: AgentMemory, slots: int, deaths: int):
+        """`deaths`: of those before it in its place, in a row, which made no progress."""
         self.process, self.prediction, self.training, self.memory = process, prediction, training, memory
         self.leaving = False
         self.spare_since: float | None = None  # time.monotonic() since when it is not wanted; None: it is
         self.fault = ""  # why the server killed it
-        self._slots = slots
-        self._started = time.monotonic()
+        self._slots, self._deaths_before = slots, deaths
+        self._shipped_before = 0  # rollouts, before the last death in the pool
 
     @property
     def is_wanted(self) -> bool:
         return not self.leaving and self.spare_since is None
 
     @property
-    def age_seconds(self) -> float:
-        return time.monotonic() - self._started
+    def deaths(self) -> int:
+        """In a row in its place, which made no progress: to be asked once it has died itself."""
+        return self._deaths_before + 1 if self.memory.shipments < PROGRESS_ROLLOUTS else 0
+
+    @property
+    def makes_progress(self) -> bool:
+        """It has since `count_again`."""
+        return self.memory.shipments - self._shipped_before >= PROGRESS_ROLLOUTS
+
+    def count_again(self) -> None:
+        """Another has died: what this one does from now on says whether the game can be played."""
+        self._shipped_before = self.memory.shipments
 
     @property
     def waits_for_server(self) -> bool:

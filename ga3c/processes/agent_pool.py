@@ -1,6 +1,7 @@
 """The agents' processes: started, watched, replaced, told to end; and the books of what each of them made."""
 
 import contextlib
+import errno
 import multiprocessing
 import multiprocessing.forkserver
 import os
@@ -13,16 +14,18 @@ import numpy as np
 
 from ga3c.errors import TrainingFailed
 from ga3c.prediction_queue import Order, PredictionQueue
-from ga3c.processes import agent_process
+from ga3c.processes import agent_process, family
 from ga3c.processes.agent_handle import AgentHandle, cause_of_death
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.stats import Stats
 from ga3c.training_queue import TrainingQueue
 from ga3c.transport.memory import AgentMemory, Doing
 
-# So many agents in a row may end by an error of their own, or be killed before their first step.
-ERRORS_LIMIT, STILLBORN_LIMIT = 3, 10
-GROWN_UP_SECONDS = 60.0  # an error after such a life does not count
+# So many in a row, without progress of any agent in between, end the run: by an error of their own, and in any way.
+ERRORS_LIMIT, DEATHS_LIMIT = 3, 8
+# Before an agent takes the place of one that has died without progress for the second time in a row; then twice as
+# long each time, up to the limit. The first is replaced at once.
+DELAY_SECONDS, DELAY_LIMIT_SECONDS = 1.0, 60.0
 START_SECONDS = 60.0  # an agent that starts its games may be silent for so long at the least, and 1 s for each game
 WATCH_SECONDS = 3.0  # between two looks at the agents; if it was longer, the server itself had been stopped
 # An agent that is not wanted any more pauses for so long before it ends: to start one costs seconds of a core, and
@@ -36,7 +39,7 @@ def start_forkserver() -> None:
     Called from the main thread, early: it loads while the rest of the program does. It ignores the signals that
     reach the whole process group; the server decides when agents end.
     """
-    multiprocessing.set_forkserver_preload(["ga3c.processes.agent_process"])
+    multiprocessing.set_forkserver_preload(["ga3c.processes.agents_parent"])
     before = [signal.signal(number, signal.SIG_IGN) for number in agent_process.SERVER_SIGNALS]
     multiprocessing.forkserver.ensure_running()
     for number, handler in zip(agent_process.SERVER_SIGNALS, before, strict=True):
@@ -47,6 +50,10 @@ def _wake_forkserver() -> None:
     """A stopped one would keep waiting who starts an agent, or wants to know how one ended."""
     with contextlib.suppress(AttributeError, TypeError, OSError):
         os.kill(multiprocessing.forkserver._forkserver._forkserver_pid, signal.SIGCONT)
+
+
+def _too_many_files(error: Exception) -> bool:
+    return isinstance(error, OSError) and error.errno == errno.EMFILE
 
 
 class AgentPool:
@@ -70,10 +77,11 @@ class AgentPool:
         # Not forked from this process: TensorFlow's threads would not survive that.
         self._processes = multiprocessing.get_context("forkserver")
         self._agents: dict[int, AgentHandle] = {}
-        self._ended: list[tuple[int, object]] = []  # steps made, and the handle: not all it shipped is read yet
+        self._ended: list[tuple[int, object]] = []  # steps made, and the handle: not all it shipped is done yet
         self._lock = threading.RLock()
         self._wanted, self._closed = 0, False
-        self._errors, self._stillborn = 0, 0  # in a row
+        self._errors, self._deaths = 0, 0  # in a row
+        self._delayed: list[tuple[float, int]] = []  # places to fill: when (time.monotonic()), deaths in a row
         self._cannot_start = ""  # the reason, as it was last said
         self._watched = self._woken = time.monotonic()
         self._core_seconds_ended = 0.0
@@ -109,16 +117,21 @@ class AgentPool:
         for agent in self._spare()[: max(0, self._wanted - len(self._playing()))]:
             agent.spare_since = None
             agent.prediction.order(Order.GO_ON)
+        del self._delayed[max(0, self._wanted - len(self._playing())) :]
         try:
-            for _ in range(self._wanted - len(self._playing())):
+            for place in [place for place in self._delayed if place[0] <= time.monotonic()]:
+                self._start(deaths=place[1])
+                self._delayed.remove(place)
+            for _ in range(self._wanted - len(self._playing()) - len(self._delayed)):
                 self._start()
             self._cannot_start = ""
         except (OSError, EOFError) as error:  # end of file: the process that they are forked from has died
             if str(error) != self._cannot_start:
                 self._cannot_start = str(error)
-                self._say(f"Cannot start another agent for now: {error}. Going on with {len(self._playing())}.")
+                more = " (allow more before the start: ulimit -n 4096)" if _too_many_files(error) else ""
+                self._say(f"Cannot start another agent for now: {error}{more}. Going on with {len(self._playing())}.")
 
-    def _start(self) -> None:
+    def _start(self, deaths: int = 0) -> None:
         number = self.next_number
         with contextlib.ExitStack() as undo:
             memory = AgentMemory(self._dtype, self._slots)
@@ -144,7 +157,7 @@ class AgentPool:
                 process.start()
             undo.pop_all()
         self.next_number = number + 1
-        self._agents[number] = AgentHandle(process, prediction, training, memory, self._slots)
+        self._agents[number] = AgentHandle(process, prediction, training, memory, self._slots, deaths)
 
     def _seed_of(self, number: int) -> int:
         """Of an agent's first game; the others follow. Runs whose seeds are neighbours share no games."""
@@ -161,6 +174,9 @@ class AgentPool:
             self._watched = now
             if now - before > WATCH_SECONDS:  # everything was stopped together: let the agents go on first
                 self._woken = now
+            if any(agent.makes_progress for agent in self._agents.values()):
+                self._errors = self._deaths = 0
+            agents = len(self._agents)
             for number, agent in list(self._agents.items()):
                 limit = self._silence_seconds
                 if agent.memory.doing[0] == Doing.STARTING:
@@ -173,22 +189,34 @@ class AgentPool:
                     agent.process.join(0.2)
                 if not agent.process.is_alive():
                     self._bury(number)
+            if len(self._agents) < agents:
+                self._end_orphans()
             self._end_spare()
             self._fill_up()
 
     def _bury(self, number: int) -> None:
         """Sees an agent off that has died, and says so unless it was told to leave. Raises TrainingFailed."""
         agent = self._agents[number]
-        code, words, steps = agent.process.exitcode, agent.memory.last_words, agent.memory.steps
+        code, words = agent.process.exitcode, agent.memory.last_words
         self._see_off(number)
         if agent.leaving and not (words or agent.fault):
             return
-        cause = agent.fault or cause_of_death(code, words)
-        self._errors = self._errors + 1 if words and agent.age_seconds < GROWN_UP_SECONDS else 0
-        self._stillborn = self._stillborn + 1 if not steps else 0
-        if self._errors >= ERRORS_LIMIT or self._stillborn >= STILLBORN_LIMIT:
-            raise TrainingFailed(f"Agents keep dying. The last, agent {number}, {cause}\n{words}".rstrip())
-        self._say(f"Agent {number} {cause}" + ("; a new one takes its place." if agent.is_wanted else "."))
+        cause, deaths = agent.fault or cause_of_death(code, words), agent.deaths
+        self._deaths = self._deaths + 1 if deaths else 0
+        self._errors = self._errors + bool(words) if deaths else 0
+        if self._errors >= ERRORS_LIMIT or self._deaths >= DEATHS_LIMIT:
+            hint = "If a step of its games may take so long, raise --agent-silence-seconds." if agent.fault else ""
+            lines = [f"Agents keep dying. The last, agent {number}, {cause}", words.rstrip(), hint]
+            raise TrainingFailed("\n".join(line for line in lines if line))
+        replaced = "."
+        if agent.is_wanted:
+            seconds = min(DELAY_SECONDS * 2 ** (deaths - 2), DELAY_LIMIT_SECONDS) if deaths > 1 else 0.0
+            self._delayed.append((time.monotonic() + seconds, deaths))
+            replaced = "; a new one takes its place" + (f" in {seconds:g} s." if seconds else ".")
+        if deaths:
+            for other in self._agents.values():
+                other.count_again()
+        self._say(f"Agent {number} {cause}{replaced}")
 
     def end(self, seconds: float) -> None:
         """Lets all agents ship what they have and end; kills those that have not after so many seconds."""
@@ -203,32 +231,47 @@ class AgentPool:
                 if agent.process.is_alive():
                     agent.process.kill()
                 self._see_off(number)
+            self._end_orphans()
 
     def _see_off(self, number: int) -> None:
         agent = self._agents.pop(number)
         agent.process.join()
+        family.end_group(agent.process.pid)
         agent.process.close()
         self._predictions.disconnect(agent.prediction)
         self._ended.append((agent.memory.steps, agent.training))
         self._core_seconds_ended += agent.memory.core_seconds
+
+    @staticmethod
+    def _end_orphans() -> None:
+        """Of agents that have died: what their games have started."""
+        if parent := multiprocessing.forkserver._forkserver._forkserver_pid:
+            family.end_adopted(parent, {process.pid for process in multiprocessing.active_children()})
 
     def core_seconds(self) -> float:
         """CPU time that all agents of this start have used."""
         with self._lock:
             return self._core_seconds_ended + sum(agent.memory.core_seconds for agent in self._agents.values())
 
-    def keep_books(self, stats: Stats) -> None:
-        """Counts what ended agents made and what of it they never shipped, once all that they shipped is read."""
+    def keep_books(self, stats: Stats, final: bool = False) -> None:
+        """Counts what ended agents made and what of it was lost, once all that they shipped is trained on.
+
+        `final`: nothing is trained on any more.
+        """
         with self._lock:
-            for made, training in [pair for pair in self._ended if pair[1].gone]:
+            for made, training in [pair for pair in self._ended if final or pair[1].settled]:
                 self._ended.remove((made, training))
-                stats.agent_ended(made, made - training.shipped_steps)
+                stats.agent_ended(made, made - training.trained_steps)
+
+    def begun(self) -> int:
+        """Agents that are wanted and play."""
+        with self._lock:
+            return sum(agent.memory.doing[0] != Doing.STARTING for agent in self._playing())
 
     def starting(self) -> int:
-        """Agents that are wanted and do not play yet."""
+        """Agents that are wanted and do not play yet, but for those that are to be started later."""
         with self._lock:
-            begun = sum(agent.memory.doing[0] != Doing.STARTING for agent in self._playing())
-            return max(0, self._wanted - begun)
+            return max(0, self._wanted - self.begun() - len(self._delayed))
 
     def report(self) -> list[str]:
         """A line for each agent: what it does, since when, and who waits for whom."""

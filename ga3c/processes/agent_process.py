@@ -2,6 +2,7 @@
 
 import contextlib
 import faulthandler
+import multiprocessing
 import os
 import signal
 import sys
@@ -11,17 +12,16 @@ from pathlib import Path
 
 from ga3c import environments
 from ga3c.agent import play
-from ga3c.machine import signal_at_parents_end
+from ga3c.machine import adopt_orphans, signal_at_parents_end
 from ga3c.prediction_queue import PredictionClient
+from ga3c.processes.family import end_group
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.training_queue import TrainingClient
 from ga3c.transport.inbox import ServerGone
 from ga3c.transport.memory import AgentMemory
 
 NICENESS = 10  # agents yield to the server: where cores are few, no work for the model shall pile up and get old
-
-
-# They reach the whole process group; what they mean is the server's business.
+# They often reach all processes of a run; what they mean is the server's business.
 SERVER_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
@@ -46,6 +46,31 @@ def yield_to_server() -> None:
         os.setpriority(os.PRIO_PROCESS, thread, min(priority + NICENESS, 19))
 
 
+def make_room_for_games(predictions: PredictionClient, training: TrainingClient) -> None:
+    """Games may start processes: those end with the agent, and are no agents themselves."""
+    # A group of its own, which ends with it; Ctrl-C in the terminal does not reach what games have started. No session
+    # of its own: on Linux priorities often count within a session alone, and agents shall yield to the server.
+    os.setpgrp()
+    adopt_orphans()  # so that it is known whose they are
+    for number in SERVER_SIGNALS:
+        signal.signal(number, _ignore)  # not SIG_IGN: what a game starts would inherit that
+
+    def leave() -> None:
+        """In a process that a game forks: the server shall see the agent's connections end when the agent does."""
+        predictions.close()
+        training.close()
+        for number in SERVER_SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
+
+    os.register_at_fork(after_in_child=leave)
+    multiprocessing.current_process().daemon = False  # a daemon may have no children
+    multiprocessing.set_start_method(None, force=True)  # the default again, not what agents are started with
+
+
+def _ignore(_number, _frame) -> None:
+    pass
+
+
 def main(
     settings: EnvironmentSettings,
     seed: int,
@@ -54,17 +79,21 @@ def main(
     training: TrainingClient,
 ) -> None:
     """Entry point of the process. Ends when told to, or when the server is gone; says why if it fails."""
+    agent, status = os.getpid(), 1
     end_with_server()
     faulthandler.enable()
-    for number in SERVER_SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
+    make_room_for_games(predictions, training)
     try:
         envs = environments.make(settings, memory.slots["action"].shape[2], seed)
         yield_to_server()  # not before: on a busy machine the games would take minutes to start
         play(envs, memory, predictions, training, settings.reward_clip)
         envs.close()
-    except ServerGone:
-        os._exit(1)  # there is nobody left to report to
+        status = 0
+    except ServerGone:  # there is nobody left to report to
+        if os.getpid() == agent:
+            end_group(agent)
     except BaseException:
-        memory.say_last_words(traceback.format_exc())
-        os._exit(1)
+        if os.getpid() == agent:  # and not a process that a game has forked and forgotten to end
+            memory.say_last_words(traceback.format_exc())
+    sys.stdout.flush()
+    os._exit(status)  # at once: multiprocessing would wait for the processes of the games

@@ -157,7 +157,7 @@ class GA3C:
     def games(self) -> tuple[int, int]:
         """How many are under way, those of the agents that have started them; and how many are wanted."""
         envs, wanted = self._settings.schedule.envs_per_agent, self.counts.agents
-        return envs * max(0, wanted - self._agents.starting()), envs * wanted
+        return envs * min(wanted, self._agents.begun()), envs * wanted
 
     def agents_core_seconds(self) -> float:
         """CPU time that the agents have used since the start."""
@@ -174,16 +174,27 @@ class GA3C:
         self._agents.keep_books(self.stats)
 
     def stop(self) -> None:
-        """Agents ship what they have, trainers train on it. One that was not started in full ends at once."""
+        """Agents ship what they have, trainers train on it. One that was not started in full ends at once.
+
+        An update in hand is waited for, however long it takes; what is not begun in time counts as lost.
+        """
         self._stopping = True
         if not self._started:
             self._agents.end(0.0)
             return
         self._controller.finish()
+        lost = self.stats.totals().lost_steps
         self._agents.end(STOP_SECONDS)
         self._predictions.close()
         self._training.close()
         deadline = time.monotonic() + STOP_SECONDS
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
-        self._agents.keep_books(self.stats)
+        self._training.drop()
+        if any(thread.is_alive() for thread in self._threads):
+            self._say("Waiting for the update in hand. Another Ctrl-C ends it at once, and saves nothing.")
+        for thread in self._threads:
+            thread.join()
+        self._agents.keep_books(self.stats, final=True)
+        if lost := self.stats.totals().lost_steps - lost:
+            self._say(f"{lost:,} steps could not be trained on within the seconds of the stop: they count as lost.")

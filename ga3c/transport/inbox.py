@@ -88,7 +88,7 @@ class Inbox:
         self._pending: list[Any] = []
         self._disconnected: deque[Peer] = deque()  # to be closed by the thread that reads
         self._leave: deque[None] = deque()  # one entry for each thread that shall leave
-        self.closed = False
+        self.closed = self._dropped = False
 
     def connect(self, agent: Peer) -> Line:
         """Returns the agent's end. `agent` comes back with each of its messages."""
@@ -118,12 +118,14 @@ class Inbox:
     def take(self, choose: Callable[[list[Any]], int]) -> list[Any]:
         """Waits until `choose(waiting messages)` is more than 0 and returns that many, oldest first.
 
-        Returns [] to a thread that shall leave: because of `retire_one`, or because the inbox is closed and
-        empty. When closed, what is left in the end is handed out, even if `choose` would wait for more.
+        Returns [] to a thread that shall leave: because of `retire_one` or `drop`, or because the inbox is closed
+        and empty. When closed, what is left in the end is handed out, even if `choose` would wait for more.
         """
         with self._turn:
             self._receive(timeout=0)
             while True:
+                if self._dropped:
+                    return []
                 if self._leave:
                     self._leave.pop()
                     return []
@@ -163,6 +165,11 @@ class Inbox:
         """Ends the queue: what is left is handed out, then every `take` returns []."""
         self.closed = True
         self._wake()
+
+    def drop(self) -> None:
+        """Ends the queue at once: nobody gets what is left."""
+        self._dropped = True
+        self.close()
 
     def _wake(self) -> None:
         self._wake_up.send_bytes(b"!")

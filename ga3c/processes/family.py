@@ -1,0 +1,43 @@
+"""What agents have started: it ends with them, however they end."""
+
+import contextlib
+import os
+import signal
+import time
+from pathlib import Path
+
+END_SECONDS = 1.0  # a killed process that takes longer to end is left to the system
+
+
+def end_group(leader: int) -> None:
+    """Kills what is left of the process group that an agent led."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def kill_descendants(ancestor: int, but_not: frozenset[int] | set[int] = frozenset()) -> bool:
+    """Kills all children of a process but some, and all descendants of those. Returns whether there were any.
+
+    Linux alone: elsewhere the system does not say who they are, and there are none.
+    """
+    children: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has just ended
+            children.setdefault(int(stat.read_bytes().rpartition(b")")[2].split()[1]), []).append(int(stat.parent.name))
+    found = [child for child in children.get(ancestor, ()) if child not in but_not]
+    for process in found:  # it grows meanwhile
+        found += children.get(process, ())
+    for process in found:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(process, signal.SIGKILL)
+    return bool(found)
+
+
+def end_adopted(parent: int, agents: set[int]) -> None:
+    """Kills what agents that have died left behind: the process that agents are forked from has adopted it.
+
+    `agents`: those that are alive. Returns when nothing is left, or after a second.
+    """
+    deadline = time.monotonic() + END_SECONDS
+    while kill_descendants(parent, but_not=agents) and time.monotonic() < deadline:
+        time.sleep(0.01)
