@@ -7,7 +7,9 @@ import os
 import signal
 import sys
 
+from ga3c import text
 from ga3c.commands import COMMANDS, VERSION
+from ga3c.errors import ConfigError
 
 WITHOUT_MODEL = ("dashboard", "doctor", "games", "help", "list", "plot", "watch")
 HELP, ALL = ("help", "--help", "-h"), "--help-all"
@@ -15,41 +17,45 @@ HELP, ALL = ("help", "--help", "-h"), "--help-all"
 
 def main(arguments: list[str]) -> int:
     """Runs the command that the first word names. Returns the exit status."""
-    from ga3c.errors import ConfigError
-
     _leave_working_directory()
     os.umask(os.umask(0o022) | 0o002)  # whatever is written: not for everybody to write
-    for stream in (sys.stdout, sys.stderr):  # a terminal that knows no UTF-8 gets question marks
-        with contextlib.suppress(AttributeError):  # there is none, or it is no text
-            stream.reconfigure(errors="replace")
+    text.take_streams()
     _end_with_parent()
     try:
-        command, arguments = _command(arguments)
-        if command not in COMMANDS:
-            near = difflib.get_close_matches(command, COMMANDS, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(COMMANDS)}."
-            raise ConfigError(f"Unknown command '{command}': {hint}")
-        if command not in WITHOUT_MODEL:
-            from ga3c.machine import check_limits
-
-            check_limits()
-        return importlib.import_module(f"ga3c.commands.{command}").run(arguments)
+        try:
+            status = _run(*_command(arguments))
+        except SystemExit as end:  # its help, say
+            status = end.code or 0
+        sys.stdout.flush()
+        return status
     except ConfigError as error:
-        print(f"ga3c: {error}", file=sys.stderr)
+        print(f"ga3c: {text.one_line(error)}", file=sys.stderr)
         return 2
     except ImportError as error:
         package = _package(error)
         if package == "ga3c":
             raise
         reason = "" if "\n" in str(error) else f" ({error})"
-        text = f"The package {package} is missing or damaged{reason}: delete {sys.prefix} and start ./run.sh again."
-        print(f"ga3c: {text}", file=sys.stderr)
+        what = f"The package {package} is missing or damaged{reason}: delete {sys.prefix} and start ./run.sh again."
+        print(f"ga3c: {text.one_line(what)}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # whoever read the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python flushes its stdout once more at the end
         return 0
     except KeyboardInterrupt:  # before the command had anything to save
+        sys.stdout.close()  # if it was just this that took so long, nobody reads
         return 130
+
+
+def _run(command: str, arguments: list[str]) -> int:
+    if command not in COMMANDS:
+        near = difflib.get_close_matches(command, COMMANDS, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(COMMANDS)}."
+        raise ConfigError(f"Unknown command '{command}': {hint}")
+    if command not in WITHOUT_MODEL:
+        from ga3c.machine import check_limits
+
+        check_limits()
+    return importlib.import_module(f"ga3c.commands.{command}").run(arguments)
 
 
 def _command(arguments: list[str]) -> tuple[str, list[str]]:

@@ -96,7 +96,7 @@ def main() -> int:
     rng, random_counts = random.Random(options.seed), lambda: Counts(*(rng.randint(1, most) for most in options.most))
     with tempfile.TemporaryDirectory() as scratch, open(os.devnull, "w") as nowhere:
         games = environments.make(settings.environment, 1, 0)
-        server = Server(GA3C, settings, Path(scratch), games.spec, Console(nowhere))
+        server = Server(GA3C, settings, Path(scratch), games.spec, Console(nowhere.fileno()))
         server.start()
         serving = threading.Thread(target=server.serve, args=(lambda: None,), name="serve")
         serving.start()

@@ -1,5 +1,6 @@
 """Runs the program as a person does: `python -m ga3c ...` in a process of its own."""
 
+import contextlib
 import csv
 import os
 import signal
@@ -34,6 +35,22 @@ def run(*arguments, timeout=HANG_SECONDS, code="", **options) -> subprocess.Comp
     )  # fmt: skip
 
 
+def agents(training: int) -> list[psutil.Process]:
+    """The agents of a run, oldest first: children of the process that agents are forked from."""
+    grandchildren = [p for child in psutil.Process(training).children() for p in child.children()]
+    return sorted(grandchildren, key=lambda p: (p.create_time(), p.pid))
+
+
+def fill(file: int) -> int:
+    """Writes into a pipe or a terminal until it takes nothing more. Returns how many bytes that were."""
+    own, written = os.open(f"/proc/{os.getpid()}/fd/{file}", os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY), 0
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            written += os.write(own, b".")
+    os.close(own)
+    return written
+
+
 class Started:
     """The program in the background; its output goes to a file."""
 
@@ -64,10 +81,7 @@ class Started:
             pass
 
     def agents(self) -> list[psutil.Process]:
-        """The agents, oldest first: children of the process that agents are forked from."""
-        me = psutil.Process(self.process.pid)
-        grandchildren = [p for child in me.children() for p in child.children()]
-        return sorted(grandchildren, key=lambda p: (p.create_time(), p.pid))
+        return agents(self.process.pid)
 
     def stop(self, number=signal.SIGINT, timeout=HANG_SECONDS) -> int:
         """Sends a signal to the whole process group, as Ctrl-C does. Returns the exit status."""

@@ -13,7 +13,7 @@ TENSORFLOW = {"tensorflow", "keras"}
 
 # Each station (a file) and each room (a folder), from the ground up, and which of those above it may import.
 LOWEST = {"errors", "rollout", "stats", "scheduling"}
-GROUND = LOWEST | {"machine", "settings", "transport"}
+GROUND = LOWEST | {"machine", "settings", "text", "transport"}
 QUEUES = {"prediction_queue", "training_queue"}
 STATIONS = {*QUEUES, "agent", "model", "predictor", "trainer"}
 LEARNING = {"networks", "devices", "algorithms"}
@@ -22,6 +22,7 @@ ALLOWED = {
     **{name: set() for name in LOWEST},
     "machine": {"errors"},
     "settings": {"errors", "machine"},
+    "text": {"errors"},
     "transport": {"rollout"},
     **{name: {"rollout", "transport"} for name in QUEUES},
     "environments": {"errors", "rollout", "settings"},
@@ -36,8 +37,8 @@ ALLOWED = {
     "records": GROUND | {"environments"},
     "systems": {*GROUND, *STATIONS, *LEARNING, "processes"},
     "server": GROUND | {"processes", "records"},
-    "views": {"environments", "errors", "records", "settings"},
-    "play": {*READERS, *LEARNING, "environments", "errors", "machine", "model", "settings"},
+    "views": {"environments", "errors", "records", "settings", "text"},
+    "play": {*READERS, *LEARNING, "environments", "errors", "machine", "model", "settings", "text"},
     "experiments": {*GROUND, *STATIONS, *LEARNING, *READERS, "environments", "processes"},
     "papers": {"environments", "errors", "experiments", "records", "settings", "views"},
     "commands": {

@@ -1,6 +1,5 @@
 """Collapse: found where a score falls for good, and nowhere else; and its end where it is back."""
 
-import io
 from types import SimpleNamespace
 
 import numpy as np
@@ -63,8 +62,9 @@ def test_it_is_over_when_three_quarters_of_the_gain_are_back():
 
 
 def test_the_run_says_both(tmp_path):
-    stats, said = Stats(Totals()), io.StringIO()
-    counts, console = (lambda: (1, 1, 1)), Console(said)
+    stats, said = Stats(Totals()), []
+    counts, console = (lambda: (1, 1, 1)), Console()
+    console.keep(said.extend)
     writer = StatsWriter(
         stats, tmp_path, 5.0, 4, (), counts, lambda: (1, 1), lambda: (0, 0), lambda: 0.0, console, Disk(console.say)
     )
@@ -74,7 +74,7 @@ def test_the_run_says_both(tmp_path):
         batch = SimpleNamespace(rollouts=[rollout], columns=1, versions=np.zeros(1))
         stats.trained(batch, SimpleNamespace(applied=False, version=0), Timings())
     writer.finish()
-    collapse, recovery = (line for line in said.getvalue().splitlines() if "mean score" in line)
+    collapse, recovery = (text for _, text in said)
     assert "the mean score of 100 games fell to -1.4, from 18.0 at best and -20.0 at first." in collapse
     assert recovery == "Recovered: the mean score of 100 games is back at 8.5."
 

@@ -1,11 +1,18 @@
 """The console, as a terminal sees it and as a pipe sees it."""
 
-import io
+import os
+import pty
+import re
+import time
+from contextlib import contextmanager
 from types import SimpleNamespace
 
+import pyte
 import pytest
 
 from ga3c.records.console import Console
+from ga3c.records.outlet import KEPT_BYTES
+from tests.program import HANG_SECONDS, fill
 
 ROW = SimpleNamespace(
     seconds=3725.4,
@@ -21,61 +28,132 @@ ROW = SimpleNamespace(
 LINE = "[Time: 1:02:05] [Episode: 1234 Score: -21.0 Mean: -20.12] [PPS: 2871 TPS: 590] [NT: 1 NP: 2 NA: 14]"
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
+@contextmanager
+def pipe():
+    """A console, and what returns all that it wrote."""
+    reader, writer = os.pipe()
+    console = Console(writer)
 
-    def screen(self) -> list[str]:
-        """What is to be read on it."""
-        lines = [""]
-        for piece in self.getvalue().replace("\r\x1b[K", "\0").replace("\n", "\1\0").split("\0"):
-            lines[-1] = piece.rstrip("\1")
-            if piece.endswith("\1"):
-                lines.append("")
-        return lines
+    def written() -> str:
+        console._outlet.wait(HANG_SECONDS)
+        return os.read(reader, 100_000).decode()
+
+    yield console, written
+    os.close(reader)
+    os.close(writer)
+
+
+@contextmanager
+def terminal(columns: int, monkeypatch):
+    """A console, and what returns the lines to be read on its screen."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    reader, writer = pty.openpty()
+    console, seen = Console(writer), pyte.Screen(columns, 5)
+    stream = pyte.ByteStream(seen)
+
+    def lines() -> list[str]:
+        console._outlet.wait(HANG_SECONDS)
+        os.write(writer, b"\0")  # nothing is to be seen of it; it comes last
+        output = b""
+        while not output.endswith(b"\0"):
+            output += os.read(reader, 100_000)
+        stream.feed(output)
+        return [line.rstrip() for line in seen.display]
+
+    yield console, lines
+    os.close(reader)
+    os.close(writer)
 
 
 def test_a_pipe_gets_plain_lines():
-    pipe = io.StringIO()
-    console = Console(pipe)
-    console.say("hello")
-    console.status(ROW, -21.0)
-    console.end()
-    assert pipe.getvalue() == f"hello\n{LINE}\n"
+    with pipe() as (console, written):
+        console.say("hello")
+        console.status(ROW, -21.0)
+        console.end()
+        assert written() == f"hello\n{LINE}\n"
 
 
 def test_while_games_are_started_the_line_says_how_many_play():
-    pipe = io.StringIO()
-    Console(pipe).status(ROW, -21.0, wanted_games=512)
-    assert pipe.getvalue() == f"{LINE} [Games: 448 of 512]\n"
+    with pipe() as (console, written):
+        console.status(ROW, -21.0, wanted_games=512)
+        assert written() == f"{LINE} [Games: 448 of 512]\n"
 
 
 def test_a_terminal_gets_one_line_that_stays_below_what_is_said(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-    terminal = Terminal()
-    console = Console(terminal)
-    console.status(ROW, -20.0)
-    console.status(ROW, -21.0)
-    console.say("hello")
-    assert terminal.screen() == ["hello", LINE]
-    console.end()
-    console.say("bye")
-    assert terminal.screen() == ["hello", LINE, "bye", ""]
+    with terminal(120, monkeypatch) as (console, lines):
+        console.status(ROW, -20.0)
+        console.status(ROW, -21.0)
+        console.say("hello")
+        assert lines() == ["hello", LINE, "", "", ""]
+        console.end()
+        console.say("bye")
+        assert lines() == ["hello", LINE, "bye", "", ""]
 
 
 @pytest.mark.parametrize("columns", [40, 80, 100])
 def test_the_line_never_wraps(columns, monkeypatch):
-    monkeypatch.setenv("COLUMNS", str(columns))
-    terminal = Terminal()
-    Console(terminal).status(ROW, -21.0)
-    (line,) = terminal.screen()
-    assert len(line) < columns
-    if columns >= 80:
-        assert line.endswith("[NT: 1 NP: 2 NA: 14]")
+    with terminal(columns, monkeypatch) as (console, lines):
+        console.status(ROW, -21.0)
+        line, *below = lines()
+        assert below == [""] * 4
+        assert 20 < len(line) < columns
+        if columns >= 80:
+            assert line.endswith("[NT: 1 NP: 2 NA: 14]")
 
 
 def test_nothing_measured_is_a_dash():
-    pipe = io.StringIO()
     nothing = float("nan")
-    Console(pipe).status(SimpleNamespace(**(vars(ROW) | {"mean_score": nothing})), nothing)
-    assert "Score: - Mean: -]" in pipe.getvalue()
+    with pipe() as (console, written):
+        console.status(SimpleNamespace(**(vars(ROW) | {"mean_score": nothing})), nothing)
+        assert "Score: - Mean: -]" in written()
+
+
+def test_what_is_said_is_harmless():
+    with pipe() as (console, written):
+        kept = []
+        console.keep(kept.extend)
+        console.say("\x1b]0;title\a\x1b[2J\x9b2J\r\x7f \u202ebidi\n  in\ttwo lines")
+        shown = r"\x1b]0;title\x07\x1b[2J\x9b2J\r\x7f \u202ebidi"
+        assert written() == f"{shown}\n  in\ttwo lines\n"
+        assert [row[1] for row in kept] == [shown, "  in\ttwo lines"]
+
+
+def test_what_nobody_takes_is_left_out_and_counted():
+    """And who says it waits for nobody."""
+    reader, writer = os.pipe()
+    filling = fill(writer)
+    console = Console(writer)
+    lines = [f"line {number} {'x' * 100}" for number in range(2 * KEPT_BYTES // 100)]
+    for line in lines:
+        console.say(line)
+    found = b""
+    while not found.endswith(f"{lines[-1]}\n".encode()):
+        found += os.read(reader, 100_000)
+    found = found[filling:].decode().splitlines()
+    (note,) = [line for line in found if not line.startswith("line ")]
+    left_out = int(re.fullmatch(r"\((\d+) lines were left out: .*messages.csv.\)", note)[1])
+    shown = [line for line in found if line != note]
+    assert left_out > 0
+    assert len(shown) + left_out == len(lines)
+    newest = found[found.index(note) + 1 :]
+    assert newest == lines[-len(newest) :]
+    os.close(reader)
+    console.say("nobody is there any more")
+    console._outlet.wait(HANG_SECONDS)
+    os.close(writer)
+
+
+def test_a_file_that_does_not_wait_gets_everything_later():
+    """Some program set O_NONBLOCK on what it shares with this one."""
+    reader, writer = os.pipe()
+    filling = fill(writer)
+    os.set_blocking(writer, False)
+    console = Console(writer)
+    console.say("hello")
+    time.sleep(0.1)  # until it has been tried
+    found = b""
+    while not found.endswith(b"hello\n") and (part := os.read(reader, 100_000)):
+        found += part
+    assert found[filling:] == b"hello\n"
+    os.close(reader)
+    os.close(writer)

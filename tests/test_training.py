@@ -1,11 +1,14 @@
 """The whole program, with real processes, on a tiny environment and on a real Atari game."""
 
 import contextlib
+import fcntl
 import json
 import math
 import os
+import pty
 import signal
 import subprocess
+import termios
 import time
 
 import numpy as np
@@ -15,7 +18,7 @@ import pytest
 from ga3c.records import checkpoint
 from ga3c.views.run_view import RunView
 from tests import program
-from tests.program import TINY, Started
+from tests.program import HANG_SECONDS, TINY, Started, fill
 
 
 def test_it_solves_the_tiny_environment(tmp_path):
@@ -253,6 +256,69 @@ def test_it_goes_on_when_nobody_reads_its_output_any_more(tmp_path):
         assert process.wait(program.HANG_SECONDS) == 0, errors
     assert errors == ""
     assert json.loads(_meta(tmp_path / "run"))["totals"]["steps"] >= 3_000
+
+
+LOUD = """
+from ga3c.devices import device
+from ga3c.model import Model
+import sys
+train = Model.train
+def say_so(self, batch, steps=0):
+    print("an update")
+    print("a warning of it", file=sys.stderr)
+    return train(self, batch, steps)
+Model.train = say_so
+"""
+
+
+@pytest.mark.parametrize("output", ["pipe", "terminal", "screen"])
+def test_output_that_nobody_takes_stops_nothing(tmp_path, output):
+    """Agents are replaced, checkpoints are made, and a signal ends the run with its last one."""
+    run_dir, console = tmp_path / "run", "plain" if output == "terminal" else "auto"
+    reader, writer = os.pipe() if output == "pipe" else pty.openpty()
+    fill(writer)
+    flags = ["--run-dir", run_dir, "--log-seconds", 0.2, "--checkpoint-seconds", 1, "--console", console]
+    process = subprocess.Popen(
+        program.command(*TINY, *flags, code=LOUD), stdin=subprocess.DEVNULL, stdout=writer, stderr=writer,
+        cwd=program.ROOT, env=os.environ | {"TERM": "xterm"}, start_new_session=True,
+        preexec_fn=None if output == "pipe" else lambda: fcntl.ioctl(1, termios.TIOCSCTTY, 0),
+    )  # fmt: skip
+    program.STARTED.append(process)
+    os.close(writer)
+
+    def wait_for(condition):
+        deadline = time.monotonic() + HANG_SECONDS
+        while not condition():
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    def said(text):
+        return any(text in row["message"] for row in program.rows(run_dir / "messages.csv"))
+
+    wait_for(lambda: any(float(row["tps"]) > 0 for row in program.rows(run_dir / "throughput.csv")))
+    screens = [p for p in psutil.Process(process.pid).children() if "ga3c.views.live_screen" in p.cmdline()]
+    assert len(screens) == (output == "screen")
+    program.agents(process.pid)[0].kill()
+    wait_for(lambda: said("died (SIGKILL)") and len(program.agents(process.pid)) == 2)
+    before = checkpoint.saved(run_dir / "checkpoints")[-1:]
+    wait_for(lambda: checkpoint.saved(run_dir / "checkpoints")[-1:] != before)
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(HANG_SECONDS) == 130
+    assert said("Saved in")
+    _assert_logs_fit(run_dir)
+    assert not any(screen.is_running() for screen in screens)
+    os.close(reader)
+
+
+@pytest.mark.parametrize("output", ["<&- >&- 2>&-", "> /dev/full 2>&1"])
+def test_without_output_it_trains_and_saves(tmp_path, output):
+    run_dir = tmp_path / "run"
+    arguments = program.command(*TINY, "--run-dir", run_dir, "--steps", 3_000, "--log-seconds", 0.2)
+    shell = ["bash", "-c", f'exec "$@" {output}', "bash"]
+    assert subprocess.run([*shell, *arguments], cwd=program.ROOT, timeout=HANG_SECONDS).returncode == 0
+    assert program.rows(run_dir / "messages.csv")[-2]["message"].startswith("Saved in")
+    _assert_logs_fit(run_dir)
 
 
 def test_a_second_signal_ends_it_at_once(tmp_path):

@@ -15,6 +15,8 @@ import tyro
 from ga3c.errors import ConfigError
 from ga3c.records.disk import write_whole
 
+tyro._experimental_options["ansi_codes"] = False  # a terminal would get them in the middle of an error's one line
+
 T = TypeVar("T")
 RunArgument = Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[RUN]")]
 """The directory of a run, as `./run.sh COMMAND RUN`."""

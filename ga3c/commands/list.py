@@ -9,6 +9,7 @@ from ga3c.errors import ConfigError
 from ga3c.records import run_directory
 from ga3c.records.columns import THROUGHPUT_COLUMNS
 from ga3c.records.description import read_settings
+from ga3c.text import one_line
 from ga3c.views.labels import know, said
 from ga3c.views.run_view import Tail, read_evaluation
 from ga3c.views.training_screen import number
@@ -72,6 +73,7 @@ def table(results: Path, game: str | None) -> list[str]:
             found.append(cells(run, name))
         except (ConfigError, OSError) as error:
             found.append([name, f"cannot be read: {error}"])
+    found = [list(map(one_line, row)) for row in found]
     widths = [max(len(row[index]) for row in found if len(row) == len(HEAD)) for index in range(len(HEAD))]
     widths[0] = max(len(row[0]) for row in found)
     return [_line(row, widths) for row in found]

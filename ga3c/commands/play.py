@@ -17,6 +17,7 @@ from ga3c.play.keyboard import HELP, Keyboard
 from ga3c.play.playing import Stage
 from ga3c.play.trained_agent import Policy
 from ga3c.records import checkpoint, run_directory
+from ga3c.text import one_line
 from ga3c.views import terminal
 
 DESCRIPTION = f"""Plays whole games with a trained agent and prints each score. Keys in a window or terminal: {HELP}."""
@@ -70,7 +71,7 @@ def _wait_for_checkpoint(options: PlayOptions) -> PlayOptions:
     """Names the run; one that has just begun gets the time to write its first checkpoint. Raises ConfigError."""
     directory = run_directory.existing(options.run) if options.run else run_directory.newest(options.game, False)
     if not checkpoint.saved(directory / "checkpoints"):
-        print(f"Waiting for the first checkpoint of {directory} ...", flush=True)
+        print(f"Waiting for the first checkpoint of {one_line(directory)} ...", flush=True)
     while not checkpoint.saved(directory / "checkpoints") and run_directory.is_locked(directory):
         time.sleep(1.0)
     return replace(options, run=str(directory))
@@ -119,5 +120,5 @@ def run(arguments: list[str]) -> int:
     if display.covers_output:
         print("".join(f"{line}\n" for line in scores), end="", flush=True)
     if video:
-        print(f"Recorded in {video}")
+        print(f"Recorded in {one_line(video)}")
     return 0

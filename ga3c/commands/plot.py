@@ -9,6 +9,7 @@ import tyro
 from ga3c.commands.command_line import parse
 from ga3c.errors import ConfigError
 from ga3c.records import run_directory
+from ga3c.text import one_line
 from ga3c.views import curves
 from ga3c.views.plot import draw
 
@@ -41,5 +42,5 @@ def run(arguments: list[str]) -> int:
         raise ConfigError(f"Cannot write {out}: {error.strerror}.") from error
     if mix := curves.mixed_protocols(runs):
         print(f"Their scores do not compare, {mix}")
-    print(f"Drawn into {out}")
+    print(f"Drawn into {one_line(out)}")
     return 0

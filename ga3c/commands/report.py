@@ -13,6 +13,7 @@ from ga3c.play.recording import film
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records import run_directory
 from ga3c.records.disk import write_whole
+from ga3c.text import one_line
 from ga3c.views.plot import draw
 from ga3c.views.report import page
 
@@ -61,5 +62,5 @@ def run(arguments: list[str]) -> int:
         write_whole(out, text)
     except OSError as error:
         raise ConfigError(f"Cannot write {out}: {error.strerror}.") from error
-    print(f"Written to {out} ({len(text) / 1e6:.1f} MB)")
+    print(f"Written to {one_line(out)} ({len(text) / 1e6:.1f} MB)")
     return 0

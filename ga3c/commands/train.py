@@ -24,6 +24,7 @@ from ga3c.records.disk import CsvLog, Disk
 from ga3c.settings import ranges
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
+from ga3c.text import one_line
 from ga3c.views import live_screen
 from ga3c.views.plot import draw
 from ga3c.views.terminal import can_show
@@ -108,6 +109,7 @@ def run(arguments: list[str]) -> int:
         run_directory.go_on(run_dir, settings)
     else:
         run_dir = run_directory.create(settings)
+    console.take_streams()
     console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, Disk(lambda _: None, run_dir)).append)
     console.say(f"Training {spec.name} in {_short(run_dir)}  (Ctrl-C stops and saves)")
     console.say(
@@ -182,9 +184,9 @@ def _score(mean: float) -> str:
 
 
 def _short(path: Path) -> str:
-    """Relative to where the user stands, if it lies below."""
+    """Relative to where the user stands, if it lies below; one line."""
     absolute, here = Path(os.path.abspath(path)), Path.cwd()
-    return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(absolute)
+    return one_line(absolute.relative_to(here) if absolute.is_relative_to(here) else absolute)
 
 
 class _Plotter:

@@ -51,9 +51,9 @@ def _print(view: RunView) -> None:
 
     from ga3c.views.training_screen import screen
 
-    terminal = Terminal()
-    width, height = terminal.size
-    terminal.print(screen(view, width, min(height, 24) - 1, ""))
+    console = Terminal(file=terminal.screen_stream())
+    width, height = console.size
+    console.print(screen(view, width, min(height, 24) - 1, ""))
 
 
 def _follow(view: RunView) -> None:

@@ -12,6 +12,7 @@ from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.records import checkpoint, progress, run_directory
 from ga3c.settings.run import Settings
+from ga3c.text import one_line
 
 LOOK_SECONDS = 2.0  # between two looks for a new checkpoint
 
@@ -69,7 +70,7 @@ def load(
     set_up_device("cpu", usable_cores())
     model = Model(spec, settings.learning, A3C(settings.learning), seed, xla=False)
     model.restore(arrays)
-    print(f"{spec.name}: {path}, {steps:,} steps of training", flush=True)
+    print(f"{one_line(spec.name)}: {one_line(path)}, {steps:,} steps of training", flush=True)
     return TrainedAgent(model, settings, spec.name, spec.frames_per_step, steps, path)
 
 

@@ -9,6 +9,7 @@ from ga3c.records.description import read_settings
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
+from ga3c.text import one_line
 
 GROUPS = ("environment", "schedule", "learning")  # the rest is about files and limits
 MOST_SETTINGS = 3  # in a label
@@ -32,8 +33,8 @@ def know(run: Path) -> Known:
         settings = read_settings(run)
         game = run_directory.game_directory(settings.environment.game).name
     except ConfigError:
-        return Known(run.parent.name, run.name, {}, {})
-    found = Known(game, settings.run.name or run.name, _flat(settings), changed(settings))
+        return Known(one_line(run.parent.name), one_line(run.name), {}, {})
+    found = Known(game, one_line(settings.run.name or run.name), _flat(settings), changed(settings))
     return found if _seed_was_given(run) else found.without_seed()
 
 
@@ -62,7 +63,7 @@ def _seed_was_given(run: Path) -> bool:
 def said(settings: dict[str, object], most: int | None = None) -> str:
     """As text: t_max 5, seed 3."""
     words = [f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in settings.items()]
-    return ", ".join(words[:most] + ["..."] * (most is not None and len(words) > most))
+    return one_line(", ".join(words[:most] + ["..."] * (most is not None and len(words) > most)))
 
 
 def labels(runs: list[Known]) -> list[str]:

@@ -12,11 +12,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from ga3c.views.terminal import in_foreground
+from ga3c.views.terminal import in_foreground, screen_stream
 
 SECONDS = 1.0  # between two drawings
 # Leave the second screen, show the cursor, plain colours.
-RESTORE = b"\x1b[?1049l\x1b[?25h\x1b[0m"
+RESTORE = "\x1b[?1049l\x1b[?25h\x1b[0m"
+CLOSE_SECONDS = 1.0  # what the drawing process gets to give the terminal back by itself
 FOOTER = "Ctrl-C stops and saves.  From another terminal: ./run.sh watch, ./play.sh --live"
 
 
@@ -32,17 +33,15 @@ class LiveScreen:
     def is_open(self) -> bool:
         return self._process.poll() is None
 
-    def close(self) -> None:
-        """The terminal is as before afterwards."""
+    def close(self) -> str:
+        """Ends it. The terminal is as before once what this returns is written."""
         with contextlib.suppress(OSError):
             self._process.stdin.close()
         try:
-            self._process.wait(3)
-        except subprocess.TimeoutExpired:
+            self._process.wait(CLOSE_SECONDS)
+        except subprocess.TimeoutExpired:  # it is busy, or the terminal takes nothing
             self._process.kill()
-        if self._process.wait():
-            with contextlib.suppress(OSError):
-                os.write(1, RESTORE)
+        return RESTORE if self._process.wait() else ""
 
 
 def show(view, footer: str, stop: Callable[[], None]) -> None:
@@ -55,7 +54,7 @@ def show(view, footer: str, stop: Callable[[], None]) -> None:
 
     from ga3c.views.training_screen import screen
 
-    console, live, stopped = Console(), None, False
+    console, live, stopped = Console(file=screen_stream()), None, False
     news, tell = os.pipe()  # the numbers of signals
     for end in (news, tell):
         os.set_blocking(end, False)

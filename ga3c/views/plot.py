@@ -46,7 +46,7 @@ def draw(runs: list[Path], out: Path) -> None:
             axis.legend()
     games = " / ".join(dict.fromkeys(labels.know(run.resolve()).game for run in runs))
     mix = curves.mixed_protocols(runs)
-    figure.suptitle(f"{games}\n{mix}: scores do not compare" if mix else games, fontsize=13)
+    figure.suptitle(f"{games}\n{mix}: scores do not compare" if mix else games, fontsize=13, parse_math=False)
     save(figure, out)
 
 
@@ -67,7 +67,9 @@ def _explain(figure, axis, names: list[str]) -> None:
     """One legend for all panels: which run is which."""
     looks = [look(index, 0, True, False) for index in range(len(names))]
     lines = [axis.plot([], [], color=how.colour, linestyle=DASHES[how.dash])[0] for how in looks]
-    figure.legend(lines, names, loc="outside lower center", ncols=2, handlelength=3)
+    legend = figure.legend(lines, names, loc="outside lower center", ncols=2, handlelength=3)
+    for text in legend.get_texts():
+        text.set_parse_math(False)  # a name may have dollar signs
 
 
 def _draw_rows(axis, alike: list[Path], quantity: Quantity, colour: str, label: str | None) -> int:

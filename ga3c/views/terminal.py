@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 import termios
 import tty
 
@@ -17,6 +18,11 @@ def in_foreground() -> bool:
         return os.tcgetpgrp(1) == os.getpgrp()
     except OSError:
         return False
+
+
+def screen_stream():
+    """Standard output for who draws: it takes escape sequences, so the caller makes foreign text harmless."""
+    return getattr(sys.stdout, "stream", sys.stdout)
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from ga3c.text import one_line
 from ga3c.views.run_view import RunView
 from ga3c.views.text_charts import chart, curve, finite
 
@@ -83,7 +84,7 @@ def _state(view: RunView) -> tuple[str, str]:
 def _head(view: RunView, width: int) -> Group:
     rows = view.throughput
     state, style = _state(view)
-    first = Text.assemble((view.game, "bold"), "  ", (str(view.run_dir), QUIET))
+    first = Text.assemble((view.game, "bold"), "  ", (one_line(view.run_dir), QUIET))
     first.truncate(max(width - len(state) - 1, 1), overflow="ellipsis", pad=True)
     first = Text.assemble(first, " ", (state, style), no_wrap=True, overflow="ellipsis")
     remaining = view.remaining_seconds
@@ -209,7 +210,11 @@ def _learning(view: RunView, width: int) -> Panel:
                 WARM if over else QUIET,
             ),
             *(
-                _line(name.replace("_", " ")[:16], number(rows.last(name), 3), _history(view, name, width, rows=10**9))
+                _line(
+                    one_line(name).replace("_", " ")[:16],
+                    number(rows.last(name), 3),
+                    _history(view, name, width, rows=10**9),
+                )
                 for name in names
             ),
         ],
@@ -222,9 +227,9 @@ def _news(view: RunView, width: int, height: int) -> Panel:
     for when, text in zip(reversed(columns["time"]), reversed(columns["message"]), strict=True):
         if len(lines) >= height:
             break
-        if not str(text).startswith(" "):
-            style = SPEED if str(text).startswith("Controller: ") else ""
-            said = Text.assemble((f"{time_of_day(when)} ", QUIET), (str(text), style))
+        if not text.startswith(" "):
+            style = SPEED if text.startswith("Controller: ") else ""
+            said = Text.assemble((f"{time_of_day(when)} ", QUIET), (one_line(text), style))
             broken, room = list(said.wrap(_MEASURE, width)), height - len(lines)
             if len(broken) > room:
                 broken = [*broken[: room - 1], Text.assemble(broken[room - 1], " ...")]

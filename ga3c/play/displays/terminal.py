@@ -2,7 +2,6 @@
 
 import os
 import select
-import sys
 import time
 
 import numpy as np
@@ -11,6 +10,7 @@ from rich.console import Console
 
 from ga3c.play.keyboard import HELP
 from ga3c.play.playing import Moment
+from ga3c.text import one_line
 from ga3c.views import terminal
 from ga3c.views.text_charts import chart
 
@@ -34,7 +34,7 @@ class Terminal:
     live, covers_output = True, True
 
     def __init__(self, title: str, action_names: list[str]):
-        self._title, self._names = title, action_names
+        self._title, self._names = one_line(title), action_names
         self._colours = Console().color_system  # truecolor, 256, standard or None
         self._held: dict[str, float] = {}  # until when
         self._shown: list[str] = []
@@ -106,8 +106,9 @@ class Terminal:
 
     @staticmethod
     def _write(text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        stream = terminal.screen_stream()
+        stream.write(text)
+        stream.flush()
 
 
 def _names(typed: bytes) -> list[str]:

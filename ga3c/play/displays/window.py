@@ -7,6 +7,7 @@ from multiprocessing.connection import Connection
 
 from ga3c.play.displays.overlay import Overlay
 from ga3c.play.playing import Moment
+from ga3c.text import one_line
 
 ENLARGED = 1.5
 ROOM = 0.9  # of the screen: the rest is for title bar and panels
@@ -79,7 +80,7 @@ def _show(pictures: Connection, keys: Connection, title: str) -> None:
             if screen is None:
                 desktop = (pygame.display.get_desktop_sizes() or [(0, 0)])[0]
                 screen = pygame.display.set_mode(fitting((width, height), desktop), pygame.RESIZABLE)
-                pygame.display.set_caption(title)
+                pygame.display.set_caption(one_line(title))
             surface = pygame.surfarray.make_surface(new.swapaxes(0, 1))
         if screen is None:
             continue
