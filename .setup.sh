@@ -27,6 +27,7 @@ setup() {
         trap - HUP INT TERM
     done
     export PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH}
+    unset PYTHONHOME        # another Python's: this one would not start with it
     export PYTHONSAFEPATH=1 # a random.py in the current directory stays out of the way
 }
 
@@ -60,7 +61,7 @@ interrupted() {
 # What LIST asks for, with or without CUDA, headed by the place it is for: a .venv does not survive a move. Pages of
 # packages for the CPU alone are not for a machine with a GPU.
 wanted() {
-    printf '# %s\n' "$venv"
+    printf '# %s\n' "${venv//$'\n'/ }"
     if [[ $2 == cuda ]]; then
         sed -e 's/^tensorflow==/tensorflow[and-cuda]==/' -e '/^--find-links .*\/cpu\//d' "$root/$1"
     else
@@ -78,7 +79,7 @@ is_usable() {
     if [[ ${PYTHON:-} ]]; then
         [[ $venv/bin/python -ef $(type -P "$PYTHON") || $venv/bin/python -ef $python ]] || return 1
     fi
-    read -r place <"$venv/requirements.txt" && [[ $place == "# $venv" ]]
+    read -r place <"$venv/requirements.txt" && [[ $place == "# ${venv//$'\n'/ }" ]]
 }
 
 # Whether .venv holds all of LIST. With CUDA it serves a machine without a GPU too, so nvidia-smi, which can be

@@ -90,6 +90,13 @@ def test_only_the_first_start_installs():
     assert installed() == ["tensorflow==1"]
 
 
+def test_any_name_of_the_folder_and_the_home_of_another_python_will_do():
+    place = Path("it's\n$HOME \\ [ü]").resolve()
+    Path("a copy").rename(place)
+    assert [run(f"{place}/run.sh", PYTHONHOME="/nowhere")[0] for _ in range(2)] == [0, 0]
+    assert installed() == ["tensorflow==1"]
+
+
 def test_a_changed_list_goes_into_the_same_venv_and_a_moved_copy_gets_its_own():
     run()
     write("a copy/.venv/kept", "")
