@@ -12,6 +12,7 @@ site=()           # its site-packages, once is_usable has looked
 python=''         # the Python that .venv is made from, once find_python has chosen it
 uv=''             # yes where uv is installed; it takes the place of venv and pip
 download='0.8 GB' # roughly what an installation without CUDA fetches
+hashes=$root/requirements.lock # of all that may be installed; empty where nothing is held against any
 
 setup() {
     local list
@@ -63,7 +64,7 @@ interrupted() {
 wanted() {
     printf '# %s\n' "${venv//$'\n'/ }"
     if [[ $2 == cuda ]]; then
-        sed -e 's/^tensorflow==/tensorflow[and-cuda]==/' -e '/^--find-links .*\/cpu\//d' "$root/$1"
+        sed -e 's/^tensorflow==/tensorflow[and-cuda]==/' -e 's/^#cuda //' -e '/^--find-links .*\/cpu\//d' "$root/$1"
     else
         cat "$root/$1"
     fi
@@ -75,7 +76,7 @@ has_gpu() { [[ $OSTYPE == linux* ]] && command -v nvidia-smi && nvidia-smi -L; }
 is_usable() {
     local place
     site=("$venv"/lib/python3*/site-packages)
-    [[ -x $venv/bin/python && -d ${site[0]}/pip && -r $venv/requirements.txt ]] || return 1
+    [[ -x $venv/bin/python && -r $venv/requirements.txt ]] || return 1
     if [[ ${PYTHON:-} ]]; then
         [[ $venv/bin/python -ef $(type -P "$PYTHON") || $venv/bin/python -ef $python ]] || return 1
     fi
@@ -119,7 +120,7 @@ install() {
     local stamp=$venv/${1//\//-} kind=cpu size=$download mend=''
     if has_gpu; then kind=cuda size='3.5 GB, CUDA included'; fi
 
-    if is_usable; then
+    if is_usable && [[ $uv || -d ${site[0]}/pip ]]; then
         say "installing $1 into .venv."
         if [[ ! -e $stamp ]]; then mend=yes; fi # half a package may lie there: put all in place again
         rm -f "$stamp"
@@ -133,7 +134,7 @@ install() {
     install_packages "$stamp.part" "$mend" || failed
     lacking "$stamp.part" >"$stamp.lacking" || failed
     if [[ -s $stamp.lacking ]]; then install_packages "$stamp.lacking" yes || failed; fi
-    rm -rf "$stamp.lacking" "$venv/tmp"
+    rm -rf "$stamp.lacking" "$venv/hashed" "$venv/tmp"
     touch "$stamp.part"
     mv "$stamp.part" "$stamp"
     say "$1 is installed."
@@ -141,22 +142,33 @@ install() {
 
 make_venv() {
     if [[ $uv ]]; then
-        aside uv --directory "$root" venv --quiet --seed --python "$python" "$venv"
+        aside uv --directory "$root" venv --quiet --python "$python" "$venv"
     else
         aside "$python" -I -m venv "$venv"
     fi
 } >&2
 
 install_packages() {
+    hashed "$1" >"$venv/hashed" || return 1
     if [[ $uv ]]; then
-        aside uv --directory "$root" pip install --python "$venv/bin/python" ${2:+--reinstall --no-deps} -r "$1"
+        aside uv --directory "$root" pip install --python "$venv/bin/python" ${hashes:+--require-hashes} \
+            ${2:+--reinstall --no-deps} -r "$venv/hashed"
     else
         # What pip leaves when it is ended goes with .venv, and does not fill /tmp.
         mkdir -p "$venv/tmp"
         TMPDIR=$venv/tmp aside "$venv/bin/python" -I -m pip install --disable-pip-version-check \
-            ${2:+--ignore-installed --no-deps} -r "$1"
+            ${hashes:+--require-hashes} ${2:+--ignore-installed --no-deps} -r "$venv/hashed"
     fi
 } >&2
+
+# The lines of a list, each with the hashes of its files. A line that has none is refused by the installer.
+hashed() {
+    awk '
+FILENAME == ARGV[1] { if (/^[a-z0-9]/) package = $1; else known[package] = known[package] " " $1; next }
+{ sub(/ *#.*/, ""); package = $1; sub(/\[.*\]/, "", package) }
+NF { print $0 known[package] }
+' "${hashes:-/dev/null}" "$1"
+}
 
 failed() { stop 1 'the set-up failed, for the reason above; the next start tries again.'; }
 

@@ -1,12 +1,15 @@
 """The set-up of run.sh, with real processes; only the installer is a stand-in that notes what it is given."""
 
 import contextlib
+import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 from importlib import metadata
 from pathlib import Path
 
@@ -20,7 +23,7 @@ UV = f"""#!/usr/bin/env bash
 set -eu
 last=${{*: -1}}
 case " $* " in
-*" venv "*) mkdir -p "$last/bin" "$last/lib/python3/site-packages/pip" && ln -s "{PYTHON}" "$last/bin/python" ;;
+*" venv "*) mkdir -p "$last/bin" "$last/lib/python3/site-packages" && ln -s "{PYTHON}" "$last/bin/python" ;;
 *" install "*)
     grep -v '^#' "$last" >>installed
     for name in $(sed -n 's/^\\([a-z]*\\).*==.*/\\1/p' "$last"); do
@@ -50,6 +53,7 @@ def a_copy(tmp_path, monkeypatch):
     for name in ("run.sh", "play.sh", ".setup.sh"):
         write(f"a copy/{name}", (ROOT / name).read_text())
     write("a copy/requirements.txt", "tensorflow==1\n")
+    write("a copy/requirements.lock", "")
     write("a copy/tests/requirements.txt", "pytest==1\n")
     write("a copy/ga3c/__init__.py", "")
     write("a copy/ga3c/__main__.py", "import os, sys; print(sys.argv[1:], os.getcwd())")
@@ -138,6 +142,7 @@ def test_interrupt_and_failure_are_said_and_mended():
 
 
 INTERRUPTED = "GA3C: interrupted; the next start sets up again."
+FAILED = "GA3C: the set-up failed, for the reason above; the next start tries again."
 IN_PYTHON = """
 import pathlib, subprocess, sys
 child = subprocess.Popen(["sleep", "100"])
@@ -204,9 +209,9 @@ def test_where_nobody_may_write_one_line_says_so():
 
 def test_a_deleted_package_is_put_in_place_again():
     site = Path("a copy/.venv/lib/python3/site-packages")
-    one, all_lines = ["--find-links x", "numpy==1 # this"], ["--find-links x", "numpy==1 # this", "tensorflow==1"]
-    write("a copy/requirements.txt", "\n".join(["# All", *all_lines, ""]))
-    for gone, expected in (("pip", all_lines), ("numpy", all_lines + one), ("numpy-1.dist-info", all_lines)):
+    one, all_lines = ["--find-links x", "numpy==1"], ["--find-links x", "numpy==1", "tensorflow==1"]
+    write("a copy/requirements.txt", "--find-links x\nnumpy==1 # this\ntensorflow==1\n")
+    for gone, expected in (("numpy", all_lines + one), ("numpy-1.dist-info", all_lines)):
         run()
         Path("installed").write_text("")
         shutil.rmtree(site / gone)
@@ -217,6 +222,42 @@ def test_a_deleted_package_is_put_in_place_again():
     stamp = Path("a copy/.venv/requirements.txt")
     assert [run()[0], stamp.stat().st_mtime >= site.stat().st_mtime] == [0, True]
     assert Path("installed").read_text().splitlines() == all_lines
+
+
+HASHES = """tensorflow==1 \\
+    --hash=sha256:aa \\
+    --hash=sha256:bb
+cuda==1 \\
+    --hash=sha256:cc
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="CUDA is for Linux")
+def test_what_is_installed_is_held_against_its_hashes():
+    write("bin/nvidia-smi", "#!/bin/sh\n")
+    write("a copy/requirements.lock", HASHES)
+    write("a copy/requirements.txt", "tensorflow==1  # that\n#cuda cuda==1\nnumpy==1\n")
+    run(UV_DOES='echo "$*" >asked')
+    assert "--require-hashes" in Path("asked").read_text()  # so numpy is refused
+    assert Path("installed").read_text().splitlines() == [
+        "tensorflow[and-cuda]==1 --hash=sha256:aa --hash=sha256:bb",
+        "cuda==1 --hash=sha256:cc",
+        "numpy==1",
+    ]
+
+
+def test_without_a_lock_nothing_is_installed():
+    Path("a copy/requirements.lock").unlink()
+    assert (run()[0], Path("installed").exists()) == (1, False)
+
+
+def test_each_pinned_package_has_hashes():
+    """requirements.txt says how requirements.lock is made."""
+    lists = [(ROOT / name).read_text() for name in ("requirements.txt", "tests/requirements.txt")]
+    pinned = re.findall(r"^(?:#cuda )?([\w.-]+==\S+)", "\n".join(lists), re.MULTILINE)
+    lock = (ROOT / "requirements.lock").read_text()
+    assert sorted(re.findall(r"^(\S+==\S+) \\\n +--hash=sha256:[0-9a-f]{64}\b", lock, re.MULTILINE)) == sorted(pinned)
+    assert "://" not in lock
 
 
 def test_starts_at_the_same_time_install_once():
@@ -260,12 +301,25 @@ def test_without_a_fitting_python_one_line_says_so(lack, said):
 
 
 def test_without_uv_venv_and_pip_do_the_work_whatever_the_locale():
+    """And what is not the file that it ought to be is refused."""
     pytest.importorskip("ensurepip")
+    run()  # with uv there is no pip in .venv
     write("bin/uv", ABSENT)
-    write("a copy/requirements.txt", "pip\n")
+    with zipfile.ZipFile("thing-1-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("thing/__init__.py", "")
+        wheel.writestr("thing-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: thing\nVersion: 1\n")
+        wheel.writestr("thing-1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr("thing-1.dist-info/RECORD", "thing/__init__.py,,\n")
+    env = {"PYTHON": str(PYTHON), "PYTHONUTF8": "0", "LC_ALL": "C", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "."}
+    write("a copy/requirements.txt", "thing==1\n")
     Path("a copy").rename("a cöpy")
-    assert run("a cöpy/run.sh", PYTHON=str(PYTHON), PYTHONUTF8="0", LC_ALL="C")[0] == 0
-    assert Path("a cöpy/.venv/bin/pip").exists()
+    known = hashlib.sha256(Path("thing-1-py3-none-any.whl").read_bytes()).hexdigest()
+    for number, (sha256, status) in enumerate((("0" * 64, 1), (known, 0))):
+        write("a cöpy/requirements.lock", f"thing==1 \\\n    --hash=sha256:{sha256}\n")
+        ended = run("a cöpy/run.sh", **env)
+        assert ended[0] == status, ended
+        assert len(list(Path("a cöpy/.venv/lib").glob("*/site-packages/thing"))) == number
+        assert ended[2].splitlines()[-1] == ("GA3C: requirements.txt is installed." if number else FAILED)
 
 
 @pytest.mark.parametrize("version", ["3.10", "3.11", "3.12", "3.13"])

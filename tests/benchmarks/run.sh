@@ -10,6 +10,6 @@ source "$here/../../.setup.sh"
 setup requirements.txt
 case " $* " in
 *' --python'* | *' --help '* | *' -h '*) ;;
-*) (root=$here venv=$here/.venv download='0.4 GB' && setup requirements.txt) ;; # the others get a .venv of their own
+*) (root=$here venv=$here/.venv download='0.4 GB' hashes='' && setup requirements.txt) ;; # the others get a .venv of their own
 esac
 exec "$venv/bin/python" "$here/compare.py" "$@"
