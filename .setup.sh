@@ -12,7 +12,7 @@ site=()           # its site-packages, once is_usable has looked
 python=''         # the Python that .venv is made from, once find_python has chosen it
 uv=''             # yes where uv is installed; it takes the place of venv and pip
 download='0.8 GB' # roughly what an installation without CUDA fetches
-hashes=$root/requirements.lock # of all that may be installed; empty where nothing is held against any
+hashes=$root/.requirements.lock # of all that may be installed; empty where nothing is held against any
 
 setup() {
     local list

@@ -53,7 +53,7 @@ def a_copy(tmp_path, monkeypatch):
     for name in ("run.sh", "play.sh", ".setup.sh"):
         write(f"a copy/{name}", (ROOT / name).read_text())
     write("a copy/requirements.txt", "tensorflow==1\n")
-    write("a copy/requirements.lock", "")
+    write("a copy/.requirements.lock", "")
     write("a copy/tests/requirements.txt", "pytest==1\n")
     write("a copy/ga3c/__init__.py", "")
     write("a copy/ga3c/__main__.py", "import os, sys; print(sys.argv[1:], os.getcwd())")
@@ -235,7 +235,7 @@ cuda==1 \\
 @pytest.mark.skipif(sys.platform != "linux", reason="CUDA is for Linux")
 def test_what_is_installed_is_held_against_its_hashes():
     write("bin/nvidia-smi", "#!/bin/sh\n")
-    write("a copy/requirements.lock", HASHES)
+    write("a copy/.requirements.lock", HASHES)
     write("a copy/requirements.txt", "tensorflow==1  # that\n#cuda cuda==1\nnumpy==1\n")
     run(UV_DOES='echo "$*" >asked')
     assert "--require-hashes" in Path("asked").read_text()  # so numpy is refused
@@ -247,15 +247,15 @@ def test_what_is_installed_is_held_against_its_hashes():
 
 
 def test_without_a_lock_nothing_is_installed():
-    Path("a copy/requirements.lock").unlink()
+    Path("a copy/.requirements.lock").unlink()
     assert (run()[0], Path("installed").exists()) == (1, False)
 
 
 def test_each_pinned_package_has_hashes():
-    """requirements.txt says how requirements.lock is made."""
+    """requirements.txt says how .requirements.lock is made."""
     lists = [(ROOT / name).read_text() for name in ("requirements.txt", "tests/requirements.txt")]
     pinned = re.findall(r"^(?:#cuda )?([\w.-]+==\S+)", "\n".join(lists), re.MULTILINE)
-    lock = (ROOT / "requirements.lock").read_text()
+    lock = (ROOT / ".requirements.lock").read_text()
     assert sorted(re.findall(r"^(\S+==\S+) \\\n +--hash=sha256:[0-9a-f]{64}\b", lock, re.MULTILINE)) == sorted(pinned)
     assert "://" not in lock
 
@@ -315,7 +315,7 @@ def test_without_uv_venv_and_pip_do_the_work_whatever_the_locale():
     Path("a copy").rename("a cöpy")
     known = hashlib.sha256(Path("thing-1-py3-none-any.whl").read_bytes()).hexdigest()
     for number, (sha256, status) in enumerate((("0" * 64, 1), (known, 0))):
-        write("a cöpy/requirements.lock", f"thing==1 \\\n    --hash=sha256:{sha256}\n")
+        write("a cöpy/.requirements.lock", f"thing==1 \\\n    --hash=sha256:{sha256}\n")
         ended = run("a cöpy/run.sh", **env)
         assert ended[0] == status, ended
         assert len(list(Path("a cöpy/.venv/lib").glob("*/site-packages/thing"))) == number
