@@ -327,7 +327,7 @@ def test_agents_that_die_soon_after_their_first_step_are_replaced_later_each_tim
     few = server(f"tests.tiny_environment:{game}-v0")
     few.pool.scale(1)
     few.watch_until(lambda: len(few.said) == 2)
-    assert (few.agents(), few.pool.begun(), few.pool.starting()) == ({}, 0, 0)  # it waits: nobody starts
+    assert (few.agents(), few.pool.missing(), few.pool.starting()) == ({}, 1, 0)  # it waits: nobody starts
     with pytest.raises(TrainingFailed, match="The last, agent 3,") as failed:
         few.watch(program.HANG_SECONDS)
     ends = [line.partition(";")[2] for line in few.said]

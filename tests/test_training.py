@@ -8,6 +8,7 @@ import os
 import pty
 import signal
 import subprocess
+import tempfile
 import termios
 import time
 
@@ -385,17 +386,17 @@ def test_what_games_have_started_ends_with_their_agent(tmp_path):
 
 @pytest.mark.parametrize("group", [False, True])
 def test_what_games_have_started_ends_with_the_server_too_and_nothing_stays_in_the_temporary_directory(tmp_path, group):
-    run_dir, scratch = tmp_path / "run", tmp_path / "scratch"
-    scratch.mkdir()
-    code = f"import tempfile; tempfile.tempdir = {str(scratch)!r}"
-    started = Started(tmp_path / "log", *PARENTS, "--run-dir", run_dir, code=code)
-    started.wait_for(_trains(run_dir))
-    started.wait_for(lambda: [len(agent.children()) for agent in started.agents()] == [16, 16])
-    assert list(scratch.glob("pymp-*"))
-    (os.killpg if group else os.kill)(started.process.pid, signal.SIGKILL)
-    started.process.wait(program.HANG_SECONDS)
-    assert started.left_over() == []
-    assert list(scratch.glob("pymp-*")) == []
+    run_dir = tmp_path / "run"
+    with tempfile.TemporaryDirectory() as scratch:  # the address of a socket has to be shorter than `tmp_path`
+        code = f"import tempfile; tempfile.tempdir = {scratch!r}"
+        started = Started(tmp_path / "log", *PARENTS, "--run-dir", run_dir, code=code)
+        started.wait_for(_trains(run_dir))
+        started.wait_for(lambda: [len(agent.children()) for agent in started.agents()] == [16, 16])
+        assert os.listdir(scratch)
+        (os.killpg if group else os.kill)(started.process.pid, signal.SIGKILL)
+        started.process.wait(program.HANG_SECONDS)
+        assert started.left_over() == []
+        assert os.listdir(scratch) == []
 
 
 def test_the_books_are_right_when_an_update_takes_longer_than_the_stop_waits(tmp_path):

@@ -263,15 +263,16 @@ class AgentPool:
                 self._ended.remove((made, training))
                 stats.agent_ended(made, made - training.trained_steps)
 
-    def begun(self) -> int:
-        """Agents that are wanted and play."""
+    def missing(self) -> int:
+        """Agents that are wanted and do not play: they start, or are to be started later."""
         with self._lock:
-            return sum(agent.memory.doing[0] != Doing.STARTING for agent in self._playing())
+            begun = sum(agent.memory.doing[0] != Doing.STARTING for agent in self._playing())
+            return max(0, self._wanted - begun)
 
     def starting(self) -> int:
-        """Agents that are wanted and do not play yet, but for those that are to be started later."""
+        """Of those, the ones that start now."""
         with self._lock:
-            return max(0, self._wanted - self.begun() - len(self._delayed))
+            return max(0, self.missing() - len(self._delayed))
 
     def report(self) -> list[str]:
         """A line for each agent: what it does, since when, and who waits for whom."""

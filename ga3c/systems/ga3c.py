@@ -157,7 +157,7 @@ class GA3C:
     def games(self) -> tuple[int, int]:
         """How many are under way, those of the agents that have started them; and how many are wanted."""
         envs, wanted = self._settings.schedule.envs_per_agent, self.counts.agents
-        return envs * min(wanted, self._agents.begun()), envs * wanted
+        return envs * max(0, wanted - self._agents.missing()), envs * wanted
 
     def agents_core_seconds(self) -> float:
         """CPU time that the agents have used since the start."""
