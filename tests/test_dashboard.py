@@ -1,10 +1,6 @@
-"""The dashboard: its answers, and the page in a real browser."""
+"""The dashboard: the page in a real browser. What its server answers is in test_dashboard_server.py."""
 
-import re
 import shutil
-import subprocess
-import urllib.error
-import urllib.request
 
 import pytest
 
@@ -12,6 +8,7 @@ from ga3c.records.columns import THROUGHPUT_COLUMNS
 from ga3c.views.dashboard.charts import CHARTS
 from ga3c.views.drawing import FAINT
 from tests import program
+from tests.dashboard_client import Served
 from tests.program import TINY
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -38,40 +35,11 @@ def results(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def address(results):
-    command = program.command("dashboard", "--port", 0, "--results", results)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=program.ROOT) as process:
-        yield re.match(r"(http://localhost:\d+)/", process.stdout.readline()).group(1)
-        process.terminate()
-
-
-def status(address, host=None) -> int:
-    request = urllib.request.Request(address, headers={"Host": host} if host else {})
-    try:
-        with urllib.request.urlopen(request, timeout=program.HANG_SECONDS) as answer:
-            return answer.status
-    except urllib.error.HTTPError as error:
-        return error.code
-
-
-def test_it_serves_this_machine_only(address, results):
-    import psutil
-
-    port = int(address.rpartition(":")[2])
-    listening = [c.laddr for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.laddr.port == port]
-    assert {place.ip for place in listening} == {"127.0.0.1"}
-    assert status(address) == 200
-    assert status(address, "elsewhere.example:8050") == 403
-    film = "/recorded/CartPole-v1/second/game.mp4"
-    assert status(address + film) == 200
-    for path in ("/recorded/../tests/program.py", "/recorded/CartPole-v1/second/config.json", "/recorded/%2e%2e/x.mp4"):
-        assert status(address + path) in (403, 404), path
-
-
-def test_a_port_that_is_taken(address, results):
-    ended = program.run("dashboard", "--port", address.rpartition(":")[2], "--results", results)
-    assert ended.returncode == 2
-    assert "Name another one" in ended.stderr
+def address(results, tmp_path_factory):
+    served = Served(results, tmp_path_factory.mktemp("out") / "complaints")
+    yield f"http://localhost:{served.port}"
+    assert served.stop() == 0
+    assert not served.complaints()
 
 
 @pytest.fixture
@@ -196,6 +164,24 @@ def test_the_recorded_game_plays(page):
     opened.wait_for_selector("video")
     opened.wait_for_function("document.querySelector('video').readyState >= 2")
     assert opened.evaluate("document.querySelector('video').videoWidth") > 0
+
+
+def test_text_is_text(page, results):
+    """A run whose name is a script, and what its logs say."""
+    opened, _ = page
+    evil = results / "CartPole-v1" / "<img src=x onerror=document.title=1>"
+    shutil.copytree(results / "CartPole-v1" / "first", evil)
+    try:
+        header, rows = (evil / "throughput.csv").read_text().split("\n", 1)
+        (evil / "throughput.csv").write_text(f"{header},<b>bold</b>\n" + rows.replace("\n", ",1\n"))
+        opened.locator(".runs label", has_text=evil.name).click()
+        wait_for_lines(opened, "pps", 2)
+        opened.wait_for_function(f"document.querySelector('#pps .legend').textContent.includes({evil.name!r})")
+        opened.wait_for_function("document.querySelector('#learning').textContent.includes('<b>bold</b>')")
+        assert opened.title() == "GA3C"
+        assert not opened.locator("main img, main b b, #learning b").count()
+    finally:
+        shutil.rmtree(evil)
 
 
 def test_on_a_phone(page):

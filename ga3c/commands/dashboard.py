@@ -1,7 +1,5 @@
 """Serves a page with all runs to a browser on this machine: python -m ga3c dashboard."""
 
-import logging
-import socket
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,26 +26,14 @@ def run(arguments: list[str]) -> int:
         raise ConfigError(f"--results {results}: there is no such directory.")
     if not 0 <= options.port <= 65_535:
         raise ConfigError(f"--port {options.port} is out of range: give a number from 0 to 65535.")
-    listening = socket.socket()
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind(("127.0.0.1", options.port))
-    except OSError as error:
-        raise ConfigError(f"--port {options.port}: {error.strerror}. Name another one.") from error
-    listening.listen()
 
-    from werkzeug.serving import make_server
+    from ga3c.views.dashboard import serving
 
-    from ga3c.views.dashboard import page
+    listening = serving.listen(options.port)
 
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    port = listening.getsockname()[1]
-    server = make_server("127.0.0.1", port, page.make(results), threaded=True, fd=listening.fileno())
-    print(f"http://localhost:{port}/  (Ctrl-C ends it)", flush=True)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        server.server_close()
+    from ga3c.views.dashboard import page  # takes seconds
+
+    application = page.make(results)
+    print(f"http://localhost:{listening[0].getsockname()[1]}/  (Ctrl-C ends it)", flush=True)
+    serving.serve(application, listening)
     return 0

@@ -1,13 +1,19 @@
 """The dashboard's charts: curves of runs beside each other (Plotly)."""
 
+import html
+import threading
+
 import numpy as np
 from plotly import graph_objects as go
 
 from ga3c.views import curves
 from ga3c.views.curves import SCORE_OVER_STEPS, SCORE_OVER_TIME, Quantity, over_time
+from ga3c.views.dashboard.runs import Run
 from ga3c.views.drawing import COLOURS, FAINT, INK, MARKS, Look, look
+from ga3c.views.labels import plain
 from ga3c.views.run_view import RunView
 
+MOST_FIGURES = 300  # kept
 GRID = "rgba(125, 132, 140, 0.25)"
 # title, x, y, what is drawn
 CHARTS = {
@@ -32,10 +38,31 @@ def colour(index: int) -> str:
     return COLOURS[index % len(COLOURS)]
 
 
+class Figures:
+    """Those drawn last, by what they were drawn from: for many pages with the same runs each is drawn once."""
+
+    def __init__(self):
+        self._known: dict[tuple, dict] = {}  # the one that was asked for last stands at the end
+        self._lock = threading.Lock()
+
+    def get(self, name: str, runs: dict[str, Run]) -> dict:
+        """A figure as the browser gets it. `runs`: by their labels."""
+        drawn_from = (name, *((label, run.version) for label, run in runs.items()))
+        with self._lock:  # threads would not draw at the same time without it
+            figure = self._known.pop(drawn_from, None)
+            if figure is None:
+                figure = figure_of(name, {label: run.view for label, run in runs.items()}).to_plotly_json()
+            self._known[drawn_from] = figure
+            if len(self._known) > MOST_FIGURES:
+                del self._known[next(iter(self._known))]
+        return figure
+
+
 def figure_of(name: str, views: dict[str, RunView]) -> go.Figure:
     """One of CHARTS, or of a number that the algorithms of these runs report. `views`: by the label of each run."""
-    plain = name.replace("_", " ")
-    title, x_title, y_title, quantities = CHARTS.get(name) or (plain.capitalize(), "minutes", plain, (over_time(name),))
+    views = {html.escape(label): view for label, view in views.items()}  # Plotly takes text for HTML
+    said = html.escape(plain(name.replace("_", " ")))
+    title, x_title, y_title, quantities = CHARTS.get(name) or (said.capitalize(), "minutes", said, (over_time(name),))
     figure, alone, several = go.Figure(), len(views) == 1, (len(views) > 1, len(quantities) > 1)
     for index, (run, view) in enumerate(views.items()):
         for number, quantity in enumerate(quantities):
@@ -94,7 +121,7 @@ def _mark_decisions(figure: go.Figure, view: RunView) -> None:
     kept = [value == 1.0 for value in columns["kept"]]
     figure.add_scatter(
         x=np.array(columns["seconds"], float) / 60, y=columns["tps"], mode="markers", name="trials",
-        text=columns["reason"], hoverinfo="text", showlegend=False,
+        text=[html.escape(plain(str(reason))) for reason in columns["reason"]], hoverinfo="text", showlegend=False,
         marker={
             "color": [COLOURS[2] if one else INK for one in kept], "size": 8,
             "symbol": ["triangle-up" if one else "circle-open" for one in kept],

@@ -3,34 +3,43 @@
 It reads the runs' files, changes nothing, and answers to nobody but this machine.
 """
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, quote, urlencode
 
 import dash
 import flask
 from dash import ALL, Input, Output, State, dcc, html
 
-from ga3c.views.dashboard.charts import CHARTS, colour, figure_of
-from ga3c.views.dashboard.runs import FILMS, Runs, written
-from ga3c.views.labels import said
+from ga3c.views.dashboard import films
+from ga3c.views.dashboard.charts import CHARTS, Figures, colour
+from ga3c.views.dashboard.requests import guard
+from ga3c.views.dashboard.runs import Run, Runs
+from ga3c.views.labels import plain, said
 from ga3c.views.run_view import RunView
 from ga3c.views.training_screen import clock, number
 
 REFRESH_MS = 2000
 LATEST_DECISIONS = 200
+MOST_NUMBERS, MOST_CHARACTERS = 50, 100  # that the algorithm reports, and of a name of one
+RECORDED = "/recorded/"
 
 
 def make(results: Path) -> flask.Flask:
     """The application, for a server to run."""
-    runs = Runs(results)
+    runs, figures = Runs(results), Figures()
     app = dash.Dash("ga3c", assets_folder=str(Path(__file__).parent / "assets"), title="GA3C", update_title=None)
-    _guard(app.server)
+    guard(app.server, app.callback_map)
 
-    @app.server.route("/recorded/<path:file>")
-    def recorded(file: str):
-        if Path(file).suffix not in FILMS:
-            flask.abort(404)
-        return flask.send_from_directory(runs.results.resolve(), file, conditional=True)
+    @app.server.before_request
+    def recorded():
+        # As the file system knows it: names of files are bytes, and a rule's <path> knows no line feed.
+        path = os.fsdecode(flask.request.environ["PATH_INFO"].encode("latin-1"))
+        if flask.request.method not in ("GET", "HEAD") or not path.startswith(RECORDED):
+            return None
+        film = films.open_film(results, runs.names(), path.removeprefix(RECORDED))
+        return flask.abort(404) if film is None else films.answer(film)
 
     app.layout = _layout()
 
@@ -40,7 +49,7 @@ def make(results: Path) -> flask.Flask:
     )  # fmt: skip
     def list_runs(_, wanted, chosen):
         words = (wanted or "").lower().split()
-        labels = {name: _label(name, runs.view(name)) for name in runs.names()}
+        labels = {name: _label(name, run) for name, run in runs.look(runs.names()).items()}
         return [
             {"label": label, "value": name}
             for name, label in labels.items()
@@ -53,10 +62,11 @@ def make(results: Path) -> flask.Flask:
     )  # fmt: skip
     def keep_in_address(search, chosen):
         """What is chosen stands in the page's address, to be kept and sent; an address without it: the newest run."""
+        names_are_bytes = {"errors": "surrogateescape"}
         if dash.ctx.triggered_id == "runs":
-            return dash.no_update, "?" + urlencode({"run": chosen or ""}, doseq=True, safe="/")
-        asked = parse_qs((search or "").lstrip("?"), keep_blank_values=True).get("run")
-        newest = [name for name in runs.names()[:10] if runs.view(name) is not None][:1]
+            return dash.no_update, "?" + urlencode({"run": chosen or ""}, doseq=True, safe="/", **names_are_bytes)
+        asked = parse_qs((search or "").lstrip("?"), keep_blank_values=True, **names_are_bytes).get("run")
+        newest = [name for name, run in runs.look(runs.names()[:10]).items() if run.view is not None][:1]
         return newest if asked is None else list(filter(None, asked)), dash.no_update
 
     @app.callback(
@@ -64,58 +74,74 @@ def make(results: Path) -> flask.Flask:
         Input("tick", "n_intervals"), Input("runs", "value"), State("reported", "data"),
     )  # fmt: skip
     def list_numbers(_, chosen, before):
-        names = list(dict.fromkeys(name for view in runs.views(chosen).values() for name in view.numbers))
+        names = _reported(runs.labelled(chosen or []))
         if names == before:  # charts that somebody looks at are left alone
             raise dash.exceptions.PreventUpdate
         return [_chart({"number": name}) for name in names], names
 
     @app.callback(
-        Output({"number": ALL}, "figure"),
-        Input("tick", "n_intervals"), Input("runs", "value"), State({"number": ALL}, "id"),
+        Output({"number": ALL}, "figure"), Output("numbers-drawn", "data"),
+        Input("tick", "n_intervals"), Input("runs", "value"), State("numbers-drawn", "data"),
     )  # fmt: skip
-    def draw_numbers(_, chosen, charts):
-        views = runs.labelled(chosen)
-        return [figure_of(chart["number"], views) for chart in charts]
+    def draw_numbers(_, chosen, before):
+        views, charts = runs.labelled(chosen or []), [one["id"]["number"] for one in dash.ctx.outputs_list[0]]
+        stamp, there = _stamp(views, charts), _reported(views)
+        if stamp == before:
+            raise dash.exceptions.PreventUpdate
+        return [figures.get(name, views) if name in there else dash.no_update for name in charts], stamp
 
     outputs = [Output(name, "figure") for name in CHARTS]
 
     @app.callback(
-        *outputs, Output("numbers", "children"), Output("whose", "children"), Output("timeline", "children"),
-        Input("tick", "n_intervals"), Input("runs", "value"),
+        *outputs, Output("whose", "children"), Output("timeline", "children"), Output("drawn", "data"),
+        Input("tick", "n_intervals"), Input("runs", "value"), State("drawn", "data"),
     )  # fmt: skip
-    def draw(_, chosen):
-        views = runs.labelled(chosen)
-        figures = [figure_of(name, views) for name in CHARTS]
+    def draw(_, chosen, before):
+        views = runs.labelled(chosen or [])
+        stamp = _stamp(views)
+        if stamp == before:
+            raise dash.exceptions.PreventUpdate
         first = next(iter(views), "")
         return (
-            *figures,
-            _numbers(views),
+            *(figures.get(name, views) for name in CHARTS),
             f"What the controller did in {first}" * bool(first),
-            _timeline(views.get(first)),
+            _timeline(views[first].view if views else None),
+            stamp,
         )
+
+    @app.callback(
+        Output("numbers", "children"),
+        Input("tick", "n_intervals"), Input("runs", "value"),
+    )  # fmt: skip
+    def show_numbers(_, chosen):
+        return _numbers({label: run.view for label, run in runs.labelled(chosen or []).items()})
 
     @app.callback(
         Output("film", "children"), Output("shown", "data"),
         Input("tick", "n_intervals"), Input("runs", "value"), State("shown", "data"),
     )  # fmt: skip
-    def show_film(_, chosen, shown):
-        file = next((film for name in chosen or [] for film in runs.films(name)), "")
-        stamp = f"{file} {written(runs.results / file):.0f}" if file else "none"
-        if stamp == shown:  # a film that somebody watches is left alone
+    def show_film(_, chosen, before):
+        recorded = runs.films(chosen or [])
+        file, when = recorded[0] if recorded else ("", 0.0)
+        stamp = f"{when:.0f} {file}"
+        if stamp == before:  # a film that somebody watches is left alone
             raise dash.exceptions.PreventUpdate
         return _film(file), stamp
 
+    with app.server.test_client() as client:  # of two first requests at once the second would find Dash half set up
+        client.get("/", base_url="http://localhost")
     return app.server
 
 
-def _guard(server: flask.Flask) -> None:
-    """Answers only to this machine's own names, so that no page from elsewhere can read along by a name of its own."""
+def _reported(views: dict[str, Run]) -> list[str]:
+    """Names of the numbers that the algorithms of these runs report, as far as there is room for them."""
+    names = dict.fromkeys(name for run in views.values() for name in run.view.numbers if len(name) <= MOST_CHARACTERS)
+    return list(names)[:MOST_NUMBERS]
 
-    @server.before_request
-    def only_here():
-        host = flask.request.host
-        if (host.rpartition(":")[0] or host) not in ("localhost", "127.0.0.1", "[::1]"):
-            flask.abort(403)
+
+def _stamp(views: dict[str, Run], charts: Iterable[str] = ()) -> str:
+    """Of what is drawn: another one where that is another."""
+    return " ".join([*(f"{label} {run.version}" for label, run in views.items()), *charts])
 
 
 def _layout() -> html.Div:
@@ -142,6 +168,8 @@ def _layout() -> html.Div:
             dcc.Location(id="address", refresh=False),
             dcc.Store(id="shown"),
             dcc.Store(id="reported"),
+            dcc.Store(id="drawn"),
+            dcc.Store(id="numbers-drawn"),
             html.Div(side, className="side"),
             html.Main(main),
         ],
@@ -154,11 +182,11 @@ def _chart(name: str | dict[str, str]) -> html.Div:
     return html.Div(dcc.Graph(id=name, config={"displaylogo": False, "displayModeBar": "hover"}), className="card")
 
 
-def _label(name: str, view: RunView | None) -> str:
+def _label(name: str, run: Run) -> str:
     """Some lines. Plain text: the list could not change its length with components in it."""
-    game, _, run = name.partition("/")
-    if view is None:
-        return f"{game}\n{run}: cannot be read"
+    game, _, own = map(plain, name.partition("/"))
+    if (view := run.view) is None:
+        return f"{game}\n{own}: {'is being read' if run.reading else 'cannot be read'}"
     state = "● running" if view.running else view.state
     lines = [game, f"{view.known.name}, {state}", f"{number(view.throughput.last('steps', 0.0))} steps, {_score(view)}"]
     return "\n".join([*lines, said(view.known.changed)]).strip()
@@ -226,10 +254,10 @@ def _timeline(view: RunView | None):
 def _film(file: str):
     if not file:
         return html.Div("None yet: ./play.sh --record results/GAME/play.mp4", className="quiet")
-    source = f"/recorded/{file}"
+    source = RECORDED + quote(os.fsencode(file))
     film = (
         html.Img(src=source, className="film")
         if file.endswith(".gif")
         else html.Video(src=source, controls=True, muted=True)
     )
-    return [film, html.Div(file, className="quiet")]
+    return [film, html.Div(plain(file), className="quiet")]
