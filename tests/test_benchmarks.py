@@ -3,6 +3,7 @@ an executable that prints figures stands for the Python that runs them."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -120,3 +121,13 @@ def test_ga3c_and_a_program_that_prints_figures(tmp_path, capsys, monkeypatch):
     assert "--game pong --games 32 --network small --seconds 2.0 --window-seconds 1.0" in started
     source = (compare.HERE / "sync_a2c.py").read_text()
     assert all(f'"{word}"' in source for word in started.split() if word.startswith("--"))
+
+
+def test_pages_of_the_dashboard():
+    command = [sys.executable, str(compare.HERE / "dashboard_clients.py")]
+    small = ["--clients", "5", "--seconds", "4", "--runs", "2", "--rows", "50"]
+    ended = subprocess.run(
+        [*command, *small], capture_output=True, text=True, timeout=program.HANG_SECONDS, check=False
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert re.search(r"5 pages, 4 s: \d+ answers, 0 pages failed; median", ended.stdout)
