@@ -3,6 +3,7 @@
 import csv
 import json
 from dataclasses import fields, replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import RunSettings, Settings
+from ga3c.text import one_line
 from ga3c.views import curves
 from ga3c.views.curves import moving_mean, over_time
 from ga3c.views.drawing import COLOURS, look
@@ -145,6 +147,21 @@ def test_a_run_is_called_by_its_name_and_a_seed_that_was_drawn_is_no_difference(
 def test_two_runs(tmp_path):
     runs = [make_run(tmp_path / "Pong" / name, slope) for name, slope in (("a", 1), ("b", 2))]
     assert (panels(runs, tmp_path) > 50).all()
+
+
+ODD_NAMES = ["m$\\frac$", "_hidden", "a\nb", "\x1b[31mred", "<b>y", "b\udcffc", "x" * 200, "$x$", "a\\$b$", "é"]
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_names_are_shown_as_they_are(tmp_path):
+    """No formula, no markup; what cannot be printed is written as in Python."""
+    runs = [make_run(tmp_path / "$\\frac$" / name, 1, episodes=9) for name in ODD_NAMES]
+    draw(runs, tmp_path / "out.svg")
+    draw(runs[:1], tmp_path / "out.png")
+    texts = [text.strip() for text in ElementTree.parse(tmp_path / "out.svg").getroot().itertext()]
+    for name in ("$\\frac$", *(one_line(name) for name in ODD_NAMES if len(name) < 100)):
+        assert name in texts, name
+    assert sum(text.count("x") for text in texts if set(text) == {"x"}) == 200
 
 
 def test_a_run_that_has_not_finished_a_game_yet(tmp_path):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ga3c.records import run_directory
+from ga3c.records.disk import write_whole
 from ga3c.views.plot import draw
 from ga3c.views.report import page
 from tests import program
@@ -113,6 +114,24 @@ def test_an_exported_agent_says_how_it_was_trained(tmp_path):
     assert "0 games." not in words
     score = re.search(r'<g id="line2d_\d+">\s*<path d="([^"]+)"[^>]*stroke: #3b8bd0', text)
     assert score.group(1).count("L") > 50, "its learning curve is drawn"
+
+
+def test_text_is_text(tmp_path):
+    """Whatever a run is called, and whatever its files say of it."""
+    agent, script = tmp_path / "Pong" / "<script>x<\udcff$\\frac$", "<script>alert(1)</script>"
+    shutil.copytree(run_directory.PRETRAINED / "Pong", agent)
+    config = json.loads((agent / "config.json").read_text())
+    (tmp_path / "film.mp4").write_bytes(b"")
+    scores = json.loads((agent / "evaluation.json").read_text())
+    scores |= scores["ways"]["sampled"]
+    for said in (script, 5, None, [script], {script: script, "items": 1}):
+        config |= dict.fromkeys(("command", "started", "hardware", "versions"), said)
+        (agent / "config.json").write_text(json.dumps(config))
+        draw([agent], tmp_path / "curves.svg")
+        text = page(agent, 1, [scores], tmp_path / "film.mp4", script, tmp_path / "curves.svg")
+        assert Page(text).tags.count("script") == 0
+        assert "<script>x<\\udcff$\\frac$" in words_of(text)
+        write_whole(tmp_path / "report.html", text)
 
 
 def test_where_it_cannot_be_written(report, tmp_path):

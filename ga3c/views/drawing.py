@@ -72,6 +72,11 @@ def pyplot():
     return plt
 
 
+def literal(text: str) -> str:
+    """A text as matplotlib shows it as it is: between two dollars it looks for a formula."""
+    return text.replace("$", r"\$")
+
+
 def save(figure, out: Path) -> None:
     """Writes the figure as png, pdf or svg and closes it; the file appears when it is complete."""
     kind = out.suffix.lstrip(".") or "png"

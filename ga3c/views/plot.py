@@ -1,13 +1,15 @@
 """The plot of one or more runs: score, throughput, counts and queues."""
 
 import itertools
+import textwrap
 from pathlib import Path
 
 from ga3c.errors import ConfigError
 from ga3c.views import curves, labels
 from ga3c.views.curves import SCORE_OVER_STEPS, SCORE_OVER_TIME, SMOOTH_GAMES, Curve, Quantity, over_time
-from ga3c.views.drawing import DASHES, FAINT, INK, MARKS, Look, look, pyplot, save
+from ga3c.views.drawing import DASHES, FAINT, INK, MARKS, Look, literal, look, pyplot, save
 
+LABEL_CHARACTERS = 80  # in a line: two labels stand beside each other
 COUNTS, QUEUES = ("agents", "predictors", "trainers"), ("prediction_queue", "training_queue")
 PANELS = {
     ("Score over time", "minutes", "score"): [SCORE_OVER_TIME],
@@ -44,9 +46,9 @@ def draw(runs: list[Path], out: Path) -> None:
             axis.set_ylim(bottom=0)
         if axis.get_legend_handles_labels()[0]:
             axis.legend()
-    games = " / ".join(dict.fromkeys(labels.know(run.resolve()).game for run in runs))
+    games = " / ".join(dict.fromkeys(literal(labels.know(run.resolve()).game) for run in runs))
     mix = curves.mixed_protocols(runs)
-    figure.suptitle(f"{games}\n{mix}: scores do not compare" if mix else games, fontsize=13, parse_math=False)
+    figure.suptitle(f"{games}\n{mix}: scores do not compare" if mix else games, fontsize=13)
     save(figure, out)
 
 
@@ -67,9 +69,8 @@ def _explain(figure, axis, names: list[str]) -> None:
     """One legend for all panels: which run is which."""
     looks = [look(index, 0, True, False) for index in range(len(names))]
     lines = [axis.plot([], [], color=how.colour, linestyle=DASHES[how.dash])[0] for how in looks]
-    legend = figure.legend(lines, names, loc="outside lower center", ncols=2, handlelength=3)
-    for text in legend.get_texts():
-        text.set_parse_math(False)  # a name may have dollar signs
+    shown = [literal(textwrap.fill(name, LABEL_CHARACTERS)) for name in names]
+    figure.legend(lines, shown, loc="outside lower center", ncols=2, handlelength=3)
 
 
 def _draw_rows(axis, alike: list[Path], quantity: Quantity, colour: str, label: str | None) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 from ga3c.records.description import read
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.run import Settings
+from ga3c.text import one_line
 from ga3c.views.run_view import RunView
 from ga3c.views.training_screen import clock
 
@@ -27,15 +28,15 @@ def page(run: Path, trained_steps: int, rows: list[dict], film_file: Path, film_
     from jinja2 import ChainableUndefined, Environment
 
     view = RunView(run)
-    description = read(run)
+    description = _description(run)
     seconds, steps, frames = (view.throughput.last(name, 0.0) for name in ("seconds", "steps", "frames"))
     environment = Environment(autoescape=True, undefined=ChainableUndefined, trim_blocks=True, lstrip_blocks=True)
     svg = curves.read_text(encoding="utf-8")
-    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
+    text = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         game=view.game,
-        run=run.name,
+        run=one_line(run.name),
         written=time.strftime("%Y-%m-%d %H:%M"),
-        command=" ".join(["./run.sh", *map(str, description.get("command", [])[1:])]),
+        command=" ".join(["./run.sh", *map(str, description["command"][1:])]),
         description=description,
         changed=changed(view.settings),
         settings=saved_settings.to_dict(view.settings),
@@ -54,3 +55,11 @@ def page(run: Path, trained_steps: int, rows: list[dict], film_file: Path, film_
         film=base64.b64encode(film_file.read_bytes()).decode(),
         film_text=film_text,
     )
+    return text.encode("utf-8", "replace").decode("utf-8")  # a name of a file may hold bytes that are no text
+
+
+def _description(run: Path) -> dict:
+    """What config.json says besides the settings; what is not as it should be is left out."""
+    found = read(run)
+    kinds = {"command": list, "started": str, "hardware": dict, "versions": dict}
+    return {name: found[name] if isinstance(found.get(name), kind) else kind() for name, kind in kinds.items()}

@@ -6,11 +6,11 @@ import threading
 import numpy as np
 from plotly import graph_objects as go
 
+from ga3c.text import one_line
 from ga3c.views import curves
 from ga3c.views.curves import SCORE_OVER_STEPS, SCORE_OVER_TIME, Quantity, over_time
 from ga3c.views.dashboard.runs import Run
 from ga3c.views.drawing import COLOURS, FAINT, INK, MARKS, Look, look
-from ga3c.views.labels import plain
 from ga3c.views.run_view import RunView
 
 MOST_FIGURES = 300  # kept
@@ -61,7 +61,7 @@ class Figures:
 def figure_of(name: str, views: dict[str, RunView]) -> go.Figure:
     """One of CHARTS, or of a number that the algorithms of these runs report. `views`: by the label of each run."""
     views = {html.escape(label): view for label, view in views.items()}  # Plotly takes text for HTML
-    said = html.escape(plain(name.replace("_", " ")))
+    said = html.escape(one_line(name.replace("_", " ")))
     title, x_title, y_title, quantities = CHARTS.get(name) or (said.capitalize(), "minutes", said, (over_time(name),))
     figure, alone, several = go.Figure(), len(views) == 1, (len(views) > 1, len(quantities) > 1)
     for index, (run, view) in enumerate(views.items()):
@@ -121,7 +121,7 @@ def _mark_decisions(figure: go.Figure, view: RunView) -> None:
     kept = [value == 1.0 for value in columns["kept"]]
     figure.add_scatter(
         x=np.array(columns["seconds"], float) / 60, y=columns["tps"], mode="markers", name="trials",
-        text=[html.escape(plain(str(reason))) for reason in columns["reason"]], hoverinfo="text", showlegend=False,
+        text=[html.escape(one_line(str(reason))) for reason in columns["reason"]], hoverinfo="text", showlegend=False,
         marker={
             "color": [COLOURS[2] if one else INK for one in kept], "size": 8,
             "symbol": ["triangle-up" if one else "circle-open" for one in kept],

@@ -12,11 +12,12 @@ import dash
 import flask
 from dash import ALL, Input, Output, State, dcc, html
 
+from ga3c.text import one_line
 from ga3c.views.dashboard import films
 from ga3c.views.dashboard.charts import CHARTS, Figures, colour
 from ga3c.views.dashboard.requests import guard
 from ga3c.views.dashboard.runs import Run, Runs
-from ga3c.views.labels import plain, said
+from ga3c.views.labels import said
 from ga3c.views.run_view import RunView
 from ga3c.views.training_screen import clock, number
 
@@ -184,7 +185,7 @@ def _chart(name: str | dict[str, str]) -> html.Div:
 
 def _label(name: str, run: Run) -> str:
     """Some lines. Plain text: the list could not change its length with components in it."""
-    game, _, own = map(plain, name.partition("/"))
+    game, _, own = map(one_line, name.partition("/"))
     if (view := run.view) is None:
         return f"{game}\n{own}: {'is being read' if run.reading else 'cannot be read'}"
     state = "● running" if view.running else view.state
@@ -260,4 +261,4 @@ def _film(file: str):
         if file.endswith(".gif")
         else html.Video(src=source, controls=True, muted=True)
     )
-    return [film, html.Div(plain(file), className="quiet")]
+    return [film, html.Div(one_line(file), className="quiet")]
