@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 from ga3c.errors import ConfigError
 
@@ -18,6 +19,13 @@ def one_line(text) -> str:
 def harmless(text: str) -> str:
     """The same, but lines and tabs stay what they are."""
     return text if text.isprintable() else "".join(c if c in "\n\t" else one_line(c) for c in text)
+
+
+def place(path: Path) -> str:
+    """A path relative to where the user stands, if it lies below; one line."""
+    with suppress(OSError, ValueError):  # where it stood is gone; it lies elsewhere
+        return one_line(path.absolute().relative_to(Path.cwd()))
+    return one_line(path)
 
 
 def lead_nowhere(file: int) -> None:

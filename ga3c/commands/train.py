@@ -24,7 +24,7 @@ from ga3c.records.disk import CsvLog, Disk
 from ga3c.settings import ranges
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
-from ga3c.text import one_line
+from ga3c.text import place
 from ga3c.views import live_screen
 from ga3c.views.plot import draw
 from ga3c.views.terminal import can_show
@@ -111,17 +111,20 @@ def run(arguments: list[str]) -> int:
         run_dir = run_directory.create(settings)
     console.take_streams()
     console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, Disk(lambda _: None, run_dir)).append)
-    console.say(f"Training {spec.name} in {_short(run_dir)}  (Ctrl-C stops and saves)")
+    console.say(f"Training {spec.name} in {place(run_dir)}  (Ctrl-C stops and saves)")
     console.say(
-        f"Curves in a browser: {_short(Path(sys.executable).with_name('tensorboard'))} --logdir {_short(run_dir)}"
+        f"Curves in a browser: {place(Path(sys.executable).with_name('tensorboard'))} --logdir {place(run_dir)}"
     )
 
+    console.say("Loading TensorFlow.")
+
     from ga3c.server import Server
-    from ga3c.systems.ga3c import GA3C  # loads TensorFlow
+    from ga3c.systems.ga3c import GA3C
 
     try:
         server = Server(GA3C, settings, run_dir, spec, console)
     except ConfigError:
+        console.flush()
         if not resumed:
             run_directory.discard(run_dir)
         raise
@@ -152,6 +155,7 @@ def run(arguments: list[str]) -> int:
         failed = True
         console.say(f"ga3c: {failure}")
     except ConfigError:
+        console.flush()
         if not resumed:
             run_directory.discard(run_dir)
         raise
@@ -168,25 +172,19 @@ def run(arguments: list[str]) -> int:
         )
         if not server.saved:
             failed = True
-            console.say(f"The last checkpoint could not be written: --resume {_short(run_dir)} takes the one before.")
+            console.say(f"The last checkpoint could not be written: --resume {place(run_dir)} takes the one before.")
         else:
-            console.say(f"Saved in {_short(run_dir)}")
-            console.say(f"Go on: ./run.sh --resume {_short(run_dir)}   Watch it play: ./play.sh {_short(run_dir)}")
+            console.say(f"Saved in {place(run_dir)}")
+            console.say(f"Go on: ./run.sh --resume {place(run_dir)}   Watch it play: ./play.sh {place(run_dir)}")
             try:
                 draw([run_dir], run_dir / "plot.png")
             except OSError as error:
-                console.say(f"Cannot draw {_short(run_dir / 'plot.png')}: {error.strerror}.")
+                console.say(f"Cannot draw {place(run_dir / 'plot.png')}: {error.strerror}.")
     return 1 if failed else 128 + stops[0][0] if stops else 0
 
 
 def _score(mean: float) -> str:
     return "." if math.isnan(mean) else f"; mean score of the last 100 games {mean:.2f}."
-
-
-def _short(path: Path) -> str:
-    """Relative to where the user stands, if it lies below; one line."""
-    absolute, here = Path(os.path.abspath(path)), Path.cwd()
-    return one_line(absolute.relative_to(here) if absolute.is_relative_to(here) else absolute)
 
 
 class _Plotter:

@@ -12,7 +12,7 @@ from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.records import checkpoint, progress, run_directory
 from ga3c.settings.run import Settings
-from ga3c.text import one_line
+from ga3c.text import one_line, place
 
 LOOK_SECONDS = 2.0  # between two looks for a new checkpoint
 
@@ -70,7 +70,7 @@ def load(
     set_up_device("cpu", usable_cores())
     model = Model(spec, settings.learning, A3C(settings.learning), seed, xla=False)
     model.restore(arrays)
-    print(f"{one_line(spec.name)}: {one_line(path)}, {steps:,} steps of training", flush=True)
+    print(f"{one_line(spec.name)}: {place(path)}, {steps:,} steps of training", flush=True)
     return TrainedAgent(model, settings, spec.name, spec.frames_per_step, steps, path)
 
 

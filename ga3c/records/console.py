@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 
-from ga3c.records.outlet import NEW_LINE, Outlet
+from ga3c.records.outlet import END_SECONDS, NEW_LINE, Outlet
 from ga3c.text import Output, harmless
 
 KEPT_LINES = 20  # of what was said while a screen covered it
@@ -89,6 +89,10 @@ class Console:
                 self._outlet.write(NEW_LINE + self._line, replaces=True)
             else:
                 self._outlet.write(line + "\n")
+
+    def flush(self) -> None:
+        """Waits until what was said is written, but no longer than the end of the program does."""
+        self._outlet.wait(END_SECONDS)
 
     def end(self) -> None:
         """Leaves the live line behind, on a line of its own; or takes the terminal back from the screen."""

@@ -8,7 +8,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from ga3c.text import one_line
+from ga3c.text import one_line, place
 from ga3c.views.run_view import RunView
 from ga3c.views.text_charts import chart, curve, finite
 
@@ -84,7 +84,7 @@ def _state(view: RunView) -> tuple[str, str]:
 def _head(view: RunView, width: int) -> Group:
     rows = view.throughput
     state, style = _state(view)
-    first = Text.assemble((view.game, "bold"), "  ", (one_line(view.run_dir), QUIET))
+    first = Text.assemble((view.game, "bold"), "  ", (place(view.run_dir), QUIET))
     first.truncate(max(width - len(state) - 1, 1), overflow="ellipsis", pad=True)
     first = Text.assemble(first, " ", (state, style), no_wrap=True, overflow="ellipsis")
     remaining = view.remaining_seconds

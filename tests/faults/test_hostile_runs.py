@@ -1,0 +1,17 @@
+"""Runs of strangers, opened by every command that reads one: a sample, in a process of its own."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests import program
+
+
+@pytest.mark.parametrize("which", [("--every", "151"), ("--only", "stranger:Evil-v0")], ids=["sample", "strangers"])
+def test_no_run_does_harm(tmp_path, which):
+    command = [sys.executable, "-m", "tests.faults.hostile_runs", tmp_path / "runs", *which]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=program.ROOT, timeout=3 * program.HANG_SECONDS, check=False
+    )
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
