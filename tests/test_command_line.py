@@ -74,6 +74,15 @@ def test_bad_input_in_a_process_of_its_own(tmp_path):
     assert len(ended.stderr.strip().splitlines()) == 1
 
 
+def test_a_temporary_directory_with_too_long_a_name_is_said(tmp_path):
+    long = tmp_path / ("x" * 100)
+    long.mkdir()
+    ended = program.run("--game", "CartPole-v1", "--run-dir", tmp_path / "run", env={"TMPDIR": str(long)})
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("ga3c: Cannot start agents by way of ")
+    assert ended.stderr.count("\n") == 1
+
+
 def test_help_names_every_setting_with_its_default():
     ended = program.run("--help-all", env={"COLUMNS": "200"})
     assert ended.returncode == 0

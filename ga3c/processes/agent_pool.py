@@ -6,13 +6,14 @@ import multiprocessing
 import multiprocessing.forkserver
 import os
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 
 import numpy as np
 
-from ga3c.errors import TrainingFailed
+from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.prediction_queue import Order, PredictionQueue
 from ga3c.processes import agent_process, family
 from ga3c.processes.agent_handle import AgentHandle, cause_of_death
@@ -37,11 +38,15 @@ def start_forkserver() -> None:
     """Starts the small process that agents are forked from: it loads all they need, and no TensorFlow.
 
     Called from the main thread, early: it loads while the rest of the program does. It ignores the signals that
-    reach the whole process group; the server decides when agents end.
+    reach the whole process group; the server decides when agents end. Raises ConfigError.
     """
     multiprocessing.set_forkserver_preload(["ga3c.processes.agents_parent"])
     before = [signal.signal(number, signal.SIG_IGN) for number in agent_process.SERVER_SIGNALS]
-    multiprocessing.forkserver.ensure_running()
+    try:
+        multiprocessing.forkserver.ensure_running()
+    except OSError as error:  # the address of a socket is a path there, of some 100 characters at the most
+        place = tempfile.gettempdir()
+        raise ConfigError(f"Cannot start agents by way of {place}: {error}. Name another: TMPDIR=/tmp.") from error
     for number, handler in zip(agent_process.SERVER_SIGNALS, before, strict=True):
         signal.signal(number, handler)
 

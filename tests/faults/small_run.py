@@ -1,6 +1,5 @@
 """A run without agents and without TensorFlow: what a real one writes, in the same order, within milliseconds."""
 
-import io
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from ga3c.errors import ConfigError
 from ga3c.records import progress, run_directory, stats_writer
 from ga3c.records.columns import DECISION_COLUMNS, MESSAGE_COLUMNS
-from ga3c.records.console import Console
 from ga3c.records.disk import CsvLog, Disk, read_csv
 from ga3c.records.recovery import Recovery
 from ga3c.scheduling.counts import Counts
@@ -20,6 +18,7 @@ from ga3c.settings.run import Settings
 from ga3c.stats import Stats, Timings, Totals
 
 UPDATES_PER_CHECKPOINT, STEPS_PER_UPDATE = 2, 5
+SILENT = SimpleNamespace(say=lambda _: None, status=lambda *_, **__: None)  # a console
 ATTEMPTS = 3  # to save a checkpoint, as the server tries again
 
 
@@ -85,7 +84,7 @@ def play(
     stats, counts = Stats(begun.totals, begun.recent_scores), Counts(1, 1, 1)
     writer = stats_writer.StatsWriter(
         stats, directory, 1.0, 4, (), lambda: counts, lambda: (1, 1), lambda: (0, 0), lambda: 0.0,
-        Console(io.StringIO()), disk,
+        SILENT, disk,
     )  # fmt: skip
 
     def save() -> None:
