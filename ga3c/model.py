@@ -22,6 +22,8 @@ from ga3c.networks.standardization import Statistics
 from ga3c.rollout import EnvironmentSpec, column_axis, rollout_dtype
 from ga3c.settings.learning import LearningSettings
 
+_NOT_AT_ALL = np.float32(0)  # to explore
+
 
 class Update(NamedTuple):
     """What one `Model.train` did: the version of the weights it started from, and the algorithm's numbers by name.
@@ -44,12 +46,14 @@ class Weights(NamedTuple):
 class Model:
     """`predict` and `train` may be called from any number of threads. `version` counts the updates.
 
-    `algorithm` has what `algorithms.a3c.A3C` has.
+    `algorithm` has what `algorithms.a3c.A3C` has. `steps`: of play that the run has learnt from so far.
     """
 
-    def __init__(self, spec: EnvironmentSpec, settings: LearningSettings, algorithm, seed: int, xla: bool):
+    def __init__(
+        self, spec: EnvironmentSpec, settings: LearningSettings, algorithm, seed: int, xla: bool, steps: int = 0
+    ):
         self._spec, self._t_max, self._algorithm, self._xla = spec, settings.t_max, algorithm, xla
-        self.network_name = networks.resolve(settings.network, spec)
+        self.network_name = networks.resolve(settings.network, spec, settings.algorithm)
         standardize = settings.input_scaling == "standardized"
         self._network = networks.build(self.network_name, spec, seed, standardize)
         trained, others = (
@@ -59,6 +63,7 @@ class Model:
         # (version, weights): one reference, so that a reader never sees the one without the other.
         self._current = 0, Weights(trained, Statistics(*others) if others else ())
         self._optimizer = algorithm.initial_state(trained)
+        self._explore = tf.constant(algorithm.exploration(steps), tf.float32)
         self._training = threading.Lock()
         self._seed = np.random.SeedSequence(seed).generate_state(1).astype(np.int32)[0]
         self._predictions = 0
@@ -72,7 +77,8 @@ class Model:
     @functools.cached_property
     def _predict(self) -> Graph:
         states = tf.TensorSpec((None, *self._spec.observation_shape), self._spec.observation_dtype)
-        return Graph(self._predict_graph, (self._weights, states, tf.TensorSpec((2,), tf.int32)), self._xla)
+        seed, explore = tf.TensorSpec((2,), tf.int32), tf.TensorSpec((), tf.float32)
+        return Graph(self._predict_graph, (self._weights, states, seed, explore), self._xla)
 
     @functools.cached_property
     def _train(self) -> Graph:
@@ -107,9 +113,9 @@ class Model:
     def _apply(self, trained, statistics, observations):
         return self._network.stateless_call(trained, list(statistics), observations)[0]
 
-    def _predict_graph(self, weights, observations, seed):
+    def _predict_graph(self, weights, observations, seed, explore):
         outputs = self._apply(*weights, observations)
-        fields = self._algorithm.act(outputs, seed)
+        fields = self._algorithm.act(outputs, seed, explore)
         self._fields = tuple(fields)
         return *fields.values(), *outputs  # flat: to put names and tuples together again takes 20 us of each call
 
@@ -135,26 +141,29 @@ class Model:
         Returns: its fields of a rollout's row by name, [batch] each (`action` is one), and the version of the weights
         that said so. Under XLA the batch is one of `prediction_sizes`, or it is compiled first.
         """
-        arrays, version = self._run_predict(observations)
+        arrays, version = self._run_predict(observations, self._explore)
         return {name: array.numpy() for name, array in zip(self._fields, arrays, strict=False)}, version
 
     def policy(self, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sampled actions int32 [batch], logits float32 [batch, actions] and values float32 [batch]."""
-        arrays, _ = self._run_predict(observations)
+        """Sampled actions int32 [batch], logits float32 [batch, actions] and values float32 [batch].
+
+        Of action values: the best actions, the action values, and the best of them.
+        """
+        arrays, _ = self._run_predict(observations, _NOT_AT_ALL)
         action = arrays[self._fields.index("action")]
         return (*(array.numpy() for array in (action, *arrays[len(self._fields) :])),)
 
-    def _run_predict(self, observations: np.ndarray):
+    def _run_predict(self, observations: np.ndarray, explore: tf.Tensor | np.float32):
         version, weights = self._current
         # Two threads may draw the same number: the noise is of a batch, not of a step.
         self._predictions = (self._predictions + 1) % 2**31
         seed = np.array([self._seed, self._predictions], np.int32)
-        return self._predict(weights, tf.convert_to_tensor(observations), seed), version
+        return self._predict(weights, tf.convert_to_tensor(observations), seed, explore), version
 
     def train(self, batch: dict[str, np.ndarray], steps: int = 0) -> Update:
         """One update from what the algorithm learns from; left out where one of its numbers is not finite.
 
-        steps: of play that the run has learnt from so far; the learning rate falls with them.
+        steps: of play that the run has learnt from so far; the learning rate falls with them, and the exploration.
         """
         arrays = {name: batch[name] for name in self._algorithm.learns_from}
         with self._training:
@@ -165,6 +174,7 @@ class Model:
             applied = bool(np.isfinite(numbers).all())  # the gradient's norm is not, if any part of it is not
             if applied:
                 self._current, self._optimizer = (version + 1, weights), optimizer
+            self._explore = tf.constant(self._algorithm.exploration(steps), tf.float32)
         return Update(version, applied, dict(zip(self._numbers, numbers.tolist(), strict=True)))
 
     def prediction_sizes(self, envs: int, limit: int) -> list[int]:
@@ -179,12 +189,12 @@ class Model:
     def warm_up(self, prediction_sizes: list[int], columns: int) -> None:
         """Traces and compiles what the threads will call, before there are any. Changes no weight."""
         shape, dtype = self._spec.observation_shape, self._spec.observation_dtype
-        before = self._current, self._optimizer
+        before = self._current, self._optimizer, self._explore
         with quiet():
             for size in prediction_sizes or [1]:
-                self._run_predict(np.zeros((size, *shape), dtype))
+                self._run_predict(np.zeros((size, *shape), dtype), _NOT_AT_ALL)
             self.train(self._nothing(columns))
-        self._current, self._optimizer = before
+        self._current, self._optimizer, self._explore = before
 
     def state(self) -> dict[str, np.ndarray]:
         """Everything that training changes, as plain arrays by name; consistent while trainers run."""

@@ -84,9 +84,10 @@ class Buffer:
                     array[columns] = record[name]
                 else:
                     array[:length, columns] = record[name][:length]
-            # A truncation in the last row reads the value of the row after it.
-            if "value" in self._arrays:
-                self._arrays["value"][length:, columns] = record["bootstrap_value"]
+            # The last row reads the value of the row after it, or lets the network say what that is.
+            for name, after in (("value", "bootstrap_value"), ("observation", "last_observation")):
+                if length < len(record["valid"]) and name in self._arrays and after in self._arrays:
+                    self._arrays[name][length:, columns] = record[after]
         return self._arrays
 
 

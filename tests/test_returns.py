@@ -3,19 +3,15 @@
 import numpy as np
 import pytest
 
-from ga3c.algorithms.returns import Correction, lag_correction, lambda_returns
+from ga3c.algorithms.returns import lambda_returns
 
 
-def returns(reward, value, terminated, truncated, valid, bootstrap, discount, weight=1.0, correction=None):
-    """`lambda_returns` of one column, given as lists; `correction` too: newest values and weights."""
+def returns(reward, value, terminated, truncated, valid, bootstrap, discount, weight=1.0):
+    """`lambda_returns` of one column, given as lists."""
     columns = [np.array(x, np.float32)[:, None] for x in (reward, value)]
     flags = [np.array(x, bool)[:, None] for x in (terminated, truncated, valid)]
-    if correction:
-        correction = Correction(*(np.array(x, np.float32)[:, None] for x in correction))
     bootstrap = np.array([bootstrap], np.float32)
-    return lambda_returns(
-        *columns, *flags, bootstrap, discount=discount, return_lambda=weight, correction=correction
-    ).numpy()[:, 0]
+    return lambda_returns(*columns, *flags, bootstrap, discount=discount, return_lambda=weight).numpy()[:, 0]
 
 
 @pytest.mark.parametrize("discount", [0.0, 0.9, 1.0])
@@ -44,27 +40,6 @@ def test_lambda_goes_from_one_step_to_all():
     np.testing.assert_allclose(returns(*rollout, 0.5, weight=1.0), [1 + 0.5 * 13.5, 2 + 0.5 * 23, 3 + 20])
 
 
-def test_a_corrected_return_goes_so_far_from_the_newest_value_as_its_weight_says():
-    reward, value, no, yes, newest = [1, 2, 3], [10, 20, 30], [0] * 3, [1] * 3, [7, 8, 9]
-    rollout = (reward, value, no, no, yes, 40, 0.5, 0.5)
-    plain = returns(*rollout)
-    np.testing.assert_allclose(returns(*rollout, (newest, [1, 1, 1])), plain, rtol=1e-6)
-    np.testing.assert_allclose(returns(*rollout, (newest, [0, 0, 0])), newest)
-    last = 9 + 0.25 * (23 - 9)
-    middle = 8 + 0.5 * (2 + 0.5 * (15 + 0.5 * last) - 8)
-    np.testing.assert_allclose(
-        returns(*rollout, (newest, [1, 0.5, 0.25])), [1 + 0.5 * (10 + 0.5 * middle), middle, last], rtol=1e-6
-    )
-
-
-def test_weights_are_how_likely_an_action_is_now_against_then():
-    logits, values = np.log([[0.5, 0.5], [0.2, 0.8], [0.1, 0.9], [1.0, 1e-9]]).astype(np.float32), np.arange(4.0)
-    then = np.log([[0.5, 0.4], [0.3, 1.0]]).astype(np.float32)
-    found = lag_correction(logits, values.astype(np.float32), np.array([[0, 0], [1, 1]], np.int32), then)
-    np.testing.assert_array_equal(found.values, [[0, 1], [2, 3]])
-    np.testing.assert_allclose(found.weights, [[1, 0.5], [1, 1e-9]], rtol=1e-4)
-
-
 def naive(reward, value, terminated, truncated, valid, bootstrap, discount, return_lambda):
     """The return of each valid row of one column, NaN elsewhere: the mean of its n-step returns."""
     result = np.full(len(reward), np.nan)
@@ -85,11 +60,9 @@ def naive(reward, value, terminated, truncated, valid, bootstrap, discount, retu
     return result
 
 
-@pytest.mark.parametrize("return_lambda", [1.0, 0.9])
-@pytest.mark.parametrize("seed", range(20))
-def test_random_rollouts(seed, return_lambda):
-    rng = np.random.default_rng(seed)
-    steps, columns = int(rng.integers(1, 12)), 40
+def random_rollout(rng, columns):
+    """reward, value, terminated, truncated, valid [time, columns], and a last value [columns]."""
+    steps = int(rng.integers(1, 12))
     reward, value = rng.normal(size=(2, steps, columns)).astype(np.float32)
     bootstrap = rng.normal(size=columns).astype(np.float32)
     terminated, truncated = rng.random((2, steps, columns)) < 0.2
@@ -99,9 +72,14 @@ def test_random_rollouts(seed, return_lambda):
             valid[t, column] = not (valid[t - 1, column] and (terminated | truncated)[t - 1, column])
         length = int(rng.integers(1, steps + 1))  # a rollout may be short: Batch.fill pads it so
         valid[length:, column], value[length:, column] = False, bootstrap[column]
-    result = lambda_returns(
-        reward, value, terminated, truncated, valid, bootstrap, discount=0.9, return_lambda=return_lambda
-    ).numpy()
-    arrays = (reward, value, terminated, truncated, valid)
-    expected = [naive(*(a[:, c] for a in arrays), bootstrap[c], 0.9, return_lambda) for c in range(columns)]
+    return reward, value, terminated, truncated, valid, bootstrap
+
+
+@pytest.mark.parametrize("return_lambda", [1.0, 0.9])
+@pytest.mark.parametrize("seed", range(20))
+def test_random_rollouts(seed, return_lambda):
+    *arrays, bootstrap = random_rollout(np.random.default_rng(seed), columns=40)
+    result = lambda_returns(*arrays, bootstrap, discount=0.9, return_lambda=return_lambda).numpy()
+    expected = [naive(*(a[:, c] for a in arrays), bootstrap[c], 0.9, return_lambda) for c in range(40)]
+    valid = arrays[-1]
     np.testing.assert_allclose(result[valid], np.stack(expected, axis=1)[valid], rtol=1e-4, atol=1e-5)

@@ -29,12 +29,6 @@ def test_several_updates():
         np.testing.assert_allclose(ours.numpy(), by_loop, rtol=1e-4, atol=1e-5)
 
 
-def test_the_learning_rate_falls():
-    rates = [rmsprop.learning_rate(steps, 0.8, 100) for steps in (0, 100, 300)]
-    np.testing.assert_allclose(rates, [0.8, 0.4, 0.2])
-    assert rmsprop.learning_rate(10**9, 0.8, 0) == 0.8
-
-
 def test_the_arguments_stay_as_they_are():
     arguments = [(tf.Variable([value]),) for value in (1.0, 2.0, 3.0)]
     (new,), (square,), _ = rmsprop.update(*arguments, tf.constant(RATE), decay=DECAY, epsilon=EPSILON)

@@ -41,7 +41,8 @@ def test_rollouts_lie_side_by_side():
 def test_a_short_rollout_is_padded():
     arrays = buffer(2).fill([record(1, length=2), record(2)])
     np.testing.assert_array_equal(arrays["valid"][:, :ENVS], [[1, 1], [1, 1], [0, 0], [0, 0]])
-    np.testing.assert_array_equal(arrays["value"][:, 0], [1, 1, -1, -1])
+    for name in ("value", "observation"):  # what follows a rollout is what its last row looks ahead to
+        np.testing.assert_array_equal(arrays[name].reshape(T_MAX, 2 * ENVS, -1)[:, 0, 0], [1, 1, -1, -1])
     assert arrays["valid"][:, ENVS:].all()
     np.testing.assert_array_equal(arrays["value"][:, ENVS], [2, 2, 2, 2])
 

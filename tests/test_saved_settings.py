@@ -77,3 +77,12 @@ def test_whole_numbers_may_stand_for_others_and_what_is_missing_has_its_default(
     read = from_dict(saved)
     assert read.learning.discount == 1
     assert read.run == Settings().run
+
+
+def test_what_an_older_run_could_leave_out_is_left_out():
+    saved = to_dict(Settings())
+    saved["learning"]["lag_correction"] = False
+    assert from_dict(saved) == Settings()
+    saved["learning"]["lag_correction"] = True
+    with pytest.raises(ConfigError, match="another version"):
+        from_dict(saved)

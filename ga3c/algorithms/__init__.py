@@ -1,1 +1,14 @@
 """Algorithms: how to act, and what to learn from what was played, as pure functions of tensors."""
+
+from ga3c.algorithms.a2c import A2C, A2CVtrace
+from ga3c.algorithms.a3c import A3C
+from ga3c.algorithms.ppo import PPO
+from ga3c.algorithms.pqn import PQN
+from ga3c.settings.run import Settings
+
+_ALGORITHMS = {"a3c": A3C, "a2c": A2C, "a2c-vtrace": A2CVtrace, "ppo": PPO, "appo": PPO, "pqn": PQN}
+
+
+def make(settings: Settings):
+    """The algorithm that the settings name: what a `Model` is given. `a3c.A3C` says what it has."""
+    return _ALGORITHMS[settings.learning.algorithm](settings.learning, settings.run.steps)

@@ -5,18 +5,19 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from ga3c.algorithms import rmsprop
-from ga3c.algorithms.returns import lag_correction, lambda_returns
+from ga3c.algorithms import masked, rmsprop, schedules, softmax
+from ga3c.algorithms.clipping import clip
+from ga3c.algorithms.returns import lambda_returns
 from ga3c.settings.learning import LearningSettings
 
 REWARDED = ("reward", "value", "terminated", "truncated", "valid", "bootstrap_value")  # what the targets are made of
 
 
 class Loss(NamedTuple):
-    """Scalars, float32. `total` is summed over the batch; the others are of its valid steps, the losses means."""
+    """Scalars, float32, of the valid steps of a batch."""
 
-    total: tf.Tensor
-    policy: tf.Tensor
+    total: tf.Tensor  # what is made less: summed
+    policy: tf.Tensor  # from here on means
     value: tf.Tensor
     entropy: tf.Tensor
     mean_value: tf.Tensor
@@ -35,6 +36,7 @@ def loss(
     value_weight: float,
     log_epsilon: float,
     normalize_advantages: bool,
+    advantages: tf.Tensor | None = None,
 ) -> Loss:
     """-[log(pi(a) + eps) (R - V) + beta H] + value_weight (R - V)^2, summed over the valid steps.
 
@@ -47,33 +49,31 @@ def loss(
         actions: int32 [batch], as taken.
         returns: float32 [batch], the targets R.
         valid: bool [batch]; steps that are not valid count nothing.
+        advantages: float32 [batch], what the policy term takes for R - V; not given, that itself.
     """
     probabilities = tf.nn.softmax(logits)
     taken = tf.gather(probabilities, actions, batch_dims=1)
     error = returns - values
-    count = tf.maximum(tf.reduce_sum(tf.cast(valid, tf.float32)), 1.0)
-
-    def total(terms):
-        return tf.reduce_sum(tf.where(valid, terms, 0.0))
-
-    def variance(terms):
-        return total(tf.square(terms - total(terms) / count)) / count
-
-    advantages = tf.stop_gradient(error)
+    advantages = tf.stop_gradient(error if advantages is None else advantages)
     if normalize_advantages:
-        advantages = (advantages - total(advantages) / count) * tf.math.rsqrt(variance(advantages) + 1e-8)
+        advantages = masked.normalized(advantages, valid)
     policy = -tf.math.log(taken + log_epsilon) * advantages
     entropy = -tf.reduce_sum(probabilities * tf.math.log(probabilities + log_epsilon), axis=1)
     value = value_weight * tf.square(error)
     return Loss(
-        total=total(policy - entropy_weight * entropy + value),
-        policy=total(policy) / count,
-        value=total(value) / count,
-        entropy=total(entropy) / count,
-        mean_value=total(values) / count,
-        value_error=tf.sqrt(total(tf.square(error)) / count),
-        explained_variance=tf.maximum(1.0 - variance(error) / tf.maximum(variance(returns), 1e-8), -1.0),
+        total=masked.total(policy - entropy_weight * entropy + value, valid),
+        policy=masked.mean(policy, valid),
+        value=masked.mean(value, valid),
+        entropy=masked.mean(entropy, valid),
+        mean_value=masked.mean(values, valid),
+        value_error=masked.root_mean_square(error, valid),
+        explained_variance=masked.explained_variance(returns, values, valid),
     )
+
+
+def flat(field: tf.Tensor) -> tf.Tensor:
+    """[time, columns, ...] as [time * columns, ...]."""
+    return tf.reshape(field, (-1, *field.shape[2:]))
 
 
 class A3C:
@@ -82,22 +82,17 @@ class A3C:
     A network's outputs are (logits float32 [batch, actions], values float32 [batch]).
     """
 
-    learns_from = ("observation", "action", "log_probability", *REWARDED)
+    learns_from = ("observation", "action", *REWARDED)
 
-    def __init__(self, settings: LearningSettings):
-        self._settings = settings
+    act = staticmethod(softmax.act)
 
-    def act(self, outputs: tuple[tf.Tensor, tf.Tensor], seed: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Samples actions. Returns what goes into the rows that asked, [batch] each, by the names of their fields.
+    def __init__(self, settings: LearningSettings, run_steps: int | None = None):
+        """run_steps: after which the run ends."""
+        self._settings, self._run_steps = settings, run_steps
 
-        seed: int32 [2], of this batch alone.
-        """
-        logits, values = outputs
-        # Gumbel-max: the largest of logit + Gumbel noise is a sample of the softmax.
-        noise = tf.random.stateless_uniform(tf.shape(logits), seed, minval=1e-20)
-        actions = tf.argmax(logits - tf.math.log(-tf.math.log(noise)), axis=1, output_type=tf.int32)
-        log_probabilities = tf.gather(tf.nn.log_softmax(logits), actions, batch_dims=1)
-        return {"action": actions, "log_probability": log_probabilities, "value": values}
+    def exploration(self, steps: int) -> float:
+        """How much `act` is to explore after so many steps of play: nothing beyond what the policy does."""
+        return 0.0
 
     def initial_state(self, weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
         """What the optimizer keeps, before the first update."""
@@ -105,7 +100,7 @@ class A3C:
 
     def learning_rate(self, steps: int) -> float:
         """After so many steps of play."""
-        return rmsprop.learning_rate(steps, self._settings.learning_rate, self._settings.learning_rate_decay_steps)
+        return schedules.learning_rate(steps, self._settings, self._run_steps)
 
     def update(
         self,
@@ -119,26 +114,12 @@ class A3C:
 
         Returns: new weights, new state of the optimizer, and numbers by name (float32 []): the logs have those names.
         """
-        settings, observations = self._settings, batch["observation"]
+        settings = self._settings
         with tf.GradientTape() as tape:
             tape.watch(weights)
-            logits, values = apply(weights, tf.reshape(observations, (-1, *observations.shape[2:])))
-            found = loss(
-                logits,
-                values,
-                tf.reshape(batch["action"], (-1,)),
-                tf.reshape(self._returns(batch, logits, values), (-1,)),
-                tf.reshape(batch["valid"], (-1,)),
-                entropy_weight=settings.entropy_weight,
-                value_weight=settings.value_weight,
-                log_epsilon=settings.log_epsilon,
-                normalize_advantages=settings.normalize_advantages,
-            )
+            found = self._loss(apply, weights, batch)
         gradients = tape.gradient(found.total, weights)
-        norm, clipped = tf.linalg.global_norm(gradients), tf.constant(0.0)
-        if settings.gradient_clip_norm:
-            gradients, _ = tf.clip_by_global_norm(gradients, settings.gradient_clip_norm, use_norm=norm)
-            clipped = tf.cast(norm > settings.gradient_clip_norm, tf.float32)
+        gradients, norm, clipped = clip(gradients, settings.gradient_clip_norm)
         constants = {"decay": settings.rmsprop_decay, "epsilon": settings.rmsprop_epsilon}
         weights, state, steps = rmsprop.update(weights, state, gradients, learning_rate, **constants)
         numbers = {
@@ -155,11 +136,18 @@ class A3C:
         }
         return weights, state, numbers
 
-    def _returns(self, batch: dict[str, tf.Tensor], logits: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
-        """The targets [time, columns]; logits and values [time * columns, ...] are of the newest weights."""
-        settings, corrected = self._settings, None
-        if settings.lag_correction:
-            corrected = lag_correction(logits, values, batch["action"], batch["log_probability"])
-        fields = (batch[name] for name in REWARDED)
-        weights = {"discount": settings.discount, "return_lambda": settings.return_lambda}
-        return lambda_returns(*fields, **weights, correction=corrected)
+    def _loss(self, apply: Callable, weights: tuple[tf.Tensor, ...], batch: dict[str, tf.Tensor]) -> Loss:
+        settings = self._settings
+        logits, values = apply(weights, flat(batch["observation"]))
+        constants = {"discount": settings.discount, "return_lambda": settings.return_lambda}
+        return loss(
+            logits,
+            values,
+            flat(batch["action"]),
+            flat(lambda_returns(*(batch[name] for name in REWARDED), **constants)),
+            flat(batch["valid"]),
+            entropy_weight=settings.entropy_weight,
+            value_weight=settings.value_weight,
+            log_epsilon=settings.log_epsilon,
+            normalize_advantages=settings.normalize_advantages,
+        )

@@ -12,11 +12,6 @@ def initial_state(weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
     return tuple(tf.ones_like(weight) for weight in weights)
 
 
-def learning_rate(steps: int, start: float, decay_steps: int) -> float:
-    """The step size after so many steps of play: start / (1 + steps / decay_steps); constant where that is 0."""
-    return start / (1 + steps / decay_steps) if decay_steps else start
-
-
 def update(
     weights: tuple[tf.Tensor, ...],
     mean_squares: tuple[tf.Tensor, ...],

@@ -54,7 +54,8 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
     arguments = _resume_with_value(arguments)
     resume = value_of("--resume", arguments)
     if resume is None:
-        preset, protocol = value_of("--preset", arguments), value_of("--protocol", arguments)
+        preset = value_of("--preset", arguments) or value_of("--algorithm", arguments)  # their constants' name, too
+        protocol = value_of("--protocol", arguments)
         default = with_presets(Settings(), preset, protocol)
         settings, _ = _parse(arguments, default)
         run_dir = None
@@ -100,7 +101,7 @@ def run(arguments: list[str]) -> int:
     games = environments.make(settings.environment, 1, 0)
     spec = games.spec
     games.close()
-    networks.resolve(settings.learning.network, spec)
+    networks.resolve(settings.learning.network, spec, settings.learning.algorithm)
     console = Console()
     if run_dir is None:
         own_games.note(settings.environment.game)

@@ -18,10 +18,11 @@ class Graph:
             function, input_signature=signature, jit_compile=xla, autograph=False
         ).get_concrete_function()
         self._dtypes = [output.dtype for output in tf.nest.flatten(self._function.structured_outputs)]
-        self._on_gpu = bool(tf.config.list_logical_devices("GPU"))
+        loops = any("While" in operation.type for operation in self._function.graph.get_operations())
+        self._ordinary = loops or bool(tf.config.list_logical_devices("GPU"))
 
     def __call__(self, *arguments):
-        if self._on_gpu:
+        if self._ordinary:
             return self._function(*arguments)
         outputs = tf.raw_ops.PartitionedCall(
             args=tf.nest.flatten(arguments),

@@ -77,7 +77,9 @@ def since_first_update(rows: dict[str, np.ndarray]) -> np.ndarray:
 
 def measure_run(options: BenchmarkOptions) -> dict[str, float]:
     """The whole program: medians over the rows of its throughput.csv, one each second. Raises ConfigError."""
-    flags = to_flags(training_settings(options), Settings())
+    settings = training_settings(options)
+    flags = to_flags(replace(settings, learning=replace(settings.learning, preset="default")), Settings())
+    flags += ["--preset", "default"]  # the constants are those that the flags say
     flags += ["--log-seconds", "1", "--plot-seconds", "0"]
     with tempfile.TemporaryDirectory() as scratch, (Path(scratch) / "output.txt").open("w+") as output:
         run = Path(scratch) / "run"
@@ -131,14 +133,14 @@ def measure(options: BenchmarkOptions) -> dict[str, dict[str, float]]:
     games = environments.make(settings.environment, 1, 0)
     spec = games.spec
     games.close()
-    network = networks.resolve(settings.learning.network, spec)
+    network = networks.resolve(settings.learning.network, spec, settings.learning.algorithm)
 
     from ga3c.devices.device import set_up_device, threads  # isort: skip (first: it loads TensorFlow)
-    from ga3c.algorithms.a3c import A3C
+    from ga3c import algorithms
     from ga3c.model import Model
 
     on_gpu = set_up_device("auto", threads(network)) == "gpu"
-    model = Model(spec, settings.learning, A3C(settings.learning), seed=1, xla=on_gpu)
+    model = Model(spec, settings.learning, algorithms.make(settings), seed=1, xla=on_gpu)
     rounds = []
     for number in range(1, options.rounds + 1):
         # The stations between two halves of the run: where the machine's speed drifts, it drifts for both.

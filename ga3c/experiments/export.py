@@ -54,8 +54,7 @@ def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) 
 def command(settings: Settings) -> str:
     """What trains with these settings, seed included."""
     learning, environment = settings.learning, settings.environment
-    preset = "paper" if learning.preset == "paper" else None
-    usual = with_presets(Settings(), preset, "machado" if environment.protocol == "machado" else None)
+    usual = with_presets(Settings(), learning.preset, environment.protocol)
     usual = replace(
         usual,
         environment=replace(usual.environment, game="", protocol="paper"),

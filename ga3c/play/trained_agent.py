@@ -64,11 +64,11 @@ def load(
     games.close()
 
     from ga3c.devices.device import set_up_device  # isort: skip (first: it loads TensorFlow)
-    from ga3c.algorithms.a3c import A3C
+    from ga3c import algorithms
     from ga3c.model import Model
 
     set_up_device("cpu", usable_cores())
-    model = Model(spec, settings.learning, A3C(settings.learning), seed, xla=False)
+    model = Model(spec, settings.learning, algorithms.make(settings), seed, xla=False)
     model.restore(arrays)
     print(f"{one_line(spec.name)}: {place(path)}, {steps:,} steps of training", flush=True)
     return TrainedAgent(model, settings, spec.name, spec.frames_per_step, steps, path)

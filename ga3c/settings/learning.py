@@ -3,16 +3,30 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Network = Literal["auto", "small", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1", "mlp"]
+Network = Literal[
+    "auto", "small", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1", "mlp", "pqn", "pqn-mlp"
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class LearningSettings:
-    preset: Literal["default", "paper"] = "default"
-    """Defaults of the learning and scheduling settings. paper: the paper's constants and one game for each agent."""
+    algorithm: Literal["a3c", "a2c", "a2c-vtrace", "ppo", "appo", "pqn"] = "a3c"
+    """What is learned from what was played. a3c: GA3C's, a sum over the batch. a2c: the same as a mean, with the values
+    of the newest weights. a2c-vtrace: that, for steps of older policies (Espeholt et al. 2018).
+    ppo: proximal policy optimization, several passes over each batch (Schulman et al. 2017). appo: the same, of games
+    that nobody waits for (Stooke and Abbeel 2018). pqn: Q-learning without replay (Gallici et al. 2024)."""
+    preset: Literal["default", "paper", "a2c", "a2c-vtrace", "ppo", "appo", "pqn"] = "default"
+    """Defaults of the learning and scheduling settings. paper: the paper's constants and one game for each agent. The
+    others stand for the algorithm of their name and the constants of its paper; --algorithm sets them, too.
+    a2c: 16 games in lockstep, 5 steps, RMSProp at 7e-4 (Stooke and Abbeel 2018).
+    a2c-vtrace: games as by default, 20 steps, 1,200 in an update, RMSProp at 2.7e-3 (Dalton et al. 2020).
+    ppo: 8 games in lockstep, 128 steps, 4 epochs of 4 minibatches, clip 0.1, Adam at 2.5e-4 (Schulman et al. 2017).
+    appo: 8 games that nobody waits for, 256 steps, Adam at 6.25e-5, else as ppo (Stooke and Abbeel 2018).
+    pqn: 128 games in lockstep, 32 steps, 2 epochs of 32 minibatches, lambda 0.65, RAdam at 2.5e-4 (Gallici et al.
+    2024)."""
     network: Network = "auto"
     """The paper's small or large networks (section 5.1), or a small fully connected one (mlp).
-    auto: small for images, mlp for vectors."""
+    auto: small for images, mlp for vectors; with pqn its own, pqn and pqn-mlp."""
     input_scaling: Literal["standardized", "bytes"] = "standardized"
     """What images are to the network. standardized: less the mean state of the run, over four standard deviations.
     bytes: 0 to 255 becomes 0 to 1."""
@@ -25,25 +39,49 @@ class LearningSettings:
     """Discount of future rewards for each step (paper: gamma)."""
     return_lambda: float = 0.95
     """Weight of longer returns against shorter ones in the targets (lambda of GAE). 1: the n-step return (paper)."""
-    lag_correction: bool = False
-    """A step counts for less the less likely the newest policy is to repeat it (paper: not).
-    The weights are those of V-trace (Espeholt et al. 2018)."""
+    vtrace_rho_limit: float = 1.0
+    """a2c-vtrace: the most that a step counts which is more likely now than when it was taken (rho-bar)."""
+    vtrace_c_limit: float = 1.0
+    """a2c-vtrace: the same where a step passes on what came after it (c-bar). At most --vtrace-rho-limit."""
     normalize_advantages: bool = False
-    """Advantages of a batch get mean 0 and deviation 1 before they enter the policy's loss."""
+    """Advantages of a batch (ppo, appo: of a minibatch) get mean 0 and deviation 1 before they enter the policy's
+    loss."""
+    epochs: int = 4
+    """ppo, appo, pqn: passes over each batch."""
+    minibatches: int = 4
+    """ppo, appo, pqn: updates in each pass, with a part of the batch each."""
+    ppo_clip: float = 0.1
+    """ppo, appo: the policy's loss does not ask a step's probability to change by more than this share (epsilon)."""
+    value_clip: float = 0.0
+    """ppo, appo: nor the value's loss a value by more than this. 0: by whatever it likes (paper of PPO)."""
+    exploration_start: float = 1.0
+    """pqn: share of actions that are any action at the start (epsilon),"""
+    exploration_end: float = 0.001
+    """pqn: and from the end of its fall on, in a straight line."""
+    exploration_decay_steps: int = 1_000_000
+    """pqn: steps until the end of that fall."""
     entropy_weight: float = 0.004
     """Weight of the policy's entropy in the loss (paper: beta)."""
     value_weight: float = 0.1
     """Weight of the squared value error in the loss."""
     learning_rate: float = 8e-4
-    """Step size of RMSProp (paper: eta)."""
+    """Step size of RMSProp (paper: eta), of ppo and appo that of Adam, of pqn that of RAdam."""
     learning_rate_decay_steps: int = 1_000_000
     """The step size falls as 1 / (1 + steps / this), so to a half after so many. 0: it stays (paper)."""
+    learning_rate_schedule: Literal["inverse", "linear"] = "inverse"
+    """inverse: the step size falls as --learning-rate-decay-steps says. linear: in a straight line to 0 at --steps,
+    and where that is not given after --learning-rate-decay-steps."""
+    learning_rate_batch_steps: int = 0
+    """a2c: --learning-rate is for batches of so many steps, and grows with the square root of the batch (Stooke and
+    Abbeel 2018). 0: it is for any batch."""
     rmsprop_decay: float = 0.99
     """Decay of RMSProp's mean square (paper: alpha)."""
     rmsprop_epsilon: float = 1e-5
     """Added to the mean square inside the square root (paper: epsilon of Eq. 3)."""
+    adam_epsilon: float = 1e-5
+    """ppo, appo, pqn: added to the root of Adam's mean square."""
     gradient_clip_norm: float = 160.0
-    """The summed gradient is scaled down to this norm; 0: never (the paper needs none)."""
+    """The gradient, of a3c summed over the batch, is scaled down to this norm; 0: never (the paper needs none)."""
     log_epsilon: float = 1e-6
     """Added to probabilities inside logarithms (paper: epsilon of Eq. 5)."""
     seed: int = 0

@@ -5,36 +5,95 @@ from dataclasses import replace
 from ga3c.machine import usable_cores
 from ga3c.settings.run import Settings
 
+_PAPER = {
+    "input_scaling": "bytes",
+    "t_max": 5,
+    "minimum_batch_steps": 40,
+    "return_lambda": 1.0,
+    "normalize_advantages": False,
+    "learning_rate": 3e-4,
+    "learning_rate_decay_steps": 0,
+    "entropy_weight": 0.01,
+    "rmsprop_epsilon": 0.1,
+    "value_weight": 1.0,
+    "gradient_clip_norm": 0.0,
+}
+# Stooke and Abbeel 2018, section 5.3: 16 games, 5 steps, RMSProp at 7e-4 for that batch; what it does not say is as in
+# OpenAI Baselines' A2C, whose loss is a mean, too.
+_A2C = {
+    "algorithm": "a2c",
+    "input_scaling": "bytes",
+    "t_max": 5,
+    "minimum_batch_steps": 80,
+    "return_lambda": 1.0,
+    "learning_rate": 7e-4,
+    "learning_rate_decay_steps": 0,
+    "learning_rate_batch_steps": 80,
+    "entropy_weight": 0.01,
+    "value_weight": 0.5,
+    "rmsprop_epsilon": 1e-5,
+    "gradient_clip_norm": 0.5,
+}
+# Dalton et al. 2020 (CuLE), table 3: 1,200 steps in an update, 20 of each game. The rate is A2C's, for that batch.
+_A2C_VTRACE = {**_A2C, "algorithm": "a2c-vtrace", "t_max": 20, "minimum_batch_steps": 1200}
+# Schulman et al. 2017, table 5, with the epochs, minibatches and clipping of OpenAI Baselines' PPO2. Its value loss is
+# a half of a half of the mean square: 0.25 here.
+_PPO = {
+    "algorithm": "ppo",
+    "input_scaling": "bytes",
+    "t_max": 128,
+    "minimum_batch_steps": 1024,
+    "return_lambda": 0.95,
+    "normalize_advantages": True,
+    "epochs": 4,
+    "minibatches": 4,
+    "ppo_clip": 0.1,
+    "learning_rate": 2.5e-4,
+    "learning_rate_schedule": "linear",
+    "learning_rate_decay_steps": 10_000_000,
+    "adam_epsilon": 1e-5,
+    "entropy_weight": 0.01,
+    "value_weight": 0.25,
+    "gradient_clip_norm": 0.5,
+}
+# Stooke and Abbeel 2018, section 5.3: PPO of 256 steps, a rate four times smaller, and no schedule.
+_APPO = {
+    **_PPO,
+    "algorithm": "appo",
+    "t_max": 256,
+    "minimum_batch_steps": 2048,
+    "learning_rate": 2.5e-4 / 4,
+    "learning_rate_schedule": "inverse",
+    "learning_rate_decay_steps": 0,
+}
+# Gallici et al. 2024, Atari: epsilon falls during a tenth of 10 million steps, the rate does not.
+_PQN = {
+    "algorithm": "pqn",
+    "input_scaling": "bytes",
+    "t_max": 32,
+    "minimum_batch_steps": 4096,
+    "return_lambda": 0.65,
+    "epochs": 2,
+    "minibatches": 32,
+    "exploration_start": 1.0,
+    "exploration_end": 0.001,
+    "exploration_decay_steps": 1_000_000,
+    "learning_rate": 2.5e-4,
+    "learning_rate_decay_steps": 0,
+    "adam_epsilon": 1e-8,
+    "gradient_clip_norm": 10.0,
+}
+_LEARNING = {"paper": _PAPER, "a2c": _A2C, "a2c-vtrace": _A2C_VTRACE, "ppo": _PPO, "appo": _APPO, "pqn": _PQN}
+_GAMES = {"a2c": 16, "ppo": 8, "appo": 8, "pqn": 128}  # of the whole run
+
 
 def with_presets(settings: Settings, preset: str | None, protocol: str | None) -> Settings:
     """`settings` with the defaults that `--preset` and `--protocol` stand for put in."""
+    if preset in _LEARNING:
+        learning = replace(settings.learning, preset=preset, **_LEARNING[preset])
+        settings = replace(settings, learning=learning, schedule=replace(settings.schedule, **_schedule(preset)))
     if preset == "paper":
-        learning = replace(
-            settings.learning,
-            preset="paper",
-            input_scaling="bytes",
-            t_max=5,
-            minimum_batch_steps=40,
-            return_lambda=1.0,
-            lag_correction=False,
-            normalize_advantages=False,
-            learning_rate=3e-4,
-            learning_rate_decay_steps=0,
-            entropy_weight=0.01,
-            rmsprop_epsilon=0.1,
-            value_weight=1.0,
-            gradient_clip_norm=0.0,
-        )
-        schedule = replace(
-            settings.schedule,
-            envs_per_agent=1,
-            agents=max(32, usable_cores()),
-            predictors=2,
-            trainers=2,
-            policy_lag_limit_updates=0.0,
-        )
-        environment = replace(settings.environment, life_loss_terminates=False)
-        settings = replace(settings, environment=environment, learning=learning, schedule=schedule)
+        settings = replace(settings, environment=replace(settings.environment, life_loss_terminates=False))
     if protocol == "machado":
         environment = replace(
             settings.environment,
@@ -46,3 +105,16 @@ def with_presets(settings: Settings, preset: str | None, protocol: str | None) -
         )
         settings = replace(settings, environment=environment)
     return settings
+
+
+def _schedule(preset: str) -> dict:
+    """Scheduling settings of a preset. The number of games is part of the algorithm; they fill as many cores as go."""
+    if preset == "paper":
+        counts = {"envs_per_agent": 1, "agents": max(32, usable_cores()), "predictors": 2, "trainers": 2}
+        return {**counts, "policy_lag_limit_updates": 0.0}
+    if preset not in _GAMES:
+        return {}
+    games = _GAMES[preset]
+    agents = max(count for count in range(1, usable_cores() + 1) if games % count == 0)
+    sampling = "asynchronous" if preset == "appo" else "synchronised"
+    return {"sampling": sampling, "agents": agents, "envs_per_agent": games // agents, "controller": "off"}

@@ -8,6 +8,9 @@ from ga3c.errors import ConfigError
 from ga3c.settings.ranges import check
 from ga3c.settings.run import Settings
 
+# Settings of older runs that are no more, with the value that says nothing.
+_GONE = [("learning", "lag_correction", False)]
+
 
 def to_dict(settings: Settings) -> dict[str, dict]:
     """Settings as plain nested dictionaries, for config.json."""
@@ -19,11 +22,12 @@ def from_dict(saved: dict[str, dict]) -> Settings:
     groups = {}
     for group in fields(Settings):
         try:
-            groups[group.name] = made = group.default_factory(**saved[group.name])
+            values = {k: v for k, v in saved[group.name].items() if (group.name, k, v) not in _GONE}
+            groups[group.name] = made = group.default_factory(**values)
             for name, kind in get_type_hints(type(made)).items():
                 if not _is(getattr(made, name), kind):
                     raise TypeError(f"{name} is {reprlib.repr(getattr(made, name))}")
-        except (KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError) as error:
             raise ConfigError(f"These settings were written by another version of ga3c ({error}).") from error
     settings = Settings(**groups)
     check(settings)

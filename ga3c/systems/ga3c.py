@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ga3c.devices.device import set_up_device, threads  # isort: skip (first: it loads TensorFlow)
-from ga3c import machine, networks
-from ga3c.algorithms.a3c import A3C
+from ga3c import algorithms, machine, networks
 from ga3c.machine import usable_cores
 from ga3c.model import Model
 from ga3c.prediction_queue import PredictionQueue
@@ -49,7 +48,7 @@ class GA3C:
         slots = slots_needed(learning.t_max, envs, learning.minimum_batch_steps)
         self._rollouts_per_batch = slots - 2
         self._agents_fit = machine.check_agents_fit(self.counts.agents, slots * self._dtype.itemsize, envs)
-        self._algorithm = A3C(learning)
+        self._algorithm = algorithms.make(settings)
         self._predictions = PredictionQueue()
         self._training = TrainingQueue(self._dtype, self._rollouts_per_batch, self._algorithm.learns_from)
         self._agents = AgentPool(
@@ -72,10 +71,11 @@ class GA3C:
         self._agents.scale(self.counts.agents)
         games, agents = self.counts.agents * self._settings.schedule.envs_per_agent, self.counts.agents
         self._say(f"Starting {games} games in {agents} processes, and compiling the network: some seconds.")
-        network = networks.resolve(learning.network, self._spec)
+        network = networks.resolve(learning.network, self._spec, learning.algorithm)
         self.device = set_up_device(run.device, run.tensorflow_threads or threads(network))
         xla = run.xla == "on" or (run.xla == "auto" and self.device == "gpu")
-        self.model = Model(self._spec, learning, self._algorithm, self._seed + self._begun.totals.updates, xla)
+        seed, steps = self._seed + self._begun.totals.updates, self._begun.totals.trained_steps
+        self.model = Model(self._spec, learning, self._algorithm, seed, xla, steps)
         if arrays is not None:
             self.model.restore(arrays)
         envs = self._settings.schedule.envs_per_agent

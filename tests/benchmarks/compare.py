@@ -33,7 +33,7 @@ OTHERS = {
     "tuned-sync-a2c": [("sync_a2c.py", 32, [])],
     "sb3-a2c": [("sb3_a2c.py", 16, []), ("sb3_a2c.py", 32, [])],
 }
-NETWORKS = [name for name in get_args(Network) if name not in ("auto", "mlp")]
+NETWORKS = [name for name in get_args(Network) if name not in ("auto", "mlp", "pqn", "pqn-mlp")]
 
 
 @dataclass(frozen=True)

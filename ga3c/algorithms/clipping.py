@@ -1,0 +1,17 @@
+"""Gradients whose norm has a limit."""
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+
+def clip(gradients: Sequence[tf.Tensor], limit: float) -> tuple[Sequence[tf.Tensor], tf.Tensor, tf.Tensor]:
+    """Scales all gradients together down to the norm `limit`; 0: never.
+
+    Returns: the gradients, their norm before that, and 1.0 where they were scaled, else 0.0.
+    """
+    norm = tf.linalg.global_norm(gradients)
+    if not limit:
+        return gradients, norm, tf.constant(0.0)
+    clipped, _ = tf.clip_by_global_norm(gradients, limit, use_norm=norm)
+    return clipped, norm, tf.cast(norm > limit, tf.float32)

@@ -1,0 +1,35 @@
+"""Means over the valid steps of a batch, as pure functions of tensors [batch]."""
+
+import tensorflow as tf
+
+
+def total(terms: tf.Tensor, valid: tf.Tensor) -> tf.Tensor:
+    return tf.reduce_sum(tf.where(valid, terms, 0.0))
+
+
+def count(valid: tf.Tensor) -> tf.Tensor:
+    """Of the valid steps, float32; 1 where there is none."""
+    return tf.maximum(tf.reduce_sum(tf.cast(valid, tf.float32)), 1.0)
+
+
+def mean(terms: tf.Tensor, valid: tf.Tensor) -> tf.Tensor:
+    """0 without a valid step."""
+    return total(terms, valid) / count(valid)
+
+
+def variance(terms: tf.Tensor, valid: tf.Tensor) -> tf.Tensor:
+    return mean(tf.square(terms - mean(terms, valid)), valid)
+
+
+def normalized(terms: tf.Tensor, valid: tf.Tensor) -> tf.Tensor:
+    """Less their mean and over their standard deviation."""
+    return (terms - mean(terms, valid)) * tf.math.rsqrt(variance(terms, valid) + 1e-8)
+
+
+def root_mean_square(terms: tf.Tensor, valid: tf.Tensor) -> tf.Tensor:
+    return tf.sqrt(mean(tf.square(terms), valid))
+
+
+def explained_variance(returns: tf.Tensor, values: tf.Tensor, valid: tf.Tensor) -> tf.Tensor:
+    """1 - var(R - V) / var(R), -1 at the least: 1 is perfect, 0 what a constant has."""
+    return tf.maximum(1.0 - variance(returns - values, valid) / tf.maximum(variance(returns, valid), 1e-8), -1.0)

@@ -1,0 +1,59 @@
+"""Several passes over one batch, a piece at a time, as a pure function of tensors."""
+
+from collections.abc import Callable
+
+import tensorflow as tf
+
+from ga3c.algorithms import adam
+from ga3c.algorithms.clipping import clip
+from ga3c.settings.learning import LearningSettings
+
+CLIPPING = ("gradient_norm", "clipped_share")  # the norm before it was clipped; 1: it was
+
+
+def learn(
+    loss: Callable,
+    numbers: tuple[str, ...],
+    weights: tuple[tf.Tensor, ...],
+    state: tuple[tf.Tensor, ...],
+    learning_rate: tf.Tensor,
+    rows: dict[str, tf.Tensor],
+    settings: LearningSettings,
+    *,
+    rectified: bool,
+) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...], dict[str, tf.Tensor]]:
+    """One step of Adam with each minibatch of each epoch. Every epoch takes each row once, in an order of its own.
+
+    The order follows from the run's seed and from the updates so far, which Adam's state counts: the same seed and
+    the same batches give the same weights.
+
+    Args:
+        loss: of (weights, a minibatch of the rows): what to make less, and the values of `numbers`; float32 [].
+        rows: [batch, ...] each. "valid", bool [batch], is one of them; where the batch has no number of rows that
+            can be divided by the minibatches, rows that are not valid fill it up.
+
+    Returns: new weights, new state of Adam, and by name the means over the minibatches of `numbers` and CLIPPING.
+    """
+    count = tf.shape(rows["valid"])[0]
+    size, pieces = (count + settings.minibatches - 1) // settings.minibatches, settings.epochs * settings.minibatches
+    seed = tf.stack([settings.seed, state[0]])
+    noise = tf.random.stateless_uniform((settings.epochs, size * settings.minibatches), seed)
+    orders = tf.reshape(tf.argsort(noise), (pieces, size))
+
+    def step(piece, weights, state, totals):
+        order = orders[piece]
+        minibatch = {name: tf.gather(field, tf.minimum(order, count - 1)) for name, field in rows.items()}
+        minibatch["valid"] &= order < count
+        with tf.GradientTape() as tape:
+            tape.watch(weights)
+            total, found = loss(weights, minibatch)
+        gradients, norm, clipped = clip(tape.gradient(total, weights), settings.gradient_clip_norm)
+        weights, state = adam.update(
+            weights, state, gradients, learning_rate, epsilon=settings.adam_epsilon, rectified=rectified
+        )
+        return piece + 1, weights, state, totals + tf.stack([*found, norm, clipped])
+
+    names = (*numbers, *CLIPPING)
+    start = (tf.constant(0), weights, state, tf.zeros(len(names)))
+    _, weights, state, totals = tf.while_loop(lambda piece, *_: piece < pieces, step, start, parallel_iterations=1)
+    return weights, state, dict(zip(names, tf.unstack(totals / pieces), strict=True))

@@ -1,0 +1,38 @@
+"""PQN's networks (Gallici et al. 2024): each layer is normalized, so that they learn without a target network."""
+
+import math
+
+import keras
+from keras import layers
+
+from ga3c.networks.a3c import PixelConvolution, StandardizingConvolution
+
+
+def _normalized(hidden):
+    return layers.Activation("relu")(layers.LayerNormalization(epsilon=1e-6)(hidden))
+
+
+def _heads(observations, hidden, actions: int) -> keras.Model:
+    """Output: (action values [batch, actions], the largest of them [batch]), float32."""
+    q_values = layers.Dense(actions, name="q")(hidden)
+    return keras.Model(observations, (q_values, keras.ops.max(q_values, axis=1)))
+
+
+def images(observation_shape: tuple[int, int, int], actions: int, standardize: bool) -> keras.Model:
+    """32 filters 8x8 stride 4, 64 filters 4x4 stride 2, 64 filters 3x3, unpadded; 512 units. uint8 images."""
+    observations = keras.Input(observation_shape, dtype="uint8")
+    hidden, convolution = observations, StandardizingConvolution if standardize else PixelConvolution
+    for filters, kernel, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
+        hidden = _normalized(convolution(filters, kernel, stride, kernel_initializer="he_normal")(hidden))
+        convolution = layers.Conv2D
+    hidden = layers.Dense(512, kernel_initializer="he_normal")(layers.Flatten()(hidden))
+    return _heads(observations, _normalized(hidden), actions)
+
+
+def vectors(observation_shape: tuple[int, ...], actions: int) -> keras.Model:
+    """Two layers of 128 units. [batch, *observation_shape], any dtype."""
+    observations = keras.Input(observation_shape)
+    hidden = layers.Reshape((math.prod(observation_shape),))(observations)
+    for _ in range(2):
+        hidden = _normalized(layers.Dense(128, kernel_initializer="he_normal")(hidden))
+    return _heads(observations, hidden, actions)

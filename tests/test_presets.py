@@ -1,0 +1,55 @@
+"""Presets: which constants a name stands for, and what goes over them."""
+
+from dataclasses import fields
+from typing import get_args, get_type_hints
+
+import pytest
+
+from ga3c.commands.train import parse_settings
+from ga3c.settings import presets, ranges
+from ga3c.settings.learning import LearningSettings
+from ga3c.settings.run import Settings
+
+HINTS = get_type_hints(LearningSettings)
+NAMES = [name for name in get_args(HINTS["preset"]) if name not in ("default", "paper")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("cores", [1, 2, 6, 64])
+def test_the_games_of_a_preset_are_as_many_on_every_machine(name, cores, monkeypatch):
+    monkeypatch.setattr(presets, "usable_cores", lambda: cores)
+    settings = presets.with_presets(Settings(), name, None)
+    ranges.check(settings)
+    learning, schedule = settings.learning, settings.schedule
+    assert (learning.preset, learning.algorithm) == (name, name)
+    for field in fields(learning):
+        if get_args(HINTS[field.name]):
+            assert getattr(learning, field.name) in get_args(HINTS[field.name])
+    if name != "a2c-vtrace":
+        assert schedule.agents <= cores
+        assert schedule.agents * schedule.envs_per_agent * learning.t_max == learning.minimum_batch_steps
+
+
+def test_an_algorithm_brings_its_constants_unless_others_are_named():
+    by_algorithm, by_preset = (parse_settings([flag, "ppo"])[0] for flag in ("--algorithm", "--preset"))
+    assert by_algorithm == by_preset
+    assert (by_preset.learning.ppo_clip, by_preset.schedule.sampling) == (0.1, "synchronised")
+    assert parse_settings(["--algorithm", "a3c"])[0] == Settings()
+    plain = parse_settings(["--algorithm", "ppo", "--preset", "default"])[0]
+    assert (plain.learning.algorithm, plain.learning.learning_rate) == ("ppo", LearningSettings().learning_rate)
+    other = parse_settings(["--preset", "ppo", "--algorithm", "appo", "--epochs", "2"])[0].learning
+    assert (other.preset, other.algorithm, other.epochs, other.t_max) == ("ppo", "appo", 2, 128)
+
+
+def test_appo_is_ppo_with_a_quarter_of_the_rate_and_no_schedule():
+    ppo, appo = (presets.with_presets(Settings(), name, None) for name in ("ppo", "appo"))
+    assert appo.learning.learning_rate == ppo.learning.learning_rate / 4
+    assert (appo.learning.learning_rate_schedule, appo.learning.learning_rate_decay_steps) == ("inverse", 0)
+    assert appo.schedule.sampling == "asynchronous"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_help_says_what_it_stands_for(name, capsys):
+    with pytest.raises(SystemExit):
+        parse_settings(["--help"])
+    assert f"{name}: " in capsys.readouterr().out

@@ -1,0 +1,31 @@
+"""What falls with the steps of play."""
+
+import numpy as np
+import pytest
+
+from ga3c.algorithms import schedules
+from ga3c.settings.learning import LearningSettings
+
+
+def test_inverse_is_a_half_after_so_many_steps():
+    rates = [schedules.inverse(steps, 0.8, 100) for steps in (0, 100, 300)]
+    np.testing.assert_allclose(rates, [0.8, 0.4, 0.2])
+    assert schedules.inverse(10**9, 0.8, 0) == 0.8
+
+
+def test_linear_goes_from_start_to_end_and_stays_there():
+    found = [schedules.linear(steps, 1.0, 0.2, 100) for steps in (0, 50, 75, 100, 10**9)]
+    np.testing.assert_allclose(found, [1.0, 0.6, 0.4, 0.2, 0.2])
+    assert schedules.linear(10**9, 1.0, 0.2, 0) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("schedule", "run_steps", "expected"), [("inverse", 400, 0.4), ("linear", 400, 0.6), ("linear", None, 0.4)]
+)
+def test_a_linear_rate_ends_with_the_run_where_that_has_an_end(schedule, run_steps, expected):
+    settings = LearningSettings(
+        learning_rate=0.8,
+        learning_rate_decay_steps=200 if schedule == "linear" else 100,
+        learning_rate_schedule=schedule,
+    )
+    assert schedules.learning_rate(100, settings, run_steps) == pytest.approx(expected)
