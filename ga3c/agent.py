@@ -33,9 +33,18 @@ class Scores:
 
 
 def play(
-    envs, memory: AgentMemory, predictions: PredictionClient, training: TrainingClient, reward_clip: float
+    envs,
+    memory: AgentMemory,
+    predictions: PredictionClient,
+    training: TrainingClient,
+    reward_clip: float,
+    at_once: bool = False,
 ) -> None:
-    """Plays until the server says that it is enough, then ships what is left of the last rollout."""
+    """Plays until the server says that it is enough, then ships what is left of the last rollout.
+
+    `at_once`: a rollout is shipped when it is complete. Else it waits for its bootstrap value, which comes with the
+    answer to the row that follows it.
+    """
     slots = memory.slots
     t_max, count = slots["action"].shape[1:]
     scores = Scores(count)
@@ -82,8 +91,12 @@ def play(
         restarting = terminated | truncated
         row += 1
         if row == t_max or restarting.all():
-            complete = slot, row, transitions
             slots["last_observation"][slot] = observations
+            if at_once:
+                training.ship(slot, row, transitions, scores.take())
+                memory.shipped()
+            else:
+                complete = slot, row, transitions
             memory.now(Doing.WAITING_FOR_SLOT)
             slot, row, transitions = training.free_slot(), 0, 0
             memory.now(Doing.STEPPING)

@@ -3,6 +3,7 @@
 import struct
 import threading
 import time
+from collections.abc import Callable
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -79,8 +80,11 @@ class Request(NamedTuple):
 class PredictionQueue:
     """Closable; many agents write, many predictors take."""
 
-    def __init__(self):
+    def __init__(self, choose: Callable[[list[Request]], int] | None = None):
+        """`choose(waiting)`: how many are taken together, once it has sorted them. None: any that wait."""
+        self._choose = choose
         self._inbox = Inbox(lambda agent, data: Request(agent, *_REQUEST.unpack(data)))
+        self.look_again = self._inbox.look_again
         self.close = self._inbox.close
         self.retire_one = self._inbox.retire_one
         self.waiting = self._inbox.waiting
@@ -94,8 +98,11 @@ class PredictionQueue:
         self._inbox.disconnect(agent)
 
     def take(self, max_requests: int) -> list[Request]:
-        """Waits for one request and returns all that wait, up to `max_requests`; [] when the thread shall leave."""
-        return self._inbox.take(lambda waiting: min(len(waiting), max_requests))
+        """Waits for one request and returns all that wait, up to `max_requests`; [] when the thread shall leave.
+
+        Where it was given a rule, that says for which it waits.
+        """
+        return self._inbox.take(self._choose or (lambda waiting: min(len(waiting), max_requests)))
 
 
 class PredictionClient:

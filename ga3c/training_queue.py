@@ -3,7 +3,7 @@
 import struct
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -60,6 +60,11 @@ class Rollout(NamedTuple):
     def release(self) -> None:
         """Counts it as trained on, and hands the slot back to its agent."""
         self.agent.trained_steps += self.transitions
+        self.drop()
+
+    def drop(self) -> None:
+        """Hands the slot back to its agent, and counts it as lost."""
+        self.agent.memory.done()
         self.agent.held.discard(self.slot)  # before it is sent: the agent may ship it again at once
         self.agent.released_at = time.monotonic()
         self.agent.send(_SLOT.pack(self.slot))
@@ -79,16 +84,27 @@ class TrainingQueue:
     A replay memory can stand in its place: `next_batch`, `done`, `waiting`, `close`, `drop`.
     """
 
-    def __init__(self, dtype: np.dtype, rollouts_per_batch: int, fields: Sequence[str]):
-        """`dtype`: of a rollout. `fields`: those that the algorithm learns from."""
-        self._rollouts_per_batch = rollouts_per_batch
+    def __init__(
+        self,
+        dtype: np.dtype,
+        rollouts_per_batch: int,
+        fields: Sequence[str],
+        choose: Callable[[list[Rollout]], int] | None = None,
+        after: Callable[[], None] = lambda: None,
+    ):
+        """`dtype`: of a rollout. `fields`: those that the algorithm learns from.
+
+        `choose(waiting)`: how many are learned from together, once it has sorted them, and `rollouts_per_batch` at the
+        most. None: just so many. `after()` is called when a batch is done.
+        """
+        self._rollouts_per_batch, self._rule, self._after = rollouts_per_batch, choose, after
         self._new_buffer = lambda: Buffer(dtype, rollouts_per_batch, fields)
         self._buffers: list[Buffer] = []  # that nobody uses
         self._envs = dtype["action"].shape[1]
         self._inbox = Inbox(_parse)
         self.close, self.drop = self._inbox.close, self._inbox.drop
         self.retire_one = self._inbox.retire_one
-        self.waiting = self._inbox.waiting
+        self.waiting, self.look_again = self._inbox.waiting, self._inbox.look_again
 
     def connect(self, number: int, memory: AgentMemory, slots: int) -> "tuple[_Agent, TrainingClient]":
         """Admits an agent: the server's handle of it, and the client to give to its process."""
@@ -98,13 +114,17 @@ class TrainingQueue:
     def disconnect(self, agent: _Agent) -> None:
         self._inbox.disconnect(agent)
 
+    def _choose(self, waiting: list[Rollout]) -> int:
+        if self._rule and not self._inbox.closed:
+            return self._rule(waiting)
+        return self._rollouts_per_batch if len(waiting) >= self._rollouts_per_batch else 0
+
     def next_batch(self) -> Batch | None:
         """Waits for enough rollouts for one update and returns exactly those.
 
         Once closed it returns what is left, fewer than that in the end; None when the thread shall leave.
         """
-        wanted = self._rollouts_per_batch
-        rollouts = self._inbox.take(lambda waiting: wanted if len(waiting) >= wanted else 0)
+        rollouts = self._inbox.take(self._choose)
         if not rollouts:
             return None
         taken = time.monotonic()
@@ -122,6 +142,7 @@ class TrainingQueue:
         for rollout in batch.rollouts:
             rollout.release()
         self._buffers.append(batch.buffer)
+        self._after()
 
 
 class TrainingClient:

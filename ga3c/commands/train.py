@@ -121,9 +121,12 @@ def run(arguments: list[str]) -> int:
 
     from ga3c.server import Server
     from ga3c.systems.ga3c import GA3C
+    from ga3c.systems.synchronous import Synchronous
+
+    system = GA3C if settings.schedule.sampling == "asynchronous" else Synchronous
 
     try:
-        server = Server(GA3C, settings, run_dir, spec, console)
+        server = Server(system, settings, run_dir, spec, console)
     except ConfigError:
         console.flush()
         if not resumed:

@@ -75,10 +75,12 @@ class AgentPool:
         first_number: int,
         silence_seconds: float,
         say: Callable[[str], None],
+        at_once: bool = False,
     ):
+        """`at_once`: see `agent.play`."""
         self._settings, self._predictions, self._training = settings, predictions, training
         self._dtype, self._slots, self._seed, self._say = dtype, slots, seed, say
-        self._silence_seconds = silence_seconds
+        self._silence_seconds, self._at_once = silence_seconds, at_once
         # Not forked from this process: TensorFlow's threads would not survive that.
         self._processes = multiprocessing.get_context("forkserver")
         self._agents: dict[int, AgentHandle] = {}
@@ -154,6 +156,7 @@ class AgentPool:
                         memory,
                         prediction_client,
                         training_client,
+                        self._at_once,
                     ),
                     name=f"ga3c agent {number}",
                     daemon=True,
@@ -230,6 +233,7 @@ class AgentPool:
             _wake_forkserver()
             for agent in self._agents.values():
                 agent.prediction.order(Order.FINISH)
+            self._predictions.look_again()
             deadline = time.monotonic() + seconds
             for number, agent in list(self._agents.items()):
                 agent.process.join(max(0.0, deadline - time.monotonic()))

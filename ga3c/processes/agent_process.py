@@ -77,6 +77,7 @@ def main(
     memory: AgentMemory,
     predictions: PredictionClient,
     training: TrainingClient,
+    at_once: bool,
 ) -> None:
     """Entry point of the process. Ends when told to, or when the server is gone; says why if it fails."""
     agent, status = os.getpid(), 1
@@ -86,7 +87,7 @@ def main(
     try:
         envs = environments.make(settings, memory.slots["action"].shape[2], seed)
         yield_to_server()  # not before: on a busy machine the games would take minutes to start
-        play(envs, memory, predictions, training, settings.reward_clip)
+        play(envs, memory, predictions, training, settings.reward_clip, at_once)
         envs.close()
         status = 0
     except ServerGone:  # there is nobody left to report to

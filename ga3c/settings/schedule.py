@@ -10,8 +10,9 @@ from ga3c.machine import usable_cores
 class ScheduleSettings:
     sampling: Literal["asynchronous", "synchronised", "alternating"] = "asynchronous"
     """Who waits for whom (Stooke and Abbeel 2018, section 4.1). asynchronous: each agent asks when it is ready, and
-    plays on while the model learns. synchronised: all games step together, one prediction for all, and wait for each
-    update. alternating: so in two groups, of which one steps while the other is predicted for."""
+    plays on while the model learns. synchronised: all games step together, one prediction for all. alternating: so in
+    two groups, of which one steps while the other is predicted for. With both, agents wait for each update, which takes
+    one rollout of each (but not with a3c), the controller is off, and there is one predictor and one trainer."""
     agents: int = 0
     """Agent processes (paper: N_A). 0: one more than there are cores."""
     predictors: int = 1

@@ -45,12 +45,11 @@ class GA3C:
         self.counts: Counts = begun.counts
         self._dtype = rollout_dtype(spec, learning.t_max, envs)
         self._max_requests = max(1, schedule.max_prediction_batch // envs)
-        slots = slots_needed(learning.t_max, envs, learning.minimum_batch_steps)
-        self._rollouts_per_batch = slots - 2
-        self._agents_fit = machine.check_agents_fit(self.counts.agents, slots * self._dtype.itemsize, envs)
         self._algorithm = algorithms.make(settings)
-        self._predictions = PredictionQueue()
-        self._training = TrainingQueue(self._dtype, self._rollouts_per_batch, self._algorithm.learns_from)
+        # Of what follows a rollout it wants the state, or the value, which has to be predicted first.
+        self._at_once = "bootstrap_value" not in self._algorithm.learns_from
+        slots = self._connect()
+        self._agents_fit = machine.check_agents_fit(self.counts.agents, slots * self._dtype.itemsize, envs)
         self._agents = AgentPool(
             settings.environment,
             self._predictions,
@@ -61,9 +60,19 @@ class GA3C:
             begun.next_agent,
             schedule.agent_silence_seconds,
             say,
+            self._at_once,
         )
         self._threads: list[threading.Thread] = []
         self._stopping = self._started = False
+
+    def _connect(self) -> int:
+        """Makes the two queues. Returns how many slots an agent needs."""
+        learning = self._settings.learning
+        slots = slots_needed(learning.t_max, self._settings.schedule.envs_per_agent, learning.minimum_batch_steps)
+        self._rollouts_per_batch = slots - 2
+        self._predictions = PredictionQueue()
+        self._training = TrainingQueue(self._dtype, self._rollouts_per_batch, self._algorithm.learns_from)
+        return slots
 
     def start(self, arrays: dict[str, np.ndarray] | None) -> None:
         """Starts everything. The agents come first: they start their games while the model is compiled."""

@@ -118,6 +118,9 @@ class Inbox:
     def take(self, choose: Callable[[list[Any]], int]) -> list[Any]:
         """Waits until `choose(waiting messages)` is more than 0 and returns that many, oldest first.
 
+        `choose` is asked again whenever something has come, an agent has gone, or `look_again` was called. It may sort
+        and drop what waits.
+
         Returns [] to a thread that shall leave: because of `retire_one` or `drop`, or because the inbox is closed
         and empty. When closed, what is left in the end is handed out, even if `choose` would wait for more.
         """
@@ -170,6 +173,10 @@ class Inbox:
         """Ends the queue at once: nobody gets what is left."""
         self._dropped = True
         self.close()
+
+    def look_again(self) -> None:
+        """What a rule goes by has changed."""
+        self._wake()
 
     def _wake(self) -> None:
         self._wake_up.send_bytes(b"!")

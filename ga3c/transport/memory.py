@@ -37,6 +37,7 @@ class AgentMemory:
             ("core_ns", np.int64),
             ("requests", np.int64),  # sent to the prediction queue
             ("shipments", np.int64),  # rollouts sent to the training queue
+            ("trained", np.int64),  # of these, those that the server is done with
             ("last_words", "S8192"),  # UTF-8
         ]
     )
@@ -78,6 +79,15 @@ class AgentMemory:
     def shipments(self) -> int:
         """Rollouts; counted once they are sent."""
         return int(self._life["shipments"])
+
+    @property
+    def untrained(self) -> int:
+        """Rollouts that it has shipped, and the server is not done with."""
+        return self.shipments - int(self._life["trained"])
+
+    def done(self) -> None:
+        """The server is done with one more of its rollouts. Called by the server alone."""
+        self._life["trained"] += 1
 
     @property
     def doing(self) -> tuple[Doing, float]:

@@ -1,0 +1,79 @@
+"""Turns: which agents are predicted for together, and when; and which rollouts are learned from together.
+
+Synchronised sampling (Stooke and Abbeel 2018, section 4.1) makes one prediction for all agents once the last of them
+has asked; alternating sampling does so for each of two groups, of which one steps while the other is predicted for.
+
+In lockstep an agent begins a rollout only when its last one is trained on, and an update takes one rollout of every
+agent: each step is played with the weights of the last update, and policy lag is 0. An agent that joins, in the place
+of one that has died, begins after the next update. Nobody waits for one that is gone: what it shipped is lost with it.
+"""
+
+
+class Turns:
+    """The rules by which both queues choose; called with what waits, the oldest first, which they may sort or drop.
+
+    An agent is what the prediction queue knows of it. The rule for predictions runs in one thread at a time, and so
+    does that for rollouts.
+    """
+
+    def __init__(self, agents: int, groups: int, lockstep: bool):
+        """`agents`: that are waited for before the first prediction."""
+        self._expected, self._groups, self._lockstep = agents, groups, lockstep
+        self._players: dict = {}  # agent -> its group; replaced, never changed: the other thread reads it
+        self._newcomers: dict = {}  # its keys, in the order in which they came
+        self._updated = False  # since the newcomers came
+        self._served = -1  # the group that was predicted for last
+        self.ending = False  # agents are told to end: each is answered at once
+        self.on_change = lambda: None  # other agents play than before: the rule for rollouts has to be asked again
+
+    def updated(self) -> None:
+        """An update has been made, of all that was shipped."""
+        self._updated = True
+
+    def choose_requests(self, waiting: list) -> int:
+        """How many of the requests that wait are answered now, once they are sorted."""
+        waiting[:] = [request for request in waiting if not request.agent.gone]
+        if self.ending:
+            return len(waiting)
+        self._admit([request.agent for request in waiting])
+        due = {r.agent for r in waiting if not (self._lockstep and r.row == 0 and r.agent.memory.untrained)}
+        for group in sorted(range(self._groups), key=lambda one: one == self._served):
+            members = [agent for agent, of in self._players.items() if of == group]
+            if members and due.issuperset(members):
+                self._served = group
+                waiting.sort(key=lambda request: self._players.get(request.agent) != group)
+                return len(members)
+        return 0
+
+    def begin(self) -> None:
+        """Does not wait any longer for agents that are not there yet."""
+        self._expected = 1
+
+    @property
+    def waits_for_agents(self) -> bool:
+        """Some are there, and nothing was predicted yet."""
+        return bool(self._newcomers) and not self._players
+
+    def _admit(self, asking: list) -> None:
+        """Takes out who is gone, and in who may begin."""
+        players = {agent: group for agent, group in self._players.items() if not agent.gone}
+        newcomers = dict.fromkeys(a for a in [*self._newcomers, *asking] if a not in players and not a.gone)
+        updated, self._updated = self._updated, False
+        if updated or (bool(players) and not self._lockstep) or (not players and len(newcomers) >= self._expected):
+            for agent in newcomers:
+                sizes = [list(players.values()).count(group) for group in range(self._groups)]
+                players[agent] = sizes.index(min(sizes))
+            newcomers, self._expected = {}, 1
+        changed, self._players, self._newcomers = players.keys() != self._players.keys(), players, newcomers
+        if changed:
+            self.on_change()
+
+    def choose_rollouts(self, waiting: list) -> int:
+        """How many of the rollouts that wait are learned from now: one of every agent, or none."""
+        if self.ending:
+            return 0
+        players = {id(agent.memory) for agent in self._players}
+        for rollout in [rollout for rollout in waiting if id(rollout.agent.memory) not in players]:
+            rollout.drop()
+            waiting.remove(rollout)
+        return len(waiting) if len(waiting) == len(players) else 0
