@@ -36,6 +36,12 @@ class _Agent(Peer):
         self.held: set[int] = set()  # slots whose rollouts are read and not trained on yet
         self.released_at = 0.0  # time.monotonic()
 
+    def take_back(self, slot: int) -> None:
+        """A slot that is free again."""
+        self.held.discard(slot)  # before it is sent: the agent may ship it again at once
+        self.released_at = time.monotonic()
+        self.send(_SLOT.pack(slot))
+
     @property
     def settled(self) -> bool:
         """It has ended, and the trainers are done with all that it shipped."""
@@ -65,9 +71,7 @@ class Rollout(NamedTuple):
     def drop(self) -> None:
         """Hands the slot back to its agent, and counts it as lost."""
         self.agent.memory.done()
-        self.agent.held.discard(self.slot)  # before it is sent: the agent may ship it again at once
-        self.agent.released_at = time.monotonic()
-        self.agent.send(_SLOT.pack(self.slot))
+        self.agent.take_back(self.slot)
 
 
 def _parse(agent: _Agent, data: bytes) -> Rollout:
@@ -76,6 +80,33 @@ def _parse(agent: _Agent, data: bytes) -> Rollout:
     agent.read += 1
     agent.held.add(slot)
     return Rollout(agent, slot, length, transitions, tuple(ended), shipped)
+
+
+class Batches:
+    """Puts rollouts side by side, for one update each."""
+
+    def __init__(self, dtype: np.dtype, rollouts: int, fields: Sequence[str]):
+        """`rollouts`: in one batch at the most. `fields`: those that the algorithm learns from."""
+        self._new_buffer = lambda: Buffer(dtype, rollouts, fields)
+        self._buffers: list[Buffer] = []  # that nobody uses
+        self._envs = dtype["action"].shape[1]
+
+    def of(self, rollouts: Sequence[Rollout]) -> Batch:
+        taken = time.monotonic()
+        try:
+            buffer = self._buffers.pop()
+        except IndexError:  # one for each trainer
+            buffer = self._new_buffer()
+        arrays = buffer.fill([(rollout.record, rollout.length) for rollout in rollouts])
+        versions = np.concatenate([rollout.record["version"][: rollout.length] for rollout in rollouts])
+        columns = len(rollouts) * self._envs
+        return Batch(arrays, versions, rollouts, columns, taken, time.monotonic(), buffer)
+
+    def done(self, batch: Batch) -> None:
+        """Its slots go back to their agents. Not before: its arrays may be the slots."""
+        for rollout in batch.rollouts:
+            rollout.release()
+        self._buffers.append(batch.buffer)
 
 
 class TrainingQueue:
@@ -98,9 +129,7 @@ class TrainingQueue:
         most. None: just so many. `after()` is called when a batch is done.
         """
         self._rollouts_per_batch, self._rule, self._after = rollouts_per_batch, choose, after
-        self._new_buffer = lambda: Buffer(dtype, rollouts_per_batch, fields)
-        self._buffers: list[Buffer] = []  # that nobody uses
-        self._envs = dtype["action"].shape[1]
+        self._batches = Batches(dtype, rollouts_per_batch, fields)
         self._inbox = Inbox(_parse)
         self.close, self.drop = self._inbox.close, self._inbox.drop
         self.retire_one = self._inbox.retire_one
@@ -125,23 +154,11 @@ class TrainingQueue:
         Once closed it returns what is left, fewer than that in the end; None when the thread shall leave.
         """
         rollouts = self._inbox.take(self._choose)
-        if not rollouts:
-            return None
-        taken = time.monotonic()
-        try:
-            buffer = self._buffers.pop()
-        except IndexError:  # one for each trainer
-            buffer = self._new_buffer()
-        arrays = buffer.fill([(rollout.record, rollout.length) for rollout in rollouts])
-        versions = np.concatenate([rollout.record["version"][: rollout.length] for rollout in rollouts])
-        columns = len(rollouts) * self._envs
-        return Batch(arrays, versions, rollouts, columns, taken, time.monotonic(), buffer)
+        return self._batches.of(rollouts) if rollouts else None
 
     def done(self, batch: Batch) -> None:
-        """The batch is trained on: its slots go back to their agents. Not before: its arrays may be the slots."""
-        for rollout in batch.rollouts:
-            rollout.release()
-        self._buffers.append(batch.buffer)
+        """The batch is trained on."""
+        self._batches.done(batch)
         self._after()
 
 

@@ -97,7 +97,8 @@ def run(arguments: list[str]) -> int:
     settings, run_dir = parse_settings(arguments)
     if not settings.learning.seed:  # drawn once, written down, and kept over a resume
         settings = replace(settings, learning=replace(settings.learning, seed=random.randrange(1, 2**31)))
-    start_forkserver()
+    if not settings.schedule.serial:
+        start_forkserver()
     games = environments.make(settings.environment, 1, 0)
     spec = games.spec
     games.close()
@@ -121,9 +122,11 @@ def run(arguments: list[str]) -> int:
 
     from ga3c.server import Server
     from ga3c.systems.ga3c import GA3C
+    from ga3c.systems.serial import Serial
     from ga3c.systems.synchronous import Synchronous
 
     system = GA3C if settings.schedule.sampling == "asynchronous" else Synchronous
+    system = Serial if settings.schedule.serial else system
 
     try:
         server = Server(system, settings, run_dir, spec, console)

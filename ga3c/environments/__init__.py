@@ -10,6 +10,8 @@ import difflib
 import re
 import reprlib
 
+import numpy as np
+
 from ga3c.environments import atari, gymnasium
 from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
@@ -43,6 +45,11 @@ def resolve(name: str) -> tuple[str, str]:
     near = [by_plain_name[n] for n in difflib.get_close_matches(_plain(name), by_plain_name, n=3, cutoff=0.5)]
     hint = f" Nearest: {', '.join(near)}." if near else " ./run.sh games lists those there are."
     raise ConfigError(f"Unknown game {name!r}.{hint}")
+
+
+def first_seed(seed: int, agent: int) -> int:
+    """Of an agent's first game; the others follow. Runs whose seeds are neighbours share no games."""
+    return int(np.random.SeedSequence([seed, agent]).generate_state(1)[0] >> 1)
 
 
 def make(settings: EnvironmentSettings, count: int, seed: int, threads: int = 1):

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ga3c import environments
 from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.prediction_queue import Order, PredictionQueue
 from ga3c.processes import agent_process, family
@@ -152,7 +153,7 @@ class AgentPool:
                     target=agent_process.main,
                     args=(
                         self._settings,
-                        self._seed_of(number),
+                        environments.first_seed(self._seed, number),
                         memory,
                         prediction_client,
                         training_client,
@@ -166,10 +167,6 @@ class AgentPool:
             undo.pop_all()
         self.next_number = number + 1
         self._agents[number] = AgentHandle(process, prediction, training, memory, self._slots, deaths)
-
-    def _seed_of(self, number: int) -> int:
-        """Of an agent's first game; the others follow. Runs whose seeds are neighbours share no games."""
-        return int(np.random.SeedSequence([self._seed, number]).generate_state(1)[0] >> 1)
 
     def watch(self) -> None:
         """Replaces agents that have died or hang. Called every second or so.

@@ -13,6 +13,9 @@ class ScheduleSettings:
     plays on while the model learns. synchronised: all games step together, one prediction for all. alternating: so in
     two groups, of which one steps while the other is predicted for. With both, agents wait for each update, which takes
     one rollout of each (but not with a3c), the controller is off, and there is one predictor and one trainer."""
+    serial: bool = False
+    """Play, predict and learn in one thread, without agents' processes: slower, and the same weights each time from the
+    same seed and for as many steps."""
     agents: int = 0
     """Agent processes (paper: N_A). 0: one more than there are cores."""
     predictors: int = 1

@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ga3c.devices.device import set_up_device, threads  # isort: skip (first: it loads TensorFlow)
-from ga3c import algorithms, machine, networks
+from ga3c.systems.model_of import model_of  # isort: skip (first: it loads TensorFlow)
+from ga3c import algorithms, machine
 from ga3c.machine import usable_cores
-from ga3c.model import Model
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.predictor import predict
 from ga3c.processes.agent_pool import AgentPool
@@ -76,17 +75,10 @@ class GA3C:
 
     def start(self, arrays: dict[str, np.ndarray] | None) -> None:
         """Starts everything. The agents come first: they start their games while the model is compiled."""
-        run, learning = self._settings.run, self._settings.learning
         self._agents.scale(self.counts.agents)
         games, agents = self.counts.agents * self._settings.schedule.envs_per_agent, self.counts.agents
         self._say(f"Starting {games} games in {agents} processes, and compiling the network: some seconds.")
-        network = networks.resolve(learning.network, self._spec, learning.algorithm)
-        self.device = set_up_device(run.device, run.tensorflow_threads or threads(network))
-        xla = run.xla == "on" or (run.xla == "auto" and self.device == "gpu")
-        seed, steps = self._seed + self._begun.totals.updates, self._begun.totals.trained_steps
-        self.model = Model(self._spec, learning, self._algorithm, seed, xla, steps)
-        if arrays is not None:
-            self.model.restore(arrays)
+        self.device, self.model = model_of(self._settings, self._spec, self._algorithm, self._begun, arrays)
         envs = self._settings.schedule.envs_per_agent
         self._sizes = self.model.prediction_sizes(envs, self._max_requests * envs)
         self.model.warm_up(self._sizes, self._rollouts_per_batch * envs)

@@ -1,0 +1,27 @@
+"""The model that a system begins with."""
+
+import numpy as np
+
+from ga3c.devices.device import set_up_device, threads  # isort: skip (first: it loads TensorFlow)
+from ga3c import networks
+from ga3c.model import Model
+from ga3c.rollout import EnvironmentSpec
+from ga3c.settings.run import Settings
+
+
+def model_of(
+    settings: Settings, spec: EnvironmentSpec, algorithm, begun, arrays: dict[str, np.ndarray] | None
+) -> tuple[str, Model]:
+    """The device that it was put on, and the model; with the weights in `arrays`, if there are any.
+
+    `begun`: a `records.progress.Progress`. Raises ConfigError where the arrays are of another network.
+    """
+    run, learning = settings.run, settings.learning
+    network = networks.resolve(learning.network, spec, learning.algorithm)
+    device = set_up_device(run.device, run.tensorflow_threads or threads(network))
+    xla = run.xla == "on" or (run.xla == "auto" and device == "gpu")
+    seed, steps = learning.seed + begun.totals.updates, begun.totals.trained_steps
+    model = Model(spec, learning, algorithm, seed, xla, steps)
+    if arrays is not None:
+        model.restore(arrays)
+    return device, model
