@@ -473,8 +473,10 @@ def _be(arguments: list[str], here: Path, log: Path) -> None:
         traceback.print_exc()
     finally:
         with contextlib.suppress(BaseException):
-            sys.stdout.flush()
-            sys.stderr.flush()
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
+                if hasattr(stream, "wait"):  # a thread writes what a training run says
+                    stream.wait(HANG_SECONDS)
         os._exit(status or 0)
 
 
