@@ -35,7 +35,7 @@ ALLOWED = {
     "trainer": {"model", "rollout", "stats"},
     "processes": {*GROUND, *QUEUES, "agent", "environments"} - {"scheduling"},
     "records": GROUND | {"environments"},
-    "systems": {*GROUND, *STATIONS, *LEARNING, "processes"},
+    "systems": {*GROUND, *STATIONS, *LEARNING, "environments", "processes"},
     "server": GROUND | {"processes", "records"},
     "views": {"environments", "errors", "records", "settings", "text"},
     "play": {*READERS, *LEARNING, "environments", "errors", "machine", "model", "settings", "text"},
