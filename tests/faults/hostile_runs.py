@@ -247,7 +247,7 @@ def _bomb(path: Path) -> None:
     """Small, and 2 GB when it is unpacked."""
     with (
         zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file,
-        file.open("network/0.npy", "w") as one,
+        file.open("network/0.npy", "w", force_zip64=True) as one,
     ):
         np.lib.format.write_array_header_1_0(one, {"descr": "|u1", "fortran_order": False, "shape": (1 << 31,)})
         for _ in range(1 << 7):
@@ -258,7 +258,7 @@ def _promise(descr: str, shape: tuple) -> Callable[[Path], None]:
     """A member whose header says that it is large."""
 
     def put(path: Path) -> None:
-        with zipfile.ZipFile(path, "w") as file, file.open("network/0.npy", "w") as one:
+        with zipfile.ZipFile(path, "w") as file, file.open("network/0.npy", "w", force_zip64=True) as one:
             np.lib.format.write_array_header_1_0(one, {"descr": descr, "fortran_order": False, "shape": shape})
             one.write(bytes(1000))
 
