@@ -77,14 +77,13 @@ def main() -> int:
     options = parser.parse_args()
 
     from ga3c import environments
-    from ga3c.processes import agent_pool
-    from ga3c.processes.agent_pool import start_forkserver
+    from ga3c.processes import agent_pool, agents_start
     from ga3c.records.console import Console
     from ga3c.settings.game import EnvironmentSettings
     from ga3c.settings.run import RunSettings, Settings
     from ga3c.settings.schedule import ScheduleSettings
 
-    start_forkserver()
+    agents_start.start()
     settings = Settings(
         environment=EnvironmentSettings(game=options.game),
         schedule=ScheduleSettings(*REST, envs_per_agent=4, controller="off"),

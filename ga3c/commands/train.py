@@ -15,7 +15,7 @@ from ga3c import environments, networks
 from ga3c.commands.command_line import parse, value_of
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError, TrainingFailed
-from ga3c.processes.agent_pool import start_forkserver
+from ga3c.processes import agents_start
 from ga3c.records import run_directory
 from ga3c.records.columns import MESSAGE_COLUMNS
 from ga3c.records.console import Console
@@ -98,7 +98,7 @@ def run(arguments: list[str]) -> int:
     if not settings.learning.seed:  # drawn once, written down, and kept over a resume
         settings = replace(settings, learning=replace(settings.learning, seed=random.randrange(1, 2**31)))
     if not settings.schedule.serial:
-        start_forkserver()
+        agents_start.start()
     games = environments.make(settings.environment, 1, 0)
     spec = games.spec
     games.close()

@@ -15,7 +15,7 @@ from ga3c.errors import ConfigError
 from ga3c.experiments import station_costs
 from ga3c.experiments.runs import child_environment
 from ga3c.machine import usable_cores
-from ga3c.processes.agent_pool import start_forkserver
+from ga3c.processes import agents_start
 from ga3c.records.disk import read_csv
 from ga3c.rollout import EnvironmentSpec, slots_needed
 from ga3c.settings.game import EnvironmentSettings
@@ -129,7 +129,7 @@ def bound(costs: dict, on_gpu: bool) -> float:
 def measure(options: BenchmarkOptions) -> dict[str, dict[str, float]]:
     """Takes turns between the whole program and the stations, and says how it goes; figures by name."""
     settings = training_settings(options)
-    start_forkserver()
+    agents_start.start()
     games = environments.make(settings.environment, 1, 0)
     spec = games.spec
     games.close()

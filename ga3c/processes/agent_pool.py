@@ -3,10 +3,6 @@
 import contextlib
 import errno
 import multiprocessing
-import multiprocessing.forkserver
-import os
-import signal
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -14,9 +10,9 @@ from collections.abc import Callable
 import numpy as np
 
 from ga3c import environments
-from ga3c.errors import ConfigError, TrainingFailed
+from ga3c.errors import TrainingFailed
 from ga3c.prediction_queue import Order, PredictionQueue
-from ga3c.processes import agent_process, family
+from ga3c.processes import agent_process, agents_start, family
 from ga3c.processes.agent_handle import AgentHandle, cause_of_death
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.stats import Stats
@@ -33,29 +29,6 @@ WATCH_SECONDS = 3.0  # between two looks at the agents; if it was longer, the se
 # An agent that is not wanted any more pauses for so long before it ends: to start one costs seconds of a core, and
 # the controller, which measures two settings in turns, often wants it again.
 SPARE_SECONDS = 60.0
-
-
-def start_forkserver() -> None:
-    """Starts the small process that agents are forked from: it loads all they need, and no TensorFlow.
-
-    Called from the main thread, early: it loads while the rest of the program does. It ignores the signals that
-    reach the whole process group; the server decides when agents end. Raises ConfigError.
-    """
-    multiprocessing.set_forkserver_preload(["ga3c.processes.agents_parent"])
-    before = [signal.signal(number, signal.SIG_IGN) for number in agent_process.SERVER_SIGNALS]
-    try:
-        multiprocessing.forkserver.ensure_running()
-    except OSError as error:  # the address of a socket is a path there, of some 100 characters at the most
-        place = tempfile.gettempdir()
-        raise ConfigError(f"Cannot start agents by way of {place}: {error}. Name another: TMPDIR=/tmp.") from error
-    for number, handler in zip(agent_process.SERVER_SIGNALS, before, strict=True):
-        signal.signal(number, handler)
-
-
-def _wake_forkserver() -> None:
-    """A stopped one would keep waiting who starts an agent, or wants to know how one ended."""
-    with contextlib.suppress(AttributeError, TypeError, OSError):
-        os.kill(multiprocessing.forkserver._forkserver._forkserver_pid, signal.SIGCONT)
 
 
 def _too_many_files(error: Exception) -> bool:
@@ -162,7 +135,7 @@ class AgentPool:
                     name=f"ga3c agent {number}",
                     daemon=True,
                 )
-                _wake_forkserver()
+                agents_start.wake()
                 process.start()
             undo.pop_all()
         self.next_number = number + 1
@@ -174,7 +147,7 @@ class AgentPool:
         Raises TrainingFailed, with an agent's own error, when that does not help.
         """
         with self._lock:
-            _wake_forkserver()
+            agents_start.wake()
             now, before = time.monotonic(), self._watched
             self._watched = now
             if now - before > WATCH_SECONDS:  # everything was stopped together: let the agents go on first
@@ -195,7 +168,7 @@ class AgentPool:
                 if not agent.process.is_alive():
                     self._bury(number)
             if len(self._agents) < agents:
-                self._end_orphans()
+                agents_start.end_orphans()
             self._end_spare()
             self._fill_up()
 
@@ -227,7 +200,7 @@ class AgentPool:
         """Lets all agents ship what they have and end; kills those that have not after so many seconds."""
         with self._lock:
             self._wanted, self._closed = 0, True
-            _wake_forkserver()
+            agents_start.wake()
             for agent in self._agents.values():
                 agent.prediction.order(Order.FINISH)
             self._predictions.look_again()
@@ -237,7 +210,7 @@ class AgentPool:
                 if agent.process.is_alive():
                     agent.process.kill()
                 self._see_off(number)
-            self._end_orphans()
+            agents_start.end_orphans()
 
     def _see_off(self, number: int) -> None:
         agent = self._agents.pop(number)
@@ -247,12 +220,6 @@ class AgentPool:
         self._predictions.disconnect(agent.prediction)
         self._ended.append((agent.memory.steps, agent.training))
         self._core_seconds_ended += agent.memory.core_seconds
-
-    @staticmethod
-    def _end_orphans() -> None:
-        """Of agents that have died: what their games have started."""
-        if parent := multiprocessing.forkserver._forkserver._forkserver_pid:
-            family.end_adopted(parent, {process.pid for process in multiprocessing.active_children()})
 
     def core_seconds(self) -> float:
         """CPU time that all agents of this start have used."""

@@ -1,6 +1,6 @@
 """The process that agents are forked from: it outlives the server, and clears up after it, however that ended.
 
-Only this process imports this file (`agent_pool.start_forkserver`), and the import makes it what it is.
+Only this process imports this file (`agents_start.start`), and the import makes it what it is.
 """
 
 import atexit

@@ -1,0 +1,40 @@
+"""The server's side of the process that agents are forked from: it is started, woken, and rid of what agents left."""
+
+import contextlib
+import multiprocessing
+import multiprocessing.forkserver
+import os
+import signal
+import tempfile
+
+from ga3c.errors import ConfigError
+from ga3c.processes import agent_process, family
+
+
+def start() -> None:
+    """Starts the small process that agents are forked from: it loads all they need, and no TensorFlow.
+
+    Called from the main thread, early: it loads while the rest of the program does. It ignores the signals that
+    reach the whole process group; the server decides when agents end. Raises ConfigError.
+    """
+    multiprocessing.set_forkserver_preload(["ga3c.processes.agents_parent"])
+    before = [signal.signal(number, signal.SIG_IGN) for number in agent_process.SERVER_SIGNALS]
+    try:
+        multiprocessing.forkserver.ensure_running()
+    except OSError as error:  # the address of a socket is a path there, of some 100 characters at the most
+        place = tempfile.gettempdir()
+        raise ConfigError(f"Cannot start agents by way of {place}: {error}. Name another: TMPDIR=/tmp.") from error
+    for number, handler in zip(agent_process.SERVER_SIGNALS, before, strict=True):
+        signal.signal(number, handler)
+
+
+def wake() -> None:
+    """A stopped one would keep waiting who starts an agent, or wants to know how one ended."""
+    with contextlib.suppress(AttributeError, TypeError, OSError):
+        os.kill(multiprocessing.forkserver._forkserver._forkserver_pid, signal.SIGCONT)
+
+
+def end_orphans() -> None:
+    """Of agents that have died: what their games have started."""
+    if parent := multiprocessing.forkserver._forkserver._forkserver_pid:
+        family.end_adopted(parent, {process.pid for process in multiprocessing.active_children()})
