@@ -9,6 +9,7 @@ import flask
 from werkzeug.datastructures import ContentRange
 from werkzeug.wsgi import wrap_file
 
+RECORDED = "/recorded/"  # how their addresses begin
 KINDS = {".mp4": "video/mp4", ".gif": "image/gif"}
 
 
