@@ -53,6 +53,7 @@ def play(
 
     slot, row, transitions = training.free_slot(), 0, 0
     slots["observation"][slot, 0] = envs.reset()
+    memory.add_steps(0)  # CPU time of the start is none of a silence
     while True:
         predictions.ask(slot, row)
         memory.requested()

@@ -55,10 +55,10 @@ def core_seconds(process: int) -> float | None:
 
 
 def wants_core(process: int) -> bool:
-    """Whether any thread of a process runs, or would if a core were free. False where that is not known."""
-    for status in Path(f"/proc/{process}/task").glob("*/stat"):
+    """Whether any thread of a process runs, or would if a core or a disk were free. False where that is not known."""
+    for status in (PROC / f"{process}/task").glob("*/stat"):
         with contextlib.suppress(OSError):  # the thread has just ended
-            if status.read_bytes().rpartition(b")")[2].split()[0] == b"R":
+            if status.read_bytes().rpartition(b")")[2].split()[0] in b"RD":
                 return True
     return False
 

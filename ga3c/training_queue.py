@@ -32,15 +32,16 @@ class _Agent(Peer):
         self.number = number
         self.memory = memory
         self.trained_steps = 0  # of rollouts that the trainers are done with
-        self.read = 0  # rollouts
         self.held: set[int] = set()  # slots whose rollouts are read and not trained on yet
-        self.released_at = 0.0  # time.monotonic()
+        self.returned = 0  # slots
+        self.returned_at = 0.0  # time.monotonic()
 
     def take_back(self, slot: int) -> None:
         """A slot that is free again."""
         self.held.discard(slot)  # before it is sent: the agent may ship it again at once
-        self.released_at = time.monotonic()
         self.send(_SLOT.pack(slot))
+        self.returned_at = time.monotonic()
+        self.returned += 1  # once it is sent: a thread may get no core for long in between
 
     @property
     def settled(self) -> bool:
@@ -77,7 +78,6 @@ class Rollout(NamedTuple):
 def _parse(agent: _Agent, data: bytes) -> Rollout:
     slot, length, transitions, episodes, shipped = _HEADER.unpack_from(data)
     ended = (Episode(*_EPISODE.unpack_from(data, _HEADER.size + i * _EPISODE.size)) for i in range(episodes))
-    agent.read += 1
     agent.held.add(slot)
     return Rollout(agent, slot, length, transitions, tuple(ended), shipped)
 

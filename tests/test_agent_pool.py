@@ -22,6 +22,7 @@ from ga3c.processes.agent_process import NICENESS
 from ga3c.rollout import rollout_dtype
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.training_queue import TrainingQueue
+from ga3c.transport.memory import Doing
 from tests import program
 
 T_MAX, GAMES, SLOTS = 5, 2, 3
@@ -30,7 +31,7 @@ T_MAX, GAMES, SLOTS = 5, 2, 3
 class FewLines:
     """A server without a model: answers with action 0 and hands every slot back, while it is allowed to."""
 
-    def __init__(self, game="tests.tiny_environment:Match-v0", silence_seconds=1.0, seed=1):
+    def __init__(self, game="tests.tiny_environment:Match-v0", silence_seconds=60.0, seed=1):
         settings = EnvironmentSettings(game=game)
         spec = environments.make(settings, 1, 0).spec
         self.dtype = rollout_dtype(spec, T_MAX, GAMES)
@@ -111,7 +112,7 @@ def playing(few, *numbers):
 
 
 def test_a_stopped_agent_is_named_and_replaced(server):
-    few = server()
+    few = server(silence_seconds=1.0)
     few.pool.scale(2)
     few.watch_until(playing(few, 0, 1))
     stopped = few.process(0)
@@ -172,9 +173,24 @@ def test_an_agent_that_waits_for_an_answer_or_a_slot_is_not_at_fault(server, eve
     assert set(few.agents()) == {0, 1}
 
 
+def test_while_a_slot_is_on_its_way_back_its_agent_is_not_at_fault(server):
+    few = server(silence_seconds=0.5)
+    few.pool.scale(1)
+    few.watch_until(playing(few, 0))
+    agent, has_core = few.pool._agents[0], threading.Event()
+    send = agent.training.send
+    agent.training.send = lambda message: (has_core.wait(), send(message))
+    few.watch_until(lambda: agent.memory.doing[0] == Doing.WAITING_FOR_SLOT)
+    few.watch(1.5)
+    has_core.set()
+    assert few.said == []
+    steps = few.agents()[0]
+    few.watch_until(lambda: few.agents()[0] > steps)
+
+
 @pytest.mark.parametrize("event", ["answers", "releases"])
 def test_one_that_was_stopped_while_it_waited_is_noticed_once_it_is_served(server, event):
-    few = server()
+    few = server(silence_seconds=1.0)
     few.pool.scale(1)
     few.watch_until(playing(few, 0))
     getattr(few, event).clear()
@@ -188,7 +204,7 @@ def test_one_that_was_stopped_while_it_waited_is_noticed_once_it_is_served(serve
 
 
 def test_after_everything_was_stopped_together_nobody_is_at_fault(server):
-    few = server()
+    few = server(silence_seconds=1.0)
     few.pool.scale(1)
     few.watch_until(playing(few, 0))
     few.process(0).suspend()
@@ -200,7 +216,7 @@ def test_after_everything_was_stopped_together_nobody_is_at_fault(server):
 
 
 def test_a_hanging_agent_that_shall_leave_is_killed(server):
-    few = server()
+    few = server(silence_seconds=1.0)
     few.pool.scale(2)
     few.watch_until(playing(few, 0, 1))
     few.process(1).suspend()
@@ -211,7 +227,7 @@ def test_a_hanging_agent_that_shall_leave_is_killed(server):
 
 
 def test_an_agent_that_is_not_wanted_pauses_and_plays_on_when_it_is(server):
-    few = server()
+    few = server(silence_seconds=1.0)
     few.pool.scale(2)
     few.watch_until(playing(few, 0, 1))
     first = few.process(1)
@@ -276,6 +292,16 @@ def test_all_games_of_all_agents_have_seeds_of_their_own(server):
     assert not own & seeds(few, 3)
 
 
+def test_what_the_start_of_an_agent_took_is_known_before_its_first_step(server):
+    """Else it would count as silence of its first step, where cores are short."""
+    few = server()
+    few.answers.clear()
+    few.pool.scale(1)
+    few.watch_until(lambda: few.pool._agents[0].waits_for_server)
+    assert few.agents() == {0: 0}
+    assert few.pool._agents[0].memory.core_seconds > 0
+
+
 @pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="no other system says who wants a core")
 def test_an_agent_that_gets_no_core_is_slow_and_not_dead(server):
     """It shares a core with a program that takes nearly all of it, and is silent for long."""
@@ -303,7 +329,7 @@ def test_an_agent_that_gets_no_core_is_slow_and_not_dead(server):
 
 
 def test_an_endless_loop_in_a_game_is_noticed(server):
-    few = server("tests.tiny_environment:Endless-v0")
+    few = server("tests.tiny_environment:Endless-v0", silence_seconds=1.0)
     few.pool.scale(1)
     few.watch_until(lambda: few.said)
     assert "no sign of life" in few.said[0]
@@ -324,7 +350,7 @@ def test_agents_that_fail_end_it_with_their_own_traceback(server):
 def test_agents_that_die_soon_after_their_first_step_are_replaced_later_each_time_and_end_it(server, monkeypatch, game):
     monkeypatch.setattr(agent_pool, "DEATHS_LIMIT", 4)
     monkeypatch.setattr(agent_pool, "DELAY_SECONDS", 0.5)
-    few = server(f"tests.tiny_environment:{game}-v0")
+    few = server(f"tests.tiny_environment:{game}-v0", silence_seconds=1.0)
     few.pool.scale(1)
     few.watch_until(lambda: len(few.said) == 2)
     assert (few.agents(), few.pool.missing(), few.pool.starting()) == ({}, 1, 0)  # it waits: nobody starts
