@@ -5,6 +5,7 @@ import json
 import os
 import random
 import socket
+import threading
 import time
 import urllib.request
 
@@ -12,7 +13,7 @@ import psutil
 import pytest
 
 from ga3c.records.columns import DECISION_COLUMNS, EPISODE_COLUMNS, THROUGHPUT_COLUMNS
-from ga3c.views.dashboard import charts, serving
+from ga3c.views.dashboard import charts, runs, serving
 from ga3c.views.dashboard.page import MOST_NUMBERS
 from tests import program
 from tests.benchmarks.dashboard_clients import make_runs
@@ -323,6 +324,19 @@ def test_files_that_hang_hold_up_nobody_else(tmp_path):
     assert labels["Pong/slow 0"] == "Pong\nslow 0: is being read"
     assert served.stop() == 0
     assert not served.complaints()
+
+
+def test_slow_lists_of_recorded_games_are_waited_for_together(tmp_path, monkeypatch):
+    names = make_runs(tmp_path, runs=3, rows=1)
+    monkeypatch.setattr(runs, "PATIENCE_SECONDS", 20.0)
+    together = threading.Barrier(len(names))
+
+    def of_run(_, run):
+        together.wait(program.HANG_SECONDS)
+        return ((run.name, 1.0),)
+
+    monkeypatch.setattr(runs.films, "of_run", of_run)
+    assert len(runs.Runs(tmp_path).films(names)) == len(names)
 
 
 def test_a_run_that_comes_changes_and_goes(served):

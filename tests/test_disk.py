@@ -285,3 +285,15 @@ def test_a_description_of_any_content_is_refused_in_one_line(tmp_path, content):
     assert len(str(refusal.value)) < 1000
     (tmp_path / ".lock").write_text(content, errors="surrogateescape")
     assert run_directory.read_start(tmp_path) == {}
+
+
+def test_two_starts_may_make_the_same_directories(tmp_path, monkeypatch):
+    mkdir = os.mkdir
+
+    def after_another(path):
+        mkdir(path)
+        mkdir(path)
+
+    monkeypatch.setattr(files.os, "mkdir", after_another)
+    files.make_directory(tmp_path / "results" / "Pong" / "run")
+    assert (tmp_path / "results" / "Pong" / "run").is_dir()

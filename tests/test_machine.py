@@ -164,7 +164,7 @@ def test_limits_too_small_are_seen_before_the_start(tmp_path, limit, value, said
 
 
 @pytest.mark.parametrize(("states", "wanted"), [("SR", True), ("SD", True), ("SS", False), ("T", False)])
-def test_a_process_wants_a_core_while_one_of_its_threads_runs_or_waits_for_a_disk(monkeypatch, tmp_path, states, wanted):
+def test_one_of_whose_threads_runs_or_waits_for_a_disk_wants_a_core(monkeypatch, tmp_path, states, wanted):
     tasks = {f"proc/7/task/{7 + i}/stat": f"7 (R) x) {state} 1 7" for i, state in enumerate(states)}
     lay_out(monkeypatch, tmp_path, tasks)
     assert machine.wants_core(7) is wanted

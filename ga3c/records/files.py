@@ -176,7 +176,8 @@ def make_directory(path: Path) -> None:
         return
     except FileNotFoundError:
         make_directory(path.parent)
-        os.mkdir(path)
+        make_directory(path)  # another start may have made it meanwhile
+        return
     sync_directory(path.parent)
 
 

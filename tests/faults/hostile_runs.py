@@ -6,6 +6,7 @@ show what is left of it. It must not run anything that a run brings along, hang,
 promises, end in a traceback, send control characters to the terminal, or write into anybody else's file.
 """
 
+import argparse
 import contextlib
 import hashlib
 import itertools
@@ -40,6 +41,7 @@ LOGS = {
     "controller.csv": "reason",
     "messages.csv": "message",
 }
+PRECIOUS = "outside/precious.txt"  # none of the runs' business
 Spoil = Callable[[Path], None]
 
 
@@ -498,7 +500,7 @@ class Hostile:
         self.out = folder / "out"
         for path in (self.sound.parent, folder / "outside"):
             path.mkdir(parents=True)
-        (folder / "outside" / "precious.txt").write_text("precious\n" * 100)
+        (folder / PRECIOUS).write_text("precious\n" * 100)
         train = ["--game", "CartPole-v1", "--agents", "1", "--envs-per-agent", "4", "--steps", "3000", "--seed", "1"]
         done = program.run(*train, "--run-dir", self.sound, "--log-seconds", "0.5", "--checkpoint-seconds", "1")
         assert done.returncode == 0, done.stderr
@@ -561,18 +563,25 @@ def warm_up() -> None:
     import ga3c.views.plot  # noqa: F401
 
 
-def main(arguments: list[str]) -> int:
-    folder = Path(arguments[0]).absolute()
-    every = int(arguments[arguments.index("--every") + 1]) if "--every" in arguments else 1
-    only = arguments[arguments.index("--only") + 1] if "--only" in arguments else ""
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="is made, and must not be there; hostile runs there are made anew")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="one of N")
+    parser.add_argument("--only", default="", metavar="TEXT", help="those with this in 'COMMAND | RUN'")
+    options = parser.parse_args()
+    folder = options.folder.absolute()
+    if folder.exists() and not (folder / PRECIOUS).exists():
+        parser.error(f"{folder} is there already: name another")
     shutil.rmtree(folder, ignore_errors=True)
     hostile = Hostile(folder)
     warm_up()
     pairs = list(itertools.product(cases(hostile.sound), commands(Path(), Path())))
-    chosen = [(case, command) for case, command in pairs if only in f"{command} | {case.name}"][::every]
+    chosen = [pair for pair in pairs if options.only in f"{pair[1]} | {pair[0].name}"][:: options.every]
     print(f"{len(chosen)} of {len(pairs)}: {len(cases(hostile.sound))} runs, {len(commands(Path(), Path()))} commands")
     bad = 0
-    for case, command in chosen:
+    for number, (case, command) in enumerate(chosen, start=1):
+        if number % 50 == 0:
+            print(f"{number} of them", flush=True)
         for problem in hostile.problems(case, command):
             bad += 1
             print(f"{command} | {case.name}: {problem}", flush=True)
@@ -581,4 +590,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

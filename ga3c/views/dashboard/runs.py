@@ -80,8 +80,6 @@ class Runs:
     def look(self, names: Iterable[str]) -> dict[str, Run]:
         """Those of these that there are, in their order."""
         wanted = self._known(self._runs, names, lambda name: Fresh(_Reader(self.results / name), Run(reading=True)))
-        for one in wanted.values():
-            one.begin()  # all at once: those that are slow are waited for together
         return {name: one.get() for name, one in wanted.items()}
 
     def films(self, names: Iterable[str]) -> list[tuple[str, float]]:
@@ -98,7 +96,10 @@ class Runs:
         with self._lock:
             for gone in known.keys() - there:
                 del known[gone]
-            return {name: known.get(name) or known.setdefault(name, make(name)) for name in names if name in there}
+            wanted = {name: known.get(name) or known.setdefault(name, make(name)) for name in names if name in there}
+        for one in wanted.values():
+            one.begin()  # all at once: those that are slow are waited for together
+        return wanted
 
     def labelled(self, names: Iterable[str]) -> dict[str, Run]:
         """Those of these that can be read, by what they are called beside each other."""
