@@ -24,12 +24,46 @@ class Scores:
         self._lengths += moved
         for env in np.flatnonzero(ended):
             self.finished.append(Episode(float(self._scores[env]), int(self._lengths[env])))
-            self._scores[env] = self._lengths[env] = 0
+            self.restart(env)
+
+    def restart(self, envs: np.ndarray | int) -> None:
+        """These environments have begun a new game; what they have played of theirs is forgotten."""
+        self._scores[envs] = self._lengths[envs] = 0
 
     def take(self) -> list[Episode]:
         """The games that ended since the last call."""
         finished, self.finished = self.finished, []
         return finished
+
+
+def random_start(
+    envs, limit_steps: int, seed: int, memory: AgentMemory, scores: Scores
+) -> tuple[np.ndarray, np.ndarray]:
+    """Each game takes a random number of random steps, which nobody learns from: so start states are decorrelated.
+
+    Stooke and Abbeel 2018, section 5.3. All games step together: one that takes fewer begins anew when as many are
+    left. A game under way counts in `scores` with these steps, one that ended in them does not.
+
+    Returns: observations [env, ...], and which games are over: their next step only starts a new one.
+    """
+    observations, count = envs.reset(), memory.slots["action"].shape[2]
+    over = np.zeros(count, np.bool_)
+    random = np.random.default_rng([seed, 1])  # with the seed alone it would be the first game's own
+    steps = random.integers(limit_steps + 1, size=count)
+    for left in range(int(steps.max()), -1, -1):
+        begin = steps == left
+        if begin.any():
+            observations = envs.restart(begin)
+            scores.restart(begin)
+            over &= ~begin
+        if left:
+            actions = random.integers(envs.spec.actions, size=count, dtype=np.int32)
+            observations, rewards, terminated, truncated, _ = envs.step(actions)
+            scores.add(rewards, ~over, terminated | truncated)
+            over = terminated | truncated
+            memory.now(Doing.STARTING)  # a sign of life
+    scores.take()
+    return observations, over
 
 
 def play(
@@ -39,11 +73,13 @@ def play(
     training: TrainingClient,
     reward_clip: float,
     at_once: bool = False,
+    start_steps_limit: int = 0,
+    seed: int = 0,
 ) -> None:
     """Plays until the server says that it is enough, then ships what is left of the last rollout.
 
     `at_once`: a rollout is shipped when it is complete. Else it waits for its bootstrap value, which comes with the
-    answer to the row that follows it.
+    answer to the row that follows it. `start_steps_limit`, `seed`: of a `random_start`; 0 steps: none.
     """
     slots = memory.slots
     t_max, count = slots["action"].shape[1:]
@@ -52,7 +88,10 @@ def play(
     complete: tuple[int, int, int] | None = None  # slot, length, transitions; waits for its bootstrap value
 
     slot, row, transitions = training.free_slot(), 0, 0
-    slots["observation"][slot, 0] = envs.reset()
+    if start_steps_limit:
+        slots["observation"][slot, 0], restarting = random_start(envs, start_steps_limit, seed, memory, scores)
+    else:
+        slots["observation"][slot, 0] = envs.reset()
     memory.add_steps(0)  # CPU time of the start is none of a silence
     while True:
         predictions.ask(slot, row)

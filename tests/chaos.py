@@ -1,15 +1,18 @@
 """A real training run while things go wrong, and a look at the books afterwards.
 
     python tests/chaos.py --kills 200 --stops 50 --server-kills 10 --disk-full 3 --seed 1
+    python tests/chaos.py --algorithm ppo --sampling alternating --agents 2
 
 From a seeded schedule, agents are killed and stopped, the disk refuses every byte for a while, the server is killed
 without warning (some of the times while it writes a checkpoint) and the run resumed. The counts change every second;
 with --controller off they stay, and it says how soon after the last blow the speed was what it had been before the
-first. Ends with 1 if anything is wrong. Linux only: /proc tells it about processes.
+first. It says for how long nothing was learned, at the longest. Ends with 1 if anything is wrong. Linux only: /proc
+tells it about processes.
 """
 
 import argparse
 import contextlib
+import itertools
 import math
 import os
 import random
@@ -202,13 +205,23 @@ def recovery(run: Run, first: float, last: float) -> str:
     raise Wrong(f"{before:,.0f} steps/s before the first blow were not reached again after the last")
 
 
+def longest_pause(run: Run) -> float:
+    """Seconds from one row of throughput.csv with an update to the next; starts are not in it."""
+    rows = run.rows()
+    learned = rows["seconds"][rows["updates_per_second"] > 0]
+    return max((float(after - before) for before, after in itertools.pairwise(learned)), default=math.inf)
+
+
 def shared_memory() -> set[str]:
     return set(os.listdir("/dev/shm"))
 
 
 def chaos(options: argparse.Namespace, directory: Path) -> None:
     before = shared_memory()
-    arguments = ["--game", options.game, "--agents", "4", "--envs-per-agent", "4", "--controller", options.controller]
+    arguments = ["--algorithm", options.algorithm, "--sampling", options.sampling, "--game", options.game]
+    arguments += ["--agents", str(options.agents), "--envs-per-agent", "4"]
+    if options.sampling == "asynchronous":
+        arguments += ["--controller", options.controller or "paper"]
     arguments += ["--controller-seconds", "1", "--log-seconds", "1", "--plot-seconds", "0"]
     arguments += ["--checkpoint-seconds", str(CHECKPOINT_SECONDS)]
     arguments += ["--agent-silence-seconds", "2", "--stall-seconds", "20"]
@@ -245,7 +258,8 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
             raise Wrong("a traceback:\n" + "\n".join(run.output))
     finally:
         for process in run.processes():
-            process.kill()
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+                process.kill()
     pps = statistics.median(rate for rate in run.rows()["pps"] if rate > 0)
     speed = recovery(run, first, last) if options.controller == "off" else f"median {pps:,.0f} steps/s"
     lost, to_disk = (max(kind, default=0.0) for kind in (blows.lost_seconds, blows.lost_to_disk_seconds))
@@ -253,7 +267,8 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
         f"\n{options.kills} agents killed, {options.stops} stopped, disk full {options.disk_full} times, server "
         f"killed {blows.resumes} times and resumed (at most {lost:.1f} s of training lost each time, with a checkpoint "
         f"every {CHECKPOINT_SECONDS} s; {to_disk:.1f} s right after a full disk). "
-        f"{totals['steps']:,} steps, {totals['lost_steps']:,} more lost with agents; {speed}. The books balance."
+        f"{totals['steps']:,} steps, {totals['lost_steps']:,} more lost with agents; {speed}; at the longest "
+        f"{longest_pause(run):.1f} s without an update. The books balance."
     )
 
 
@@ -261,7 +276,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="Pong")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--controller", choices=("paper", "off"), default="paper")
+    parser.add_argument("--algorithm", default="a3c")
+    parser.add_argument("--sampling", default="asynchronous", help="alternating and synchronised: no controller")
+    parser.add_argument("--agents", type=int, default=4)
+    parser.add_argument("--controller", choices=("paper", "off"), help="without it paper, and no look at the speed")
     parser.add_argument("--kills", type=int, default=10, help="agents to kill")
     parser.add_argument("--stops", type=int, default=3, help="agents to stop (SIGSTOP)")
     parser.add_argument("--disk-full", type=int, default=1, help="times that the disk takes nothing for 3 s")

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from ga3c.agent import play
+from ga3c.agent import Scores, play, random_start
 from ga3c.prediction_queue import Order, PredictionQueue
 from ga3c.rollout import EnvironmentSpec, rollout_dtype
 from ga3c.training_queue import Episode, TrainingQueue
@@ -27,11 +27,16 @@ class Scripted:
         """`lives`: so many steps each; losing one does not end the game."""
         self.lengths, self.cut, self.life_steps = np.array(lengths), truncated, lives
         self.steps, self.games = np.zeros(len(lengths), int), np.zeros(len(lengths), int)
+        self.spec = EnvironmentSpec("Scripted", (1,), "float32", 2, 1)
 
     def _show(self):
         return (self.games * 100 + self.steps).astype(np.float32)[:, None]
 
     def reset(self):
+        return self._show()
+
+    def restart(self, envs):
+        self.games[envs], self.steps[envs] = 0, 0
         return self._show()
 
     def step(self, actions):
@@ -45,7 +50,7 @@ class Scripted:
         return self._show(), rewards, nothing if self.cut else ended, ended if self.cut else nothing, lost
 
 
-def played(envs, count, rollouts=0, reward_clip=1.0, answers=0, pauses=None):
+def played(envs, count, rollouts=0, reward_clip=1.0, answers=0, pauses=None, start_steps_limit=0):
     """Plays until `rollouts` rollouts are complete, or so many `answers` given, then tells the agent to finish.
 
     With a list of `pauses` the agent pauses before each rollout, and what it had shipped until then is noted there.
@@ -53,15 +58,13 @@ def played(envs, count, rollouts=0, reward_clip=1.0, answers=0, pauses=None):
     Values are the observations themselves, so a bootstrap value names the state it is of. Returns copies of
     (record, rollout), and the memory.
     """
-    spec = EnvironmentSpec("Scripted", (1,), "float32", 2, 1)
-    dtype = rollout_dtype(spec, T_MAX, count)
+    dtype = rollout_dtype(envs.spec, T_MAX, count)
     memory = AgentMemory(dtype, 4)
     predictions, training = PredictionQueue(), TrainingQueue(dtype, 1, ("valid",))
     handle, prediction_client = predictions.connect(memory)
     _, training_client = training.connect(0, memory, 4)
-    agent = threading.Thread(
-        target=play, args=(envs, memory, prediction_client, training_client, reward_clip), daemon=True
-    )
+    arguments = envs, memory, prediction_client, training_client, reward_clip, False, start_steps_limit, 3
+    agent = threading.Thread(target=play, args=arguments, daemon=True)
     taken = []
 
     def predictor():
@@ -193,3 +196,41 @@ def test_games_end_at_different_steps():
 def test_no_clipping_when_the_clip_is_zero():
     taken, _ = played(Scripted([7]), 1, rollouts=3, reward_clip=0.0)
     assert taken[0][0]["reward"].max() == 3
+
+
+def started(lengths, limit, seed):
+    """Random starts of Scripted games: what they show, which are over, and the scores."""
+    envs, scores = Scripted(lengths), Scores(len(lengths))
+    memory = AgentMemory(rollout_dtype(envs.spec, T_MAX, len(lengths)), 1)
+    observations, over = random_start(envs, limit, seed, memory, scores)
+    return observations[:, 0].astype(int), over, scores
+
+
+def test_games_start_after_different_numbers_of_random_steps_up_to_the_limit():
+    shown, over, scores = started([1000] * 64, 9, seed=1)
+    assert set(shown) == set(range(10))
+    assert not over.any()
+    np.testing.assert_array_equal(started([1000] * 64, 9, seed=1)[0], shown)
+    assert (started([1000] * 64, 9, seed=2)[0] != shown).any()
+    assert scores.finished == []
+
+
+def test_a_game_that_ends_in_the_random_steps_is_not_counted_and_the_next_one_is_whole():
+    shown, over, scores = started([3] * 64, 9, seed=1)
+    np.testing.assert_array_equal(over, shown % 100 == 3)
+    assert over.any()
+    assert not over.all()
+    assert scores.take() == []
+    rest = np.where(over, 0, 3 - shown % 100)  # to the end of what is under way
+    scores.add(rest * 3.0, rest > 0, rest > 0)
+    assert {score for score, _ in scores.take()} == {9.0}
+
+
+def test_nobody_learns_from_random_steps_and_first_games_have_their_true_scores():
+    taken, memory = played(Scripted([7] * 8), 8, rollouts=12, start_steps_limit=20)
+    assert memory.steps == sum(rollout.transitions for _, rollout in taken)
+    for record, rollout in taken:
+        for t in range(rollout.length):
+            assert (record["valid"][t] == (record["observation"][t, :, 0] % 100 < 7)).all()
+    assert len(set(taken[0][0]["observation"][0, :, 0])) > 3
+    assert {episode for _, rollout in taken for episode in rollout.episodes} == {Episode(21.0, 7)}

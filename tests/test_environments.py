@@ -200,6 +200,27 @@ def test_gymnasium_restarts_in_the_step_after_the_end():
     games.close()
 
 
+@pytest.mark.parametrize(("game", "most"), [("Breakout", 400), ("CartPole-v1", 100)])
+def test_one_game_starts_anew_and_the_others_stay_as_they_are(game, most):
+    games, random = environments.make(EnvironmentSettings(game=game), 3, 1), np.random.default_rng(1)
+    first = games.reset().copy()
+    for _ in range(most):
+        before, _, terminated, truncated, life_lost = games.step(random.integers(games.spec.actions, size=3))
+        which = terminated | truncated
+        if which.any() and not which.all():
+            break
+    before, after = before.copy(), games.restart(which).copy()
+    np.testing.assert_array_equal(after[~which], before[~which])
+    assert (after[which] != before[which]).any()
+    following, _, terminated, _, life_lost = games.step(np.zeros(3, np.int64))
+    assert not life_lost[which].any()
+    assert not terminated[which].any()
+    if game == "CartPole-v1":  # a restart would not have moved it by its speed
+        np.testing.assert_allclose(following[:, 0], after[:, 0] + 0.02 * after[:, 1], atol=1e-6)
+    assert first.shape == after.shape
+    games.close()
+
+
 def test_gymnasium_states_that_are_numbers_become_vectors():
     games = environments.make(EnvironmentSettings(game="FrozenLake-v1"), 2, 0)
     assert games.spec == ("FrozenLake-v1", (16,), "float32", 4, 1)

@@ -1,5 +1,7 @@
 """PPO against loops over its formulas and finite differences: the loss, the epochs, and what a model makes of both."""
 
+import threading
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -8,9 +10,13 @@ from ga3c import algorithms
 from ga3c.algorithms import minibatches, ppo
 from ga3c.algorithms.returns import lambda_returns
 from ga3c.model import Model
-from ga3c.rollout import EnvironmentSpec
+from ga3c.prediction_queue import PredictionQueue
+from ga3c.predictor import predict
+from ga3c.rollout import EnvironmentSpec, rollout_dtype
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import RunSettings, Settings
+from ga3c.stats import Stats, Totals
+from ga3c.transport.memory import AgentMemory
 from tests.test_a2c import ACTIONS, SIZE, WEIGHTS, apply, batch
 from tests.test_loss import differences, softmax
 
@@ -206,3 +212,21 @@ def test_a_model_learns_with_it_what_earns_a_reward(xla):
     assert np.mean([softmax(row)[2] for row in logits]) > 0.7
     if other:
         np.testing.assert_array_equal(logits, other.policy(fields["observation"][0])[1])
+
+
+def test_a_rollout_under_way_takes_up_the_newest_weights_at_its_next_step():
+    """APPO's do so every 64 steps, in the paper: here a predictor has no weights of its own."""
+    settings = LearningSettings(algorithm="appo", t_max=3, seed=1, learning_rate=0.01, epochs=1, minibatches=1)
+    spec = EnvironmentSpec("Test", (SIZE,), "float32", ACTIONS, 1)
+    model = Model(spec, settings, algorithms.make(Settings(learning=settings)), 1, False)
+    dtype = rollout_dtype(spec, 3, 1)
+    memory, queue = AgentMemory(dtype, 1), PredictionQueue()
+    _, client = queue.connect(memory)
+    arguments = queue, model, Stats(Totals()), dtype, 1, []
+    threading.Thread(target=predict, args=arguments, daemon=True).start()
+    for row in range(3):
+        client.ask(0, row)
+        client.wait()
+        assert model.train(batch(row)).applied
+    queue.close()
+    assert memory.slots["version"][0].tolist() == [0, 1, 2]

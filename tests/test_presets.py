@@ -48,6 +48,18 @@ def test_appo_is_ppo_with_a_quarter_of_the_rate_and_no_schedule():
     assert appo.schedule.sampling == "asynchronous"
 
 
+def test_start_states_are_decorrelated_where_the_paper_says_so_and_not_in_ga3c():
+    by_preset = {name: presets.with_presets(Settings(), name, None).environment for name in (*NAMES, "paper", None)}
+    assert {name for name, environment in by_preset.items() if environment.start_steps_limit} == {"a2c", "appo"}
+    assert not by_preset["paper"].life_loss_terminates
+
+
+def test_the_controller_is_off_without_a_word_where_nobody_has_asked_for_it():
+    assert parse_settings(["--sampling", "alternating"])[0].schedule.sampling == "alternating"
+    assert parse_settings(["--sampling", "alternating", "--controller", "off"])[0].schedule.controller == "off"
+    assert parse_settings(["--algorithm", "appo", "--controller", "on"])[0].schedule.controller == "on"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_help_says_what_it_stands_for(name, capsys):
     with pytest.raises(SystemExit):

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from ga3c.records import checkpoint
 from ga3c.scheduling.turns import Turns
 from tests import program
 from tests.program import TINY, Started
@@ -126,26 +127,34 @@ RUNS = {
     "pqn alternating": ["pqn", "--t-max", 20, "--steps", 40_000, "--exploration-decay-steps", 20_000, *SHORT_SIGHTED],
     "a2c-vtrace alternating": ["a2c-vtrace", "--steps", 60_000, *QUICK, *SHORT_SIGHTED],
     "a3c synchronised": ["a3c", "--steps", 60_000, *SHORT_SIGHTED],
+    "a2c synchronised": ["a2c", "--steps", 60_000, *QUICK, *SHORT_SIGHTED],
+    "appo asynchronous": ["appo", "--t-max", 32, "--steps", 60_000, "--learning-rate", 0.003],
 }
 
 
 @pytest.mark.parametrize("which", RUNS)
-def test_real_runs_learn_and_no_step_is_older_than_the_last_update(tmp_path, which):
+def test_real_runs_learn_and_in_lockstep_no_step_is_older_than_the_last_update(tmp_path, which):
     algorithm, *more = RUNS[which]
     sampling = which.split()[-1]
     arguments = ["--preset", "default", "--algorithm", algorithm, "--sampling", sampling, *more]
+    arguments += ["--start-steps-limit", 50]
     ended = program.run(*TINY, *arguments, "--run-dir", tmp_path / "run", "--log-seconds", 0.5, "--seed", 1)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "Controller: off" in ended.stdout
+    assert ("Controller: off" in ended.stdout) == (sampling != "asynchronous")
+    assert "8 games in 2 processes with up to 50 random steps each" in ended.stdout
+    games = program.rows(tmp_path / "run" / "episodes.csv")
+    assert {int(row["length_steps"]) for row in games} == {20}
     rows = program.rows(tmp_path / "run" / "throughput.csv")
-    if algorithm != "a3c":
+    if algorithm != "a3c" and sampling != "asynchronous":
         assert {float(row["max_policy_lag_updates"]) for row in rows} == {0.0}
     assert float(rows[-1]["mean_score"]) > SOLVED
+    assert int(rows[-1]["steps"]) == int(rows[-1]["trained_steps"])
     assert int(rows[-1]["lost_steps"]) == 0
 
 
-def test_in_lockstep_a_killed_agent_is_replaced_and_policy_lag_stays_0(tmp_path):
+def test_in_lockstep_a_killed_agent_is_replaced_a_killed_run_goes_on_and_policy_lag_stays_0(tmp_path):
     arguments = ["--algorithm", "ppo", "--preset", "default", "--sampling", "alternating", "--log-seconds", 0.5]
+    arguments += ["--checkpoint-seconds", 1]
     started = Started(tmp_path / "log", *TINY, *arguments, "--run-dir", tmp_path / "run")
 
     def trained():
@@ -160,6 +169,14 @@ def test_in_lockstep_a_killed_agent_is_replaced_and_policy_lag_stays_0(tmp_path)
         os.kill(started.agents()[0].pid, number)
         started.wait_for(lambda: started.log.read_text().count("takes its place") == deaths)  # noqa: B023
         goes_on()
+    assert "The learning rate falls" not in started.log.read_text()
+    assert started.stop(signal.SIGKILL) == -signal.SIGKILL
+    assert not started.left_over()
+    started = Started(tmp_path / "again", "--resume", tmp_path / "run", "--learning-rate-schedule", "linear")
+    goes_on()
+    assert "falls to 0 at 1,000,000 steps" in started.log.read_text()
     assert started.stop() == 130
     rows = program.rows(tmp_path / "run" / "throughput.csv")
     assert {float(row["max_policy_lag_updates"]) for row in rows} <= {0.0}
+    totals = checkpoint.load_newest(tmp_path / "run" / "checkpoints")[2]["totals"]
+    assert totals["made_steps"] == totals["trained_steps"] + totals["lost_steps"]

@@ -75,6 +75,8 @@ class PPO:
     row, which nobody has acted in yet, among them.
 
     APPO is the same on asynchronous experience: the probabilities are those of sampling, whichever weights that had.
+    Every prediction takes the newest weights, so a rollout goes on with those of an update at its next step; in the
+    paper it does so every 64 steps.
     """
 
     learns_from = (

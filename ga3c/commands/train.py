@@ -76,6 +76,10 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
             games = f"{saved.environment.game}, not of {settings.environment.game}"
             raise ConfigError(f"The run in {run_dir} is of {games}: leave --game out.")
     ranges.check(settings)
+    asked, schedule = value_of("--controller", arguments) or "off", settings.schedule
+    if asked != "off" and (schedule.serial or schedule.sampling != "asynchronous"):
+        mode = "--serial" if schedule.serial else f"--sampling {schedule.sampling}"
+        raise ConfigError(f"--controller {asked} does not go with {mode}, where the counts stay: leave it out.")
     if run_dir is None:
         own_games.import_named(settings.environment.game)
     else:
@@ -157,6 +161,9 @@ def run(arguments: list[str]) -> int:
             f"{model.network_name} network, {model.parameters:,} parameters, on the {server.system.device}; "
             f"seed {settings.learning.seed}."
         )
+        end = settings.learning.learning_rate_decay_steps
+        if settings.learning.learning_rate_schedule == "linear" and end and settings.run.steps is None:
+            console.say(f"The learning rate falls to 0 at {end:,} steps: then learning ends. --steps moves that.")
         server.serve(_Plotter(run_dir, settings.run.plot_seconds).tick)
     except TrainingFailed as failure:
         failed = True

@@ -65,6 +65,12 @@ class AtariEnvironments:
         self._lives = info["lives"]
         return self._channels_last(observations)
 
+    def restart(self, envs: np.ndarray) -> np.ndarray:
+        """Starts a new game in the marked copies (bool [count], one at the least). Returns all observations."""
+        observations, info = self._env.reset(options={"reset_mask": envs})
+        self._lives = info["lives"]
+        return self._channels_last(observations)
+
     def step(self, actions: np.ndarray):
         observations, rewards, terminated, truncated, info = self._env.step(actions)
         life_lost = (info["lives"] < self._lives) & self._life_loss_terminates

@@ -152,6 +152,10 @@ class GymnasiumEnvironments:
     def reset(self) -> np.ndarray:
         return self._convert(self.env.reset(seed=self._seeds)[0])
 
+    def restart(self, envs: np.ndarray) -> np.ndarray:
+        """Starts a new game in the marked copies (bool [count], one at the least). Returns all observations."""
+        return self._convert(self.env.reset(options={"reset_mask": envs})[0])
+
     def step(self, actions: np.ndarray):
         observations, rewards, terminated, truncated, _ = self.env.step(actions + self._first_action)
         return self._convert(observations), rewards, terminated, truncated, np.zeros_like(terminated)

@@ -87,7 +87,8 @@ def main(
     try:
         envs = environments.make(settings, memory.slots["action"].shape[2], seed)
         yield_to_server()  # not before: on a busy machine the games would take minutes to start
-        play(envs, memory, predictions, training, settings.reward_clip, at_once)
+        limit = settings.start_steps_limit
+        play(envs, memory, predictions, training, settings.reward_clip, at_once, limit, seed)
         envs.close()
         status = 0
     except ServerGone:  # there is nobody left to report to

@@ -2,6 +2,10 @@
 
 A rule decides: `tuner.Tuner`, or `paper_rule.PaperRule`. It knows neither clock nor threads: it is told the
 running totals once a period, and says which setting it wants until the next.
+
+With synchronised and alternating sampling there is none. In lockstep an update takes one rollout of every agent, so
+another number of agents is another batch size: it changes what is learned, not only how fast. And as all wait for each
+other, a second predictor or trainer would have nothing to do.
 """
 
 import threading

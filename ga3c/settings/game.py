@@ -20,6 +20,9 @@ class EnvironmentSettings:
     """Frames stacked into one state."""
     no_op_max_steps: int = 30
     """A game starts with 1 to this many no-ops; 0: none."""
+    start_steps_limit: int = 0
+    """Before it is learned from, each game of an agent takes 0 to this many steps at random, so that games are not
+    all at the same point (Stooke and Abbeel 2018, section 5.3). They are in the score of that game. 0: none."""
     sticky_action_probability: float = 0.0
     """Chance that the emulator repeats the previous action instead."""
     full_action_set: bool = False

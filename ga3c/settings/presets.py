@@ -84,6 +84,9 @@ _PQN = {
     "gradient_clip_norm": 10.0,
 }
 _LEARNING = {"paper": _PAPER, "a2c": _A2C, "a2c-vtrace": _A2C_VTRACE, "ppo": _PPO, "appo": _APPO, "pqn": _PQN}
+# Stooke and Abbeel 2018, section 5.3, say of the random steps at the start only that there are some.
+_START_STEPS = {"start_steps_limit": 100}
+_ENVIRONMENT = {"paper": {"life_loss_terminates": False}, "a2c": _START_STEPS, "appo": _START_STEPS}
 _GAMES = {"a2c": 16, "ppo": 8, "appo": 8, "pqn": 128}  # of the whole run
 
 
@@ -92,8 +95,8 @@ def with_presets(settings: Settings, preset: str | None, protocol: str | None) -
     if preset in _LEARNING:
         learning = replace(settings.learning, preset=preset, **_LEARNING[preset])
         settings = replace(settings, learning=learning, schedule=replace(settings.schedule, **_schedule(preset)))
-    if preset == "paper":
-        settings = replace(settings, environment=replace(settings.environment, life_loss_terminates=False))
+    if environment := _ENVIRONMENT.get(preset):
+        settings = replace(settings, environment=replace(settings.environment, **environment))
     if protocol == "machado":
         environment = replace(
             settings.environment,

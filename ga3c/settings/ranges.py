@@ -15,6 +15,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "frame_size_pixels": (36, 256),
     "frame_stack": (1, 16),
     "no_op_max_steps": (0, 1000),
+    "start_steps_limit": (0, 100_000),
     "sticky_action_probability": (0, 1),
     "reward_clip": (0, MANY),
     "episode_cap_frames": (1, 2**31 - 1),
@@ -63,7 +64,7 @@ RANGES: dict[str, tuple[float, float]] = {
 
 
 def check(settings: Settings) -> None:
-    """Raises ConfigError for the first number that is out of its range."""
+    """Raises ConfigError for the first number that is out of its range, and for numbers that do not go together."""
     for group in fields(settings):
         for name, value in asdict(getattr(settings, group.name)).items():
             low, high = RANGES.get(name, (None, None))
@@ -73,3 +74,9 @@ def check(settings: Settings) -> None:
                 flag = "--" + name.replace("_", "-")
                 said = f"{value:g}" if isinstance(value, float) else reprlib.repr(value)
                 raise ConfigError(f"{flag} {said} is out of range: give a number from {low:g} to {high:g}.")
+    learning = settings.learning
+    if learning.vtrace_c_limit > learning.vtrace_rho_limit:
+        raise ConfigError(
+            f"--vtrace-c-limit {learning.vtrace_c_limit:g} is above --vtrace-rho-limit {learning.vtrace_rho_limit:g}: "
+            "give one that is not."
+        )

@@ -77,7 +77,9 @@ class GA3C:
         """Starts everything. The agents come first: they start their games while the model is compiled."""
         self._agents.scale(self.counts.agents)
         games, agents = self.counts.agents * self._settings.schedule.envs_per_agent, self.counts.agents
-        self._say(f"Starting {games} games in {agents} processes, and compiling the network: some seconds.")
+        limit = self._settings.environment.start_steps_limit
+        steps = f" with up to {limit} random steps each" if limit else ""
+        self._say(f"Starting {games} games in {agents} processes{steps}, and compiling the network: some seconds.")
         self.device, self.model = model_of(self._settings, self._spec, self._algorithm, self._begun, arrays)
         envs = self._settings.schedule.envs_per_agent
         self._sizes = self.model.prediction_sizes(envs, self._max_requests * envs)

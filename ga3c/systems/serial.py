@@ -123,7 +123,8 @@ class Serial:
         training = _Training(number, memory, batches, rollouts, self.model, self.stats)
         at_once = "bootstrap_value" not in self._algorithm.learns_from
         try:
-            play(games, memory, predictions, training, settings.environment.reward_clip, at_once)
+            clip, limit = settings.environment.reward_clip, settings.environment.start_steps_limit
+            play(games, memory, predictions, training, clip, at_once, limit, seed)
             training.finish()
         finally:
             games.close()
