@@ -130,7 +130,7 @@ class Model:
             learning_rate,
             batch,
         )
-        if statistics:
+        if statistics and "observation" in batch:
             statistics = standardization.update(statistics, batch["observation"][0], batch["valid"][0])
         self._numbers = tuple(numbers)
         return Weights(trained, statistics), optimizer, tf.stack(list(numbers.values()))

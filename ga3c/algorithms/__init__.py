@@ -2,11 +2,12 @@
 
 from ga3c.algorithms.a2c import A2C, A2CVtrace
 from ga3c.algorithms.a3c import A3C
+from ga3c.algorithms.none import NoLearning
 from ga3c.algorithms.ppo import PPO
 from ga3c.algorithms.pqn import PQN
 from ga3c.settings.run import Settings
 
-_ALGORITHMS = {"a3c": A3C, "a2c": A2C, "a2c-vtrace": A2CVtrace, "ppo": PPO, "appo": PPO, "pqn": PQN}
+_ALGORITHMS = {"a3c": A3C, "a2c": A2C, "a2c-vtrace": A2CVtrace, "ppo": PPO, "appo": PPO, "pqn": PQN, "none": NoLearning}
 
 
 def make(settings: Settings):

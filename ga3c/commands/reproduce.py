@@ -1,4 +1,4 @@
-"""Makes a figure or table of the paper again: python -m ga3c reproduce fig3 --scale cpu."""
+"""Makes a figure or table of a paper again: python -m ga3c reproduce ga3c fig3 --scale cpu."""
 
 import importlib
 import math
@@ -15,26 +15,40 @@ from ga3c.commands.command_line import parse
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.experiments.runs import RunFailed
-from ga3c.papers import Options
+from ga3c.papers import CommonOptions, Options, accelerated
 from ga3c.records import run_directory
 
-DESCRIPTION = """Makes a figure or table of the paper again, from training runs of its own. A second start goes on.
+GA3C = """Makes a figure or table of GA3C's paper again, from training runs of its own. A second start goes on.
+Of accelerated methods (Stooke and Abbeel 2018): ./run.sh reproduce accelerated --help.
 
 fig2: what the controller does. fig3: TPS over agents, predictors, trainers. fig4: queues and batches in the runs of
 fig3. table2: PPS and utilisation over networks. fig5: TPS and learning. fig6: learning curves. fig7: minimum batches
 and learning. table3: scores. ablation: not in the paper; the defaults with one thing put back to the paper's."""
+ACCELERATED = """Makes a figure or table of accelerated methods (Stooke and Abbeel 2018) again, from runs of its own. A
+second start goes on. Of GA3C's paper: ./run.sh reproduce --help.
 
-
-Figure = Literal["fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "table2", "table3", "ablation"]
+fig2: sampling speed over games per core and cores, with and without inference. table1: the same synchronised,
+alternating and asynchronous. fig3: learning of A2C, A3C, PPO and APPO over numbers of games."""
 
 
 @dataclass(frozen=True)
-class ReproduceOptions(Options):
-    figure: Annotated[Figure, tyro.conf.Positional] = tyro.MISSING
+class ReproduceGA3C(Options):
+    figure: Annotated[
+        Literal["fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "table2", "table3", "ablation"], tyro.conf.Positional
+    ] = tyro.MISSING
     """What to make."""
 
 
-def check(options: Options) -> None:
+@dataclass(frozen=True)
+class ReproduceAccelerated(accelerated.Options):
+    figure: Annotated[Literal["fig2", "table1", "fig3"], tyro.conf.Positional] = tyro.MISSING
+    """What to make."""
+
+
+PAPERS = {"ga3c": (ReproduceGA3C, GA3C), "accelerated": (ReproduceAccelerated, ACCELERATED)}
+
+
+def check(options: CommonOptions) -> None:
     """Raises ConfigError before the first run is made."""
     for game in options.game:
         own_games.import_named(game)
@@ -43,15 +57,17 @@ def check(options: Options) -> None:
     for name in ("seeds", "episodes"):
         if (value := getattr(options, name)) is not None and value < 1:
             raise ConfigError(f"--{name} {value} is out of range: give a number of at least 1.")
-    for name in ("agents", "predictors", "trainers"):
-        if any(value < 1 for value in getattr(options, name)):
-            raise ConfigError(f"--{name} {min(getattr(options, name))} is out of range: give numbers of at least 1.")
+    for name in ("agents", "predictors", "trainers", "cores", "games"):
+        if (smallest := min(getattr(options, name, ()), default=1)) < 1:
+            raise ConfigError(f"--{name} {smallest} is out of range: give numbers of at least 1.")
 
 
 def run(arguments: list[str]) -> int:
-    options = parse(ReproduceOptions, arguments, ReproduceOptions(), DESCRIPTION, "reproduce")
+    paper, *others = arguments if arguments and arguments[0] in PAPERS else ["ga3c", *arguments]
+    kind, description = PAPERS[paper]
+    options = parse(kind, others, kind(), description, "reproduce" + f" {paper}" * (paper != "ga3c"))
     check(options)
-    figure = importlib.import_module(f"ga3c.papers.ga3c.{options.figure}")
+    figure = importlib.import_module(f"ga3c.papers.{paper}.{options.figure}")
     default = run_directory.RESULTS / "reproduce" / f"{figure.RUNS}-{options.scale}"
     out = Path(options.out) if options.out else default
     return made(lambda: figure.reproduce(options, out), out)

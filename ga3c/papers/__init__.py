@@ -12,21 +12,27 @@ from ga3c.settings.learning import Network
 
 
 @dataclass(frozen=True)
-class Options:
-    """What a figure is made of; where nothing is given, what its scale says."""
+class CommonOptions:
+    """What a figure of any paper is made of; where nothing is given, what its scale says."""
 
     scale: Literal["cpu", "full"] = "cpu"
     """full: the paper's settings, hours to days on a machine with a GPU. cpu: smaller ones, for any machine."""
     out: str | None = None
-    """Directory for runs, CSV and picture. Default: results/reproduce/FIGURE-SCALE."""
+    """Directory for runs, CSV and picture. Default: a directory of figure and scale in results/reproduce/."""
     game: tuple[str, ...] = ()
-    """The game; all but fig3, fig4 and table2 take one or more."""
+    """The game; where learning is shown, one or more."""
     seconds: float | None = None
     """Training time of each run. Where speed is measured its first fifth is for settling and does not count."""
     seeds: int | None = None
     """Runs of each setting, with the seeds 1, 2, ...; for all that shows learning."""
     episodes: int = 30
     """Games that each trained agent plays; for all that shows learning."""
+
+
+@dataclass(frozen=True)
+class Options(CommonOptions):
+    """Of GA3C's figures."""
+
     agents: tuple[int, ...] = ()
     """Numbers of agents (paper: N_A)."""
     predictors: tuple[int, ...] = ()
@@ -44,13 +50,13 @@ def only(values: tuple, default, flag: str):
     return values[0] if values else default
 
 
-def games(options: Options, default: tuple[str, ...]) -> tuple[str, ...]:
+def games(options: CommonOptions, default: tuple[str, ...]) -> tuple[str, ...]:
     return options.game or default
 
 
-def seconds(options: Options, scale: dict) -> float:
+def seconds(options: CommonOptions, scale: dict) -> float:
     return options.seconds or scale["seconds"]
 
 
-def seeds(options: Options, scale: dict) -> range:
+def seeds(options: CommonOptions, scale: dict) -> range:
     return range(1, (options.seeds or scale["seeds"]) + 1)

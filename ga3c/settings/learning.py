@@ -10,11 +10,12 @@ Network = Literal[
 
 @dataclass(frozen=True)
 class LearningSettings:
-    algorithm: Literal["a3c", "a2c", "a2c-vtrace", "ppo", "appo", "pqn"] = "a3c"
+    algorithm: Literal["a3c", "a2c", "a2c-vtrace", "ppo", "appo", "pqn", "none"] = "a3c"
     """What is learned from what was played. a3c: GA3C's, a sum over the batch. a2c: the same as a mean, with the values
     of the newest weights. a2c-vtrace: that, for steps of older policies (Espeholt et al. 2018).
     ppo: proximal policy optimization, several passes over each batch (Schulman et al. 2017). appo: the same, of games
-    that nobody waits for (Stooke and Abbeel 2018). pqn: Q-learning without replay (Gallici et al. 2024)."""
+    that nobody waits for (Stooke and Abbeel 2018). pqn: Q-learning without replay (Gallici et al. 2024).
+    none: nothing, to measure how fast games are played (Stooke and Abbeel 2018, section 5.2)."""
     preset: Literal["default", "paper", "a2c", "a2c-vtrace", "ppo", "appo", "pqn"] = "default"
     """Defaults of the learning and scheduling settings. paper: the paper's constants and one game for each agent. The
     others stand for the algorithm of their name and the constants of its paper; --algorithm sets them, too.

@@ -117,7 +117,11 @@ def _schedule(preset: str) -> dict:
         return {**counts, "policy_lag_limit_updates": 0.0}
     if preset not in _GAMES:
         return {}
-    games = _GAMES[preset]
-    agents = max(count for count in range(1, usable_cores() + 1) if games % count == 0)
     sampling = "asynchronous" if preset == "appo" else "synchronised"
-    return {"sampling": sampling, "agents": agents, "envs_per_agent": games // agents, "controller": "off"}
+    return {"sampling": sampling, **agents_of(_GAMES[preset]), "controller": "off"}
+
+
+def agents_of(games: int) -> dict[str, int]:
+    """Settings for so many games in as many agents as there are cores, or fewer: all have the same number."""
+    agents = max(count for count in range(1, usable_cores() + 1) if games % count == 0)
+    return {"agents": agents, "envs_per_agent": games // agents}

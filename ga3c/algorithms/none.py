@@ -1,0 +1,17 @@
+"""No learning: play alone, for the speed of sampling (Stooke and Abbeel 2018, section 5.2)."""
+
+import tensorflow as tf
+
+from ga3c.algorithms.a3c import A3C
+
+
+class NoLearning(A3C):
+    """Plays as A3C does. An update leaves the weights as they are, so who waits for it waits for next to nothing."""
+
+    learns_from = ("valid",)
+
+    def initial_state(self, weights):
+        return ()
+
+    def update(self, apply, weights, state, learning_rate, batch):
+        return weights, state, {"valid_share": tf.reduce_mean(tf.cast(batch["valid"], tf.float32))}

@@ -1,0 +1,13 @@
+"""Figures and tables of accelerated methods (Stooke and Abbeel 2018)."""
+
+from dataclasses import dataclass
+
+from ga3c.papers import CommonOptions
+
+
+@dataclass(frozen=True)
+class Options(CommonOptions):
+    cores: tuple[int, ...] = ()
+    """Numbers of cores that a run may use, for games and inference; table1 takes one."""
+    games: tuple[int, ...] = ()
+    """Numbers of games: per core in fig2 and table1, of a whole run in fig3."""

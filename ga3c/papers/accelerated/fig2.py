@@ -1,0 +1,94 @@
+"""Figure 2 of the paper: sampling speed of a core over the games on it, by cores, beside that without inference."""
+
+import multiprocessing
+from pathlib import Path
+
+from ga3c.experiments import station_costs
+from ga3c.experiments.runs import perform
+from ga3c.experiments.throughput import Spread, csv_row, measure, write_rows
+from ga3c.papers.accelerated import Options, sampling
+from ga3c.papers.accelerated.sampling import SamplingRun
+from ga3c.settings.game import EnvironmentSettings
+from ga3c.views.drawing import pyplot, save
+
+RUNS = "accelerated-fig2"
+SCALES = {
+    # Agents wait for each other at the end of a rollout, too: long ones, so that it does not count.
+    "cpu": {"seconds": 20.0, "games": (2, 4, 8, 16, 32), "t_max": 50},
+    "full": {"seconds": 60.0, "games": (2, 4, 8, 16, 32), "t_max": 50},
+}
+EMULATION_SECONDS = 5.0
+PAPER = {(16, 8): 0.8}  # (cores, games per core) -> about what share of the speed without inference
+
+
+def plan(options: Options) -> list[SamplingRun]:
+    count = len(sampling.usable())
+    cores = options.cores or [n for n in (1, 2, 4, 8, 16) if n <= count]
+    return sampling.plan(options, cores, SCALES[options.scale], ["alternating"])
+
+
+def reproduce(options: Options, out: Path) -> str:
+    runs = plan(options)
+    perform(runs, out)
+    measured = {run: measure(run, out) for run in runs}
+    speeds = {run: _per_core(measured[run]["pps"], run.cores) for run in runs}
+    alone = {n: without_inference(runs[0].game, n, options.seconds) for n in dict.fromkeys(run.cores for run in runs)}
+    rows = [csv_row(run, measured[run]) | _columns(run, speeds[run], alone[run.cores]) for run in runs]
+    write_rows(out / "fig2.csv", rows)
+    draw(speeds, alone, out / "fig2.png")
+    return _words(speeds, alone)
+
+
+def without_inference(game: str, cores: int, seconds: float | None) -> float:
+    """Steps per second of each core, when so many step games with random actions at the same time."""
+    with multiprocessing.get_context("spawn").Pool(cores) as pool:
+        work = [(EnvironmentSettings(game=game), 5, 16, min(seconds or EMULATION_SECONDS, EMULATION_SECONDS))] * cores
+        costs = pool.starmap(station_costs.emulate, work, chunksize=1)
+    return sum(1000 / cost.wall_ms for cost in costs) / cores
+
+
+def _per_core(pps: Spread, cores: int) -> Spread:
+    return Spread(*(value / cores for value in pps))
+
+
+def _columns(run: SamplingRun, speed: Spread, alone: float) -> dict:
+    values = {f"samples_per_second_per_core_{name}": f"{value:.6g}" for name, value in speed._asdict().items()}
+    return {
+        "cores": run.cores,
+        "games_per_core": run.games_per_core,
+        **values,
+        "without_inference": f"{alone:.6g}",
+        "share_of_that": f"{speed.median / alone:.4f}",
+        "paper_share_of_that": PAPER.get((run.cores, run.games_per_core), ""),
+    }
+
+
+def draw(speeds: dict[SamplingRun, Spread], alone: dict[int, float], file: Path) -> None:
+    """A line for each number of cores, from lowest to highest of its rows, and a dashed one without inference."""
+    plt = pyplot()
+    figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
+    for index, (cores, speed) in enumerate(alone.items()):
+        runs = sorted((run for run in speeds if run.cores == cores), key=lambda run: run.games_per_core)
+        games, colour = [run.games_per_core for run in runs], f"C{index}"
+        label = f"{cores} core{'s' * (cores > 1)}"
+        axis.plot(games, [speeds[run].median for run in runs], "o-", color=colour, label=label)
+        ends = ([getattr(speeds[run], end) for run in runs] for end in ("lowest", "highest"))
+        axis.fill_between(games, *ends, color=colour, alpha=0.2, linewidth=0)
+        axis.axhline(speed, color=colour, linestyle="--", linewidth=1, label=f"{label}, without inference")
+    axis.set_xscale("log", base=2)
+    ticks = sorted({run.games_per_core for run in speeds})
+    axis.set_xticks(ticks, [str(count) for count in ticks])
+    axis.minorticks_off()
+    axis.set(xlabel="games per core", ylabel="samples per second and core", ylim=(0, None))
+    axis.set_title(f"{next(iter(speeds)).game}: sampling speed, alternating")
+    axis.legend()
+    save(figure, file)
+
+
+def _words(speeds: dict[SamplingRun, Spread], alone: dict[int, float]) -> str:
+    lines = []
+    for cores, speed in alone.items():
+        shares = {run.games_per_core: speeds[run].median / speed for run in speeds if run.cores == cores}
+        said = ", ".join(f"{100 * share:.0f} % with {games}" for games, share in sorted(shares.items()))
+        lines.append(f"{cores} core{'s' * (cores > 1)}: {speed:.0f} samples/s each without inference; {said} games.")
+    return "\n".join([*lines, "Paper: about 80 % with 8 games on each of 16 cores, and inference on a GPU."])
