@@ -51,7 +51,9 @@ def page(address):
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS, timeout=1000 * program.HANG_SECONDS)
-        opened = browser.new_page(viewport={"width": 1300, "height": 900})
+        context = browser.new_context(viewport={"width": 1300, "height": 900})
+        context.set_default_timeout(1000 * program.HANG_SECONDS)
+        opened = context.new_page()
         asked, errors = [], []
         opened.on("request", lambda request: asked.append(request.url))
         opened.on("pageerror", lambda error: errors.append(str(error)))
@@ -133,13 +135,11 @@ def test_the_address_keeps_what_is_chosen(page, address):
     opened.locator(".runs label", has_text="first,").click()
     opened.locator(".runs label", has_text="second,").click()
     opened.wait_for_function("decodeURIComponent(location.search) == '?run=CartPole-v1/first'")
-    another = (
-        opened.context.browser.new_page()
-    )  # leaving this one would abort what it asks for, and that is an error in it
+    another = opened.context.new_page()  # leaving this one would abort what it asks for, and that is an error in it
     another.goto(f"{address}/?run=CartPole-v1/first")
     another.wait_for_function("document.querySelector('#whose')?.innerText.endsWith('in first')")
     assert [box.is_checked() for box in another.locator(".runs label input").all()].count(True) == 1
-    strange = opened.context.browser.new_page()
+    strange = opened.context.new_page()
     strange.goto(f"{address}/?run=nonsense&run=../..&x=%ff")
     strange.wait_for_selector("text=Choose a run")
 

@@ -1,6 +1,7 @@
 """What comes from files and arguments is shown, and does nothing to a terminal; and output that cannot be written."""
 
 import csv
+import io
 import os
 import re
 import subprocess
@@ -8,7 +9,7 @@ import subprocess
 import pytest
 
 from ga3c.records import run_directory
-from ga3c.text import harmless, one_line
+from ga3c.text import Output, harmless, one_line
 from tests import program
 from tests.program import HANG_SECONDS
 from tests.terminal import Terminal
@@ -44,6 +45,14 @@ def test_text():
     assert one_line("Größe 3 µs, 日本 ▄█ ⡠⠊") == "Größe 3 µs, 日本 ▄█ ⡠⠊"
     assert one_line(os.fsdecode(b"\xff")) == r"\udcff"
     assert harmless("one\n\ttwo\x1b\u2028\r\n") == "one\n\ttwo\\x1b\\u2028\\r\n"
+
+
+def test_whatever_is_written_to_a_stream_for_people_is_harmless():
+    """Also what nobody has made so before: a library's words, a traceback."""
+    stream = io.StringIO()
+    print(HOSTILE, file=(output := Output(stream)))
+    output.writelines([HOSTILE, "\n"])
+    assert stream.getvalue() == 2 * (SHOWN.replace(r"\nSaved", "\nSaved") + "\n")
 
 
 def test_runs_are_listed_drawn_and_watched_harmlessly(results):
@@ -85,8 +94,9 @@ def test_on_a_terminal_bad_input_is_the_same_line():
 @pytest.mark.parametrize(
     "command", [["list"], ["games"], ["plot", "--help"], ["watch", run_directory.PRETRAINED / "Pong"]]
 )
-def test_output_that_cannot_be_written(command):
-    """Closed from the start, full, or with nobody who reads."""
+def test_output_that_cannot_be_written(command, monkeypatch):
+    """Closed from the start, full, or with nobody who reads; all at once at the end, as a pipe gets it."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     full = "ga3c: Cannot write the output: No space left on device.\n"
     for closing, status, said in ("<&- >&-", 0, ""), (">&- 2>&-", 0, ""), ("> /dev/full", 2, full):
         shell = ["bash", "-c", f'exec "$@" {closing}', "bash", *program.command(*command)]

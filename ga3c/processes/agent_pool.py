@@ -31,10 +31,6 @@ WATCH_SECONDS = 3.0  # between two looks at the agents; if it was longer, the se
 SPARE_SECONDS = 60.0
 
 
-def _too_many_files(error: Exception) -> bool:
-    return isinstance(error, OSError) and error.errno == errno.EMFILE
-
-
 class AgentPool:
     """Keeps as many agents playing as `scale` last said. Safe to call from every thread."""
 
@@ -109,7 +105,8 @@ class AgentPool:
         except (OSError, EOFError) as error:  # end of file: the process that they are forked from has died
             if str(error) != self._cannot_start:
                 self._cannot_start = str(error)
-                more = " (allow more before the start: ulimit -n 4096)" if _too_many_files(error) else ""
+                too_many_files = getattr(error, "errno", None) == errno.EMFILE
+                more = " (allow more before the start: ulimit -n 4096)" * too_many_files
                 self._say(f"Cannot start another agent for now: {error}{more}. Going on with {len(self._playing())}.")
 
     def _start(self, deaths: int = 0) -> None:
