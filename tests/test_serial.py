@@ -1,10 +1,19 @@
 """A run in one thread: the same weights from the same seed."""
 
+import time
+from dataclasses import replace
+
 import numpy as np
 import psutil
 import pytest
 
-from ga3c.records import checkpoint
+from ga3c.systems.serial import Serial  # isort: skip (first: it loads TensorFlow)
+from ga3c import environments
+from ga3c.records import checkpoint, progress
+from ga3c.settings.game import EnvironmentSettings
+from ga3c.settings.learning import LearningSettings
+from ga3c.settings.run import RunSettings, Settings
+from ga3c.settings.schedule import ScheduleSettings
 from tests import program
 from tests.program import TINY, Started
 
@@ -13,7 +22,7 @@ def weights_of(run):
     return checkpoint.load_newest(run / "checkpoints")[1]
 
 
-@pytest.mark.parametrize("algorithm", ["a3c", "ppo", "pqn"])
+@pytest.mark.parametrize("algorithm", ["ppo", "pqn"])
 def test_the_same_seed_gives_the_same_weights(tmp_path, algorithm):
     found = []
     for name in ("first", "second"):
@@ -42,3 +51,44 @@ def test_it_has_no_agents_trains_on_every_step_and_goes_on(tmp_path):
     ended = program.run("--resume", run, "--steps", int(row["steps"]) + 2_000)
     assert ended.returncode == 0, ended.stderr
     assert int(weights_of(run)["version"]) > before
+
+
+def played(steps=600, seed=7, begun=None, stop_at=None, algorithm="a3c"):
+    """A `Serial` that has ended: at so many steps, or stopped once it has made `stop_at`."""
+    schedule = ScheduleSettings(serial=True, agents=2, envs_per_agent=4)
+    learning = LearningSettings(algorithm=algorithm, seed=seed, t_max=5, minimum_batch_steps=80)
+    game = EnvironmentSettings(game="tests.tiny_environment:Match-v0", start_steps_limit=20)
+    settings = Settings(environment=game, schedule=schedule, learning=learning, run=RunSettings(steps=steps))
+    begun = begun or progress.beginning(settings)
+    system = Serial(settings, environments.make(game, 1, 0).spec, begun, lambda _: None, lambda _: None)
+    system.start(None)
+    deadline = time.monotonic() + program.HANG_SECONDS
+    while system._thread.is_alive() if stop_at is None else system.stats.totals().steps < stop_at:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    system.stop()
+    return system
+
+
+@pytest.mark.parametrize("algorithm", ["a3c", "a2c"])
+def test_it_ends_at_the_steps_asked_for_and_has_learned_from_all(algorithm):
+    first, again, other = (played(seed=seed, algorithm=algorithm) for seed in (7, 7, 8))
+    states = [system.model.state() for system in (first, again, other)]
+    assert all(np.array_equal(array, states[1][name]) for name, array in states[0].items())
+    assert not all(np.array_equal(array, states[2][name]) for name, array in states[0].items())
+    totals = first.stats.totals()
+    assert 600 <= totals.steps < 600 + 8
+    assert totals.made_steps == totals.trained_steps == totals.steps
+    assert (totals.lost_steps, first.next_agent) == (0, 1)
+    assert totals.lag_sum <= (totals.lag_rows if algorithm == "a3c" else 0)
+    assert first.games() == (8, 8)
+
+
+def test_it_stops_when_it_is_told_to_and_goes_on_to_the_steps_of_the_whole_run():
+    totals = played(steps=None, stop_at=200).stats.totals()
+    assert totals.made_steps == totals.trained_steps >= 200
+    begun = replace(progress.beginning(Settings(schedule=ScheduleSettings(agents=2))), next_agent=4)
+    begun.totals.steps = begun.totals.trained_steps = 400
+    system = played(begun=begun)
+    assert 600 <= system.stats.totals().steps < 600 + 8
+    assert system.next_agent == 5

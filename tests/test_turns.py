@@ -117,7 +117,43 @@ def test_who_ends_is_answered_at_once():
     agents = begun(turns, 2)
     turns.ending = True
     assert turns.choose_requests([agents[0].asks(3)]) == 1
-    assert turns.choose_rollouts([agents[0].ships()]) == 0
+    assert turns.choose_rollouts([agent.ships() for agent in agents]) == 0
+
+
+def test_without_lockstep_nobody_waits_for_the_update():
+    turns = Turns(2, 1, lockstep=False)
+    agents = begun(turns, 2)
+    for agent in agents:
+        agent.ships()
+    new = Agent()
+    assert turns.choose_requests([agent.asks(0) for agent in (*agents, new)]) == 3
+
+
+def test_an_update_of_before_lets_nobody_in_during_the_rollout():
+    turns = Turns(2, 1, lockstep=True)
+    agents = begun(turns, 2)
+    turns.updated()
+    assert turns.choose_requests([agent.asks(0) for agent in agents]) == 2
+    new = Agent()
+    waiting = [agent.asks(1) for agent in agents] + [new.asks(0)]
+    assert turns.choose_requests(waiting) == 2
+    assert new not in [request.agent for request in waiting[:2]]
+    assert not turns.waits_for_agents  # the others play
+
+
+def test_who_has_died_before_the_first_prediction_is_not_there():
+    turns, agents = Turns(2, 1, lockstep=True), [Agent() for _ in range(3)]
+    assert turns.choose_requests([agents[0].asks(0)]) == 0
+    agents[0].gone = True
+    assert turns.choose_requests([agents[1].asks(0)]) == 0
+    assert turns.choose_requests([agents[1].asks(0), agents[2].asks(0)]) == 2
+
+
+def test_when_all_have_died_the_first_new_one_begins():
+    turns = Turns(2, 1, lockstep=True)
+    for agent in begun(turns, 2):
+        agent.gone = True
+    assert turns.choose_requests([Agent().asks(0)]) == 1
 
 
 SHORT_SIGHTED = ["--discount", 0.5, "--return-lambda", 0]  # which is all that this game asks for
