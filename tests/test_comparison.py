@@ -16,7 +16,8 @@ from ga3c.errors import ConfigError
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun, Outcome
 from ga3c.experiments.runs import RunFailed, directory_of
-from ga3c.papers import Options
+from ga3c.papers import Options, accelerated
+from ga3c.papers.accelerated import fig3 as accelerated_fig3
 from ga3c.papers.ga3c import ablation, fig5, fig6, fig7, table3
 from ga3c.records import checkpoint
 from ga3c.records.columns import EPISODE_COLUMNS
@@ -213,6 +214,34 @@ def test_figures_5_and_7_say_what_the_settings_did(tmp_path):
             learnt(run, out, 3.0)
         assert said in figure.reproduce(options, out)
         assert (out / f"{figure.RUNS}.png").exists()
+
+
+def test_accelerated_figure_3_has_the_batches_of_the_paper():
+    for algorithm, runs in accelerated_fig3.plan(accelerated.Options("full", game=("Pong",), seeds=1)).items():
+        for run in runs:
+            settings, _ = compare.train.parse_settings(run.command(Path("nowhere"))[4:])
+            schedule, learning = settings.schedule, settings.learning
+            count = schedule.agents * schedule.envs_per_agent
+            assert run.setting == f"{algorithm}-{count}"
+            assert schedule.sampling == ("asynchronous" if algorithm in ("a3c", "appo") else "synchronised")
+            batch = {"a2c": 5 * count, "a3c": 80, "ppo": 2048, "appo": 2048}[algorithm]
+            games = {"a3c": 16, "appo": 8}.get(algorithm, count)  # of one update
+            assert learning.minimum_batch_steps == games * learning.t_max == batch
+
+
+def test_accelerated_figure_3_is_a_report_for_each_algorithm(tmp_path):
+    options = accelerated.Options(games=(16, 32), episodes=3)
+    for runs in accelerated_fig3.plan(options).values():
+        for run in runs:
+            learnt(run, tmp_path, float(run.setting.partition("-")[2]))
+    words = accelerated_fig3.reproduce(options, tmp_path)
+    for algorithm in ("a2c", "a3c", "ppo", "appo"):
+        rows = program.rows(tmp_path / f"fig3-{algorithm}-runs.csv")
+        assert [(row["setting"], row["sampled_mean"]) for row in rows] == [
+            (f"{algorithm}-16", "16"), (f"{algorithm}-32", "32"),
+        ]  # fmt: skip
+        assert f"| Pong | {algorithm}-32 | 1 | 32.00 |" in words
+        assert (tmp_path / f"fig3-{algorithm}-steps.png").exists()
 
 
 # The real thing

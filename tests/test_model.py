@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ga3c.algorithms.a3c import A3C
+from ga3c.algorithms.none import NoLearning
 from ga3c.errors import ConfigError
 from ga3c.model import Model
 from ga3c.rollout import EnvironmentSpec, rollout_dtype
@@ -65,6 +66,15 @@ def test_log_probabilities_are_those_of_the_sampled_actions():
     np.testing.assert_allclose(fields["log_probability"], expected[np.arange(4), fields["action"]], rtol=1e-5)
     np.testing.assert_array_equal(fields["value"], values)
     assert version == trained.version == 20
+
+
+def test_without_learning_weights_and_statistics_stay():
+    images = SPEC._replace(observation_shape=(36, 36, 4), observation_dtype="uint8")
+    player = Model(images, SETTINGS, NoLearning(SETTINGS), seed=1, xla=False)
+    before = player.state()
+    update = player.train({"valid": np.array([[True, True, False, True]])})
+    assert (update.applied, update.numbers) == (True, {"valid_share": 0.75})
+    assert same(player.state() | {"version": before["version"]}, before)
 
 
 def test_training_raises_the_probability_of_what_earns_a_reward():

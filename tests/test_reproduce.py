@@ -8,10 +8,14 @@ import numpy as np
 import pytest
 from PIL import Image, ImageColor
 
+from ga3c.commands import reproduce
 from ga3c.commands.train import parse_settings
+from ga3c.errors import ConfigError
 from ga3c.experiments.runs import directory_of
 from ga3c.experiments.throughput import SpeedRun
-from ga3c.papers import Options
+from ga3c.papers import Options, accelerated
+from ga3c.papers.accelerated import fig2 as accelerated_fig2
+from ga3c.papers.accelerated import sampling, table1
 from ga3c.papers.ga3c import fig2, fig3, fig4, table2
 from ga3c.settings.learning import Network
 from ga3c.settings.presets import with_presets
@@ -188,6 +192,82 @@ def test_table_2(tmp_path):
     assert rows[0]["cpu_percent_median"] == "75"
 
 
+# Figures of accelerated methods
+
+
+@pytest.mark.parametrize(("figure", "t_max"), [(accelerated_fig2, 50), (table1, 5)])
+def test_runs_that_sample_learn_nothing_and_keep_to_their_cores(figure, t_max, tmp_path):
+    runs = figure.plan(accelerated.Options(cores=(1,), games=(2, 8)))
+    assert len(runs) == len({run.name for run in runs}) == 2 * len({run.sampling for run in runs})
+    for run in runs:
+        words = run.command(tmp_path)
+        assert words[:3] == ["taskset", "--cpu-list", str(sampling.usable()[0])]
+        settings, _ = parse_settings(words[words.index("train") + 1 :])
+        schedule, learning = settings.schedule, settings.learning
+        assert (schedule.agents, 2 * schedule.envs_per_agent) == (2, run.games_per_core)
+        assert (schedule.sampling, schedule.controller) == (run.sampling, "off")
+        assert (learning.algorithm, learning.t_max) == ("none", t_max)
+        assert settings.run.start_from.endswith("pretrained/Breakout")
+
+
+def test_accelerated_figure_2(tmp_path, monkeypatch):
+    options = accelerated.Options(cores=(1,), games=(2, 8))
+    for run in accelerated_fig2.plan(options):
+        make_run(run, tmp_path, tps=20 * run.games_per_core)  # a fifth of its samples per second
+    monkeypatch.setattr(accelerated_fig2, "without_inference", lambda game, cores, seconds: 1000.0 * cores)
+    words = accelerated_fig2.reproduce(options, tmp_path)
+    assert "1 core: 1000 samples/s each without inference; 20 % with 2, 80 % with 8 games." in words
+    rows = program.rows(tmp_path / "fig2.csv")
+    names = ("cores", "games_per_core", "samples_per_second_per_core_median", "without_inference", "share_of_that")
+    assert [[float(row[name]) for name in names] for row in rows] == [[1, 2, 200, 1000, 0.2], [1, 8, 800, 1000, 0.8]]
+    assert colours(tmp_path / "fig2.png") == {0}
+
+
+def test_accelerated_figure_2_is_of_one_core(tmp_path, monkeypatch):
+    monkeypatch.setattr(sampling, "usable", lambda: [3, 5])
+    options = accelerated.Options(games=(8,))
+    for run in accelerated_fig2.plan(options):
+        make_run(run, tmp_path, tps=100.0)
+    assert run.command(tmp_path)[2] == "3,5"
+    monkeypatch.setattr(accelerated_fig2, "without_inference", lambda game, cores, seconds: 1000.0)
+    accelerated_fig2.reproduce(options, tmp_path)
+    rows = program.rows(tmp_path / "fig2.csv")
+    assert [(row["cores"], row["samples_per_second_per_core_median"]) for row in rows] == [("1", "500"), ("2", "250")]
+
+
+def test_table_1_is_beside_the_papers(tmp_path):
+    options = accelerated.Options(cores=(1,), games=(2, 32))
+    for run in table1.plan(options):
+        make_run(run, tmp_path, tps={"synchronised": 100, "alternating": 200, "asynchronous": 300}[run.sampling])
+    words = table1.reproduce(options, tmp_path)
+    assert "| 2 (2) | 500 | 1,000 | 1,500 | 64 | 29,600 | 31,900 |" in words
+    assert "| 32 (32) | 500 | 1,000 | 1,500 | - | - | - |" in words
+    assert "2 games per core: asynchronous is 1.50 of alternating (paper: 1.08)." in words
+    rows = program.rows(tmp_path / "table1.csv")
+    assert [(row["sampling"], row["games"], row["pps_median"]) for row in rows[:3]] == [
+        ("synchronised", "2", "500"), ("synchronised", "32", "500"), ("alternating", "2", "1000"),
+    ]  # fmt: skip
+    assert [row["paper_asynchronous_thousands"] for row in rows[:2]] == ["31.9", ""]
+    assert colours(tmp_path / "table1.png") == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["fig2", "--games", "3"], "--games 3 is odd"),
+        (["fig2", "--cores", "4096"], "--cores 4096 is out of range"),
+        (["table1", "--cores", "1", "2"], "--cores takes one value"),
+        (["fig3", "--games", "12"], "powers of 2"),
+        (["fig3", "--games", "0"], "--games 0 is out of range"),
+        (["table2"], "'table2'"),
+    ],
+)
+def test_what_an_accelerated_figure_refuses(words, said):
+    with pytest.raises(ConfigError, match=said) as refused:
+        reproduce.run(["accelerated", *words])
+    assert "\n" not in str(refused.value)
+
+
 # The real thing
 
 
@@ -212,3 +292,18 @@ def test_a_figure_from_real_runs_stopped_and_gone_on_with(tmp_path):
     assert all(float(row["pps_median"]) > 0 for row in rows)
     assert colours(out / "fig3.png") == {0, 1}
     assert not list(out.glob("runs/*/checkpoints"))
+
+
+def test_a_core_samples_and_learns_nothing(tmp_path):
+    out = tmp_path / "figure"
+    arguments = ["accelerated", "fig2", "--game", "tests.tiny_environment:Match-v0", "--out", out]
+    ended = program.run("reproduce", *arguments, "--cores", 1, "--games", 2, "--seconds", 2)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == ""
+    (row,) = program.rows(out / "fig2.csv")
+    assert float(row["samples_per_second_per_core_median"]) > 0
+    assert float(row["without_inference"]) > 0
+    (log,) = out.glob("runs/*/throughput.csv")
+    last = program.rows(log)[-1]
+    assert "loss" not in last
+    assert float(last["mean_prediction_batch"]) == 1  # of two agents with one game each that alternate

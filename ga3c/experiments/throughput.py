@@ -81,7 +81,8 @@ def measure(run: SpeedRun, out: Path) -> dict[str, Spread]:
     counts = (since >= run.seconds / 5) & (rows["seconds"] <= run.seconds)  # what comes later is the stop
     if not counts.any():
         raise RunFailed(f"{run.name} has no row after settling: give more --seconds, and another --out.")
-    steps_per_second = np.diff(rows["steps"], prepend=0) / (rows["seconds"] - since)
+    with np.errstate(invalid="ignore"):  # before the first prediction no time passes
+        steps_per_second = np.diff(rows["steps"], prepend=0) / (rows["seconds"] - since)
     unknown = np.full(len(since), np.nan)
     core_ms = rows.get("server_core_ms_per_step", unknown) + rows.get("agents_core_ms_per_step", unknown)
     config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
