@@ -6,6 +6,7 @@ Never imports TensorFlow: agents start fast and stay small.
 import numpy as np
 
 from ga3c.prediction_queue import Order, PredictionClient
+from ga3c.settings.game import EnvironmentSettings
 from ga3c.training_queue import Episode, TrainingClient
 from ga3c.transport.memory import AgentMemory, Doing
 
@@ -57,8 +58,7 @@ def random_start(
             scores.restart(begin)
             over &= ~begin
         if left:
-            actions = random.integers(envs.spec.actions, size=count, dtype=np.int32)
-            observations, rewards, terminated, truncated, _ = envs.step(actions)
+            observations, rewards, terminated, truncated, _ = envs.step(envs.spec.actions.random(random, count))
             scores.add(rewards, ~over, terminated | truncated)
             over = terminated | truncated
             memory.now(Doing.STARTING)  # a sign of life
@@ -66,30 +66,54 @@ def random_start(
     return observations, over
 
 
+class RewardScale:
+    """What rewards are divided by: the running deviation of the return so far, R <- discount R + r, in these games.
+
+    As Gymnasium's and OpenAI Baselines' normalized rewards.
+    """
+
+    def __init__(self, envs: int, discount: float):
+        self._discount, self._returns = discount, np.zeros(envs)
+        self._count = self._mean = self._squares = 0.0  # of the returns; squares of their distance from the mean
+
+    def scaled(self, rewards: np.ndarray, moved: np.ndarray, ended: np.ndarray) -> np.ndarray:
+        """One step; arguments as those of `Scores.add`."""
+        self._returns = self._discount * self._returns + rewards
+        for value in self._returns[moved]:  # Welford 1962
+            self._count += 1
+            distance = value - self._mean
+            self._mean += distance / self._count
+            self._squares += distance * (value - self._mean)
+        self._returns[ended | ~moved] = 0.0
+        variance = self._squares / self._count if self._squares else 1.0
+        return rewards / np.sqrt(variance + 1e-8)
+
+
 def play(
     envs,
     memory: AgentMemory,
     predictions: PredictionClient,
     training: TrainingClient,
-    reward_clip: float,
-    at_once: bool = False,
-    start_steps_limit: int = 0,
-    seed: int = 0,
+    settings: EnvironmentSettings,
+    seed: int,
+    at_once: bool,
 ) -> None:
     """Plays until the server says that it is enough, then ships what is left of the last rollout.
 
-    `at_once`: a rollout is shipped when it is complete. Else it waits for its bootstrap value, which comes with the
-    answer to the row that follows it. `start_steps_limit`, `seed`: of a `random_start`; 0 steps: none.
+    `seed`: of what is random before the first request. `at_once`: a rollout is shipped when it is complete, and goes on
+    over the end of games. Else it ends with them (paper), and waits for its bootstrap value, which comes with the
+    answer to the row that follows it.
     """
     slots = memory.slots
-    t_max, count = slots["action"].shape[1:]
-    scores = Scores(count)
+    t_max, count = slots["action"].shape[1:3]
+    scores, clip, discount = Scores(count), settings.reward_clip, settings.reward_scaling_discount
+    scale = RewardScale(count, discount) if discount else None
     restarting = np.zeros(count, np.bool_)  # the game is over: the next step only starts a new one
     complete: tuple[int, int, int] | None = None  # slot, length, transitions; waits for its bootstrap value
 
     slot, row, transitions = training.free_slot(), 0, 0
-    if start_steps_limit:
-        slots["observation"][slot, 0], restarting = random_start(envs, start_steps_limit, seed, memory, scores)
+    if limit := settings.start_steps_limit:
+        slots["observation"][slot, 0], restarting = random_start(envs, limit, seed, memory, scores)
     else:
         slots["observation"][slot, 0] = envs.reset()
     memory.add_steps(0)  # CPU time of the start is none of a silence
@@ -121,7 +145,9 @@ def play(
         observations, rewards, terminated, truncated, life_lost = envs.step(slots["action"][slot, row])
         moved = ~restarting
         scores.add(rewards, moved, terminated | truncated)
-        slots["reward"][slot, row] = np.clip(rewards, -reward_clip, reward_clip) if reward_clip else rewards
+        if scale:
+            rewards = scale.scaled(rewards, moved, terminated | truncated)
+        slots["reward"][slot, row] = np.clip(rewards, -clip, clip) if clip else rewards
         slots["terminated"][slot, row] = terminated | life_lost
         slots["truncated"][slot, row] = truncated
         slots["valid"][slot, row] = moved
@@ -130,7 +156,7 @@ def play(
         transitions += moves
         restarting = terminated | truncated
         row += 1
-        if row == t_max or restarting.all():
+        if row == t_max or (restarting.all() and not at_once):
             slots["last_observation"][slot] = observations
             if at_once:
                 training.ship(slot, row, transitions, scores.take())

@@ -131,7 +131,7 @@ class Model:
             batch,
         )
         if statistics and "observation" in batch:
-            statistics = standardization.update(statistics, batch["observation"][0], batch["valid"][0])
+            statistics = standardization.update_from_rollouts(statistics, batch["observation"], batch["valid"])
         self._numbers = tuple(numbers)
         return Weights(trained, statistics), optimizer, tf.stack(list(numbers.values()))
 
@@ -145,7 +145,7 @@ class Model:
         return {name: array.numpy() for name, array in zip(self._fields, arrays, strict=False)}, version
 
     def policy(self, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sampled actions int32 [batch], logits float32 [batch, actions] and values float32 [batch].
+        """Sampled actions [batch, ...], policies float32 [batch, policy_size] and values float32 [batch].
 
         Of action values: the best actions, the action values, and the best of them.
         """

@@ -12,13 +12,56 @@ from typing import NamedTuple
 import numpy as np
 
 
+class Actions(NamedTuple):
+    """What an agent may do: one of `count` discrete actions, or, where that is 0, a vector within bounds."""
+
+    shape: tuple[int, ...]  # of one action: () if discrete, else (n,)
+    dtype: str
+    count: int  # discrete actions 0..count-1; 0: they are continuous
+    low: tuple[float, ...] = ()  # bounds of each element, finite
+    high: tuple[float, ...] = ()
+
+    @property
+    def continuous(self) -> bool:
+        return not self.count
+
+    @property
+    def policy_size(self) -> int:
+        """Numbers that say a policy in one state: a logit for each action, or means and log deviations."""
+        return 2 * self.shape[0] if self.continuous else self.count
+
+    def most_likely(self, policy: np.ndarray) -> np.ndarray:
+        """The most probable actions [batch, *shape] of policies [batch, policy_size]: the means, if Gaussian."""
+        best = policy[:, : self.shape[0]] if self.continuous else policy.argmax(axis=1)
+        return best.astype(self.dtype)
+
+    def random(self, random: np.random.Generator, count: int) -> np.ndarray:
+        """Any, [count, *shape]: all as likely."""
+        if self.continuous:
+            return random.uniform(self.low, self.high, (count, *self.shape)).astype(self.dtype)
+        return random.integers(self.count, size=count, dtype=self.dtype)
+
+    def __str__(self) -> str:
+        return f"{self.shape[0]} continuous" if self.continuous else f"{self.count}"
+
+
+def discrete(count: int) -> Actions:
+    """Actions 0..count-1."""
+    return Actions((), "int32", count)
+
+
+def continuous(low: Sequence[float], high: Sequence[float]) -> Actions:
+    """Vectors between `low` and `high`, element by element."""
+    return Actions((len(low),), "float32", 0, tuple(map(float, low)), tuple(map(float, high)))
+
+
 class EnvironmentSpec(NamedTuple):
     """What the rest of the program must know of an environment."""
 
     name: str  # canonical name, also the folder under results/
     observation_shape: tuple[int, ...]  # of one state; images are [height, width, channels]
     observation_dtype: str
-    actions: int  # discrete actions 0..actions-1
+    actions: Actions
     frames_per_step: int
 
 
@@ -28,7 +71,7 @@ def rollout_dtype(spec: EnvironmentSpec, t_max: int, envs: int) -> np.dtype:
     return np.dtype(
         [
             ("observation", spec.observation_dtype, (*rows, *spec.observation_shape)),  # s_t
-            ("action", np.int32, rows),  # a_t, sampled from the policy
+            ("action", spec.actions.dtype, (*rows, *spec.actions.shape)),  # a_t, as sampled: within no bounds
             ("log_probability", np.float32, rows),  # log pi(a_t | s_t) when it was sampled
             ("value", np.float32, rows),  # V(s_t) at that time
             ("reward", np.float32, rows),  # r_t, clipped if the settings say so

@@ -9,7 +9,8 @@ import pytest
 
 from ga3c.agent import Scores, play, random_start
 from ga3c.prediction_queue import Order, PredictionQueue
-from ga3c.rollout import EnvironmentSpec, rollout_dtype
+from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
+from ga3c.settings.game import EnvironmentSettings
 from ga3c.training_queue import Episode, TrainingQueue
 from ga3c.transport.memory import AgentMemory
 from tests import program
@@ -27,7 +28,7 @@ class Scripted:
         """`lives`: so many steps each; losing one does not end the game."""
         self.lengths, self.cut, self.life_steps = np.array(lengths), truncated, lives
         self.steps, self.games = np.zeros(len(lengths), int), np.zeros(len(lengths), int)
-        self.spec = EnvironmentSpec("Scripted", (1,), "float32", 2, 1)
+        self.spec = EnvironmentSpec("Scripted", (1,), "float32", discrete(2), 1)
 
     def _show(self):
         return (self.games * 100 + self.steps).astype(np.float32)[:, None]
@@ -63,7 +64,8 @@ def played(envs, count, rollouts=0, reward_clip=1.0, answers=0, pauses=None, sta
     predictions, training = PredictionQueue(), TrainingQueue(dtype, 1, ("valid",))
     handle, prediction_client = predictions.connect(memory)
     _, training_client = training.connect(0, memory, 4)
-    arguments = envs, memory, prediction_client, training_client, reward_clip, False, start_steps_limit, 3
+    settings = EnvironmentSettings(reward_clip=reward_clip, start_steps_limit=start_steps_limit)
+    arguments = envs, memory, prediction_client, training_client, settings, 3, False
     agent = threading.Thread(target=play, args=arguments, daemon=True)
     taken = []
 

@@ -38,7 +38,7 @@ ALLOWED = {
     "systems": {*GROUND, *STATIONS, *LEARNING, "environments", "processes"},
     "server": GROUND | {"processes", "records"},
     "views": {"environments", "errors", "records", "settings", "text"},
-    "play": {*READERS, *LEARNING, "environments", "errors", "machine", "model", "settings", "text"},
+    "play": {*READERS, *LEARNING, "environments", "errors", "machine", "model", "rollout", "settings", "text"},
     "experiments": {*GROUND, *STATIONS, *LEARNING, *READERS, "environments", "processes"},
     "papers": {"environments", "errors", "experiments", "records", "settings", "views"},
     "commands": {

@@ -11,12 +11,12 @@ from ga3c.experiments import station_costs
 from ga3c.experiments.benchmark import bound, latency, since_first_update, summary
 from ga3c.experiments.station_costs import Cost
 from ga3c.machine import usable_cores
-from ga3c.rollout import EnvironmentSpec
+from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings.run import Settings
 from ga3c.settings.saved import to_flags
 from tests import program
 
-SPEC = EnvironmentSpec("Test", (3,), "float32", 2, 1)
+SPEC = EnvironmentSpec("Test", (3,), "float32", discrete(2), 1)
 COSTS = {"emulate": Cost(0.4, 0.5), "predict": Cost(0.1, 0.1), "train": Cost(0.2, 0.3), "queue": Cost(0.1, 0.1)}
 
 

@@ -22,7 +22,7 @@ BAD = [
     (["--game", "tests.tiny_environment:Nope-v0"], "registered no environment 'Nope-v0'"),
     (["--game", "tests.test_environments:SystemExit-in-make-v0"], "Cannot make the game"),
     (["--game", "tests.test_environments:SystemExit-in-reset-v0"], "SystemExit: 3."),
-    (["--game", "Pendulum-v1", "--minutes", "1"], "only discrete actions"),
+    (["--game", "Pendulum-v1", "--minutes", "1"], "use --preset ppo-continuous"),
     (["--game", "CartPole-v1", "--network", "small"], "needs images"),
     (["--agnets", "3"], "Nearest: --agents."),
     (["--agents", "many"], "Error parsing --agents: many is no whole number"),

@@ -15,6 +15,7 @@ from ga3c.environments.human_scores import RANDOM_AND_HUMAN_SCORES
 from ga3c.errors import ConfigError
 from ga3c.experiments.evaluation import play_games
 from ga3c.play.playing import Stage
+from ga3c.rollout import continuous, discrete
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
@@ -114,7 +115,7 @@ def play(game, steps, seed=1, count=2, threads=1, **settings):
     assert first.shape == (count, *games.spec.observation_shape)
     assert first.dtype == games.spec.observation_dtype
     for _ in range(steps):
-        observations, *rest = games.step(np.full(count, rng.integers(games.spec.actions), np.int32))
+        observations, *rest = games.step(np.full(count, rng.integers(games.spec.actions.count), np.int32))
         rows.append((observations.copy(), *rest))
     games.close()
     return [np.stack(column) for column in zip(*rows, strict=True)]
@@ -154,7 +155,7 @@ def test_a_lost_life_is_flagged_and_the_game_goes_on():
 def test_machado_has_all_actions_and_sticky_ones():
     settings = with_presets(Settings(), None, "machado").environment
     games = environments.make(settings, 1, 0)
-    assert games.spec.actions == 18
+    assert games.spec.actions == discrete(18)
     games.close()
     plain, sticky = (play("pong", 60, no_op_max_steps=0, sticky_action_probability=p)[0] for p in (0.0, 0.25))
     assert not np.array_equal(plain, sticky)
@@ -168,7 +169,7 @@ def test_the_screen_shows_the_game_that_is_played(game):
     rng, views, pictures, ends = np.random.default_rng(3), [games.reset()[0, ..., -1].copy()], [screen.reset()[0]], []
     assert pictures[0].shape == (210, 160, 3)
     while not ends or len(views) < ends[0] + 100:
-        action = rng.integers(games.spec.actions)
+        action = rng.integers(games.spec.actions.count)
         observations, _, terminated, truncated, _ = games.step(np.array([action]))
         views.append(observations[0, ..., -1].copy())
         pictures.append(screen.step(np.array([action]))[0])
@@ -183,7 +184,7 @@ def test_the_screen_shows_the_game_that_is_played(game):
 
 def test_gymnasium_restarts_in_the_step_after_the_end():
     games = GymnasiumEnvironments("CartPole-v1", count=2, seed=3)
-    assert games.spec == ("CartPole-v1", (4,), "float32", 2, 1)
+    assert games.spec == ("CartPole-v1", (4,), "float32", discrete(2), 1)
     first = games.reset()
     np.testing.assert_array_equal(first, games.reset())
     assert not np.array_equal(first[0], first[1])
@@ -205,7 +206,7 @@ def test_one_game_starts_anew_and_the_others_stay_as_they_are(game, most):
     games, random = environments.make(EnvironmentSettings(game=game), 3, 1), np.random.default_rng(1)
     first = games.reset().copy()
     for _ in range(most):
-        before, _, terminated, truncated, life_lost = games.step(random.integers(games.spec.actions, size=3))
+        before, _, terminated, truncated, life_lost = games.step(games.spec.actions.random(random, 3))
         which = terminated | truncated
         if which.any() and not which.all():
             break
@@ -223,7 +224,7 @@ def test_one_game_starts_anew_and_the_others_stay_as_they_are(game, most):
 
 def test_gymnasium_states_that_are_numbers_become_vectors():
     games = environments.make(EnvironmentSettings(game="FrozenLake-v1"), 2, 0)
-    assert games.spec == ("FrozenLake-v1", (16,), "float32", 4, 1)
+    assert games.spec == ("FrozenLake-v1", (16,), "float32", discrete(4), 1)
     np.testing.assert_array_equal(games.reset(), np.eye(16)[[0, 0]])
     for _ in range(20):
         observations = games.step(np.array([2, 1]))[0]
@@ -246,7 +247,7 @@ gymnasium.register("Shifted-v0", Shifted)
 @pytest.mark.parametrize("game", ["tests.tiny_environment:Match-v0", f"{__name__}:Shifted-v0"])
 def test_a_game_of_ones_own(game):
     games = environments.make(EnvironmentSettings(game=game), 3, 0)
-    assert (games.spec.name, games.spec.actions) == (game.partition(":")[2], 4)
+    assert (games.spec.name, games.spec.actions) == (game.partition(":")[2], discrete(4))
     states = games.reset()
     for _ in range(20):
         states, rewards, *_ = games.step(states.argmax(axis=1))
@@ -254,9 +255,38 @@ def test_a_game_of_ones_own(game):
     games.close()
 
 
-def test_actions_that_are_not_discrete_are_refused():
-    with pytest.raises(ConfigError, match="only discrete actions"):
-        environments.make(EnvironmentSettings(game="Pendulum-v1"), 1, 0)
+class Odd(Match):
+    """With an action space that cannot be learned."""
+
+    def __init__(self, space, render_mode=None):
+        self.action_space = space
+
+
+@pytest.mark.parametrize(
+    ("space", "says"),
+    [
+        (gymnasium.spaces.MultiDiscrete([2, 3]), "only discrete actions and boxes of floats"),
+        (gymnasium.spaces.Box(0, 5, (2,), np.int64), "only discrete actions and boxes of floats"),
+        (gymnasium.spaces.Box(-np.inf, 1, (2,)), "actions without bounds"),
+    ],
+)
+def test_action_spaces_that_cannot_be_learned_are_refused(space, says):
+    gymnasium.register("Odd-v0", Odd, kwargs={"space": space})
+    with pytest.raises(ConfigError, match=says):
+        environments.make(EnvironmentSettings(game=f"{__name__}:Odd-v0"), 1, 0)
+    del gymnasium.registry["Odd-v0"]
+
+
+def test_continuous_actions_are_flat_outside_and_within_their_bounds_inside():
+    games = environments.make(EnvironmentSettings(game="tests.tiny_environment:Reach-v0"), 3, 0)
+    assert games.spec.actions == continuous([-1, -1], [1, 1])
+    wanted = (games.reset() - 300) / 100
+    _, rewards, *_ = games.step(wanted.astype(np.float32))
+    np.testing.assert_allclose(rewards, 0, atol=1e-6)
+    wanted = np.array([game.unwrapped._wanted for game in games.env.envs])
+    _, rewards, *_ = games.step(np.full((3, 2), 7, np.float32))  # Reach takes none that is out of bounds
+    np.testing.assert_allclose(rewards, -((1 - wanted) ** 2).sum(axis=1), rtol=1e-4)
+    games.close()
 
 
 class Mute(BaseException):

@@ -24,7 +24,7 @@ from ga3c.records import checkpoint, progress, run_directory
 from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
 from ga3c.records.description import read_settings
 from ga3c.records.disk import mend, read_csv
-from ga3c.rollout import EnvironmentSpec
+from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.scheduling.counts import Counts
 from ga3c.settings import ranges
 from ga3c.settings import saved as saved_settings
@@ -64,7 +64,7 @@ def test_settings(words):
     assert list(Path().iterdir()) == []
 
 
-SPEC = EnvironmentSpec("Test", (3,), "float32", 2, 1)
+SPEC = EnvironmentSpec("Test", (3,), "float32", discrete(2), 1)
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,11 @@ from ga3c.algorithms.a3c import A3C
 from ga3c.algorithms.none import NoLearning
 from ga3c.errors import ConfigError
 from ga3c.model import Model
-from ga3c.rollout import EnvironmentSpec, rollout_dtype
+from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.settings.learning import LearningSettings
 
 ACTIONS = 3
-SPEC = EnvironmentSpec("Test", (5,), "float32", ACTIONS, 1)
+SPEC = EnvironmentSpec("Test", (5,), "float32", discrete(ACTIONS), 1)
 SETTINGS = LearningSettings(learning_rate=0.02, t_max=1)
 OBSERVATIONS = np.random.default_rng(0).normal(size=(4, 5)).astype(np.float32)
 
@@ -126,7 +126,7 @@ def test_a_restored_model_goes_on_as_the_saved_one():
 
 
 def test_arrays_of_another_network_are_refused():
-    ours, other = model(), Model(SPEC._replace(actions=ACTIONS + 1), SETTINGS, A3C(SETTINGS), 1, False)
+    ours, other = model(), Model(SPEC._replace(actions=discrete(ACTIONS + 1)), SETTINGS, A3C(SETTINGS), 1, False)
     before = ours.state()
     incomplete = {name: array for name, array in before.items() if name != "optimizer/0"}
     for arrays in (other.state(), incomplete):

@@ -5,10 +5,10 @@ import pytest
 
 from ga3c import networks
 from ga3c.errors import ConfigError
-from ga3c.rollout import EnvironmentSpec
+from ga3c.rollout import EnvironmentSpec, discrete
 
-ATARI = EnvironmentSpec("Pong", (84, 84, 4), "uint8", 6, 4)
-VECTOR = EnvironmentSpec("CartPole-v1", (10,), "float32", 6, 1)
+ATARI = EnvironmentSpec("Pong", (84, 84, 4), "uint8", discrete(6), 4)
+VECTOR = EnvironmentSpec("CartPole-v1", (10,), "float32", discrete(6), 1)
 
 # Each layer is inputs * outputs + biases. Unpadded: a side of n pixels becomes (n - kernel) // stride + 1.
 HEADS = (256 * 6 + 6) + (256 * 1 + 1)

@@ -12,7 +12,7 @@ from ga3c.algorithms.returns import lambda_returns
 from ga3c.model import Model
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.predictor import predict
-from ga3c.rollout import EnvironmentSpec, rollout_dtype
+from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import RunSettings, Settings
 from ga3c.stats import Stats, Totals
@@ -193,7 +193,7 @@ def test_a_model_learns_with_it_what_earns_a_reward(xla):
     settings = LearningSettings(
         algorithm="ppo", t_max=3, seed=1, learning_rate=0.01, epochs=2, minibatches=2, discount=0.0
     )
-    spec = EnvironmentSpec("Test", (SIZE,), "float32", ACTIONS, 1)
+    spec = EnvironmentSpec("Test", (SIZE,), "float32", discrete(ACTIONS), 1)
     algorithm = algorithms.make(Settings(learning=settings))
     learner = Model(spec, settings, algorithm, 1, xla)
     other = None if xla else Model(spec, settings, algorithm, 2, xla)
@@ -217,7 +217,7 @@ def test_a_model_learns_with_it_what_earns_a_reward(xla):
 def test_a_rollout_under_way_takes_up_the_newest_weights_at_its_next_step():
     """APPO's do so every 64 steps, in the paper: here a predictor has no weights of its own."""
     settings = LearningSettings(algorithm="appo", t_max=3, seed=1, learning_rate=0.01, epochs=1, minibatches=1)
-    spec = EnvironmentSpec("Test", (SIZE,), "float32", ACTIONS, 1)
+    spec = EnvironmentSpec("Test", (SIZE,), "float32", discrete(ACTIONS), 1)
     model = Model(spec, settings, algorithms.make(Settings(learning=settings)), 1, False)
     dtype = rollout_dtype(spec, 3, 1)
     memory, queue = AgentMemory(dtype, 1), PredictionQueue()

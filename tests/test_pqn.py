@@ -8,7 +8,7 @@ from ga3c import algorithms, networks
 from ga3c.algorithms import adam, pqn
 from ga3c.errors import ConfigError
 from ga3c.model import Model
-from ga3c.rollout import EnvironmentSpec
+from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
 from tests.test_a2c import ACTIONS, SIZE, WEIGHTS, batch
@@ -106,7 +106,7 @@ def test_a_model_learns_with_it_what_earns_a_reward():
         algorithm="pqn", t_max=3, seed=1, learning_rate=0.01, epochs=2, minibatches=2, discount=0.0,
         exploration_end=0.0, exploration_decay_steps=1000,
     )  # fmt: skip
-    spec = EnvironmentSpec("Test", (SIZE,), "float32", ACTIONS, 1)
+    spec = EnvironmentSpec("Test", (SIZE,), "float32", discrete(ACTIONS), 1)
     learner = Model(spec, settings, algorithms.make(Settings(learning=settings)), 1, xla=False)
     for number in range(30):
         fields = batch(number, copies=8)

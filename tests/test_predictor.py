@@ -7,13 +7,13 @@ import pytest
 
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.predictor import predict
-from ga3c.rollout import EnvironmentSpec, rollout_dtype
+from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.stats import Stats, Totals
 from ga3c.transport.memory import AgentMemory
 from tests import program
 
 ENVS, T_MAX, SLOTS = 2, 3, 2
-DTYPE = rollout_dtype(EnvironmentSpec("Test", (1,), "float32", 100, 1), T_MAX, ENVS)
+DTYPE = rollout_dtype(EnvironmentSpec("Test", (1,), "float32", discrete(100), 1), T_MAX, ENVS)
 
 
 class Echo:

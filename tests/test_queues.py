@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from ga3c.prediction_queue import Order, PredictionQueue
-from ga3c.rollout import EnvironmentSpec, rollout_dtype
+from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.training_queue import Episode, TrainingQueue
 from ga3c.transport.inbox import ServerGone
 from ga3c.transport.memory import AgentMemory
 from tests import program
 
-SPEC = EnvironmentSpec("Test", (3,), "float32", 2, 1)
+SPEC = EnvironmentSpec("Test", (3,), "float32", discrete(2), 1)
 DTYPE = rollout_dtype(SPEC, 5, 2)
 SLOTS = 3
 

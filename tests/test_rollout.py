@@ -5,11 +5,11 @@ import multiprocessing
 import numpy as np
 import pytest
 
-from ga3c.rollout import Buffer, EnvironmentSpec, rollout_dtype, slots_needed
+from ga3c.rollout import Buffer, EnvironmentSpec, discrete, rollout_dtype, slots_needed
 from ga3c.transport.memory import AgentMemory
 
 T_MAX, ENVS = 4, 2
-DTYPE = rollout_dtype(EnvironmentSpec("Test", (3,), "float32", 2, 1), T_MAX, ENVS)
+DTYPE = rollout_dtype(EnvironmentSpec("Test", (3,), "float32", discrete(2), 1), T_MAX, ENVS)
 
 
 def record(number, length=T_MAX):

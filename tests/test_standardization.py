@@ -9,11 +9,11 @@ from ga3c.model import Model
 from ga3c.networks import standardization
 from ga3c.networks.a3c import StandardizingConvolution
 from ga3c.networks.standardization import Statistics
-from ga3c.rollout import EnvironmentSpec, rollout_dtype
+from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.settings.learning import LearningSettings
 
 SHAPE = (36, 36, 2)
-SPEC = EnvironmentSpec("Test", SHAPE, "uint8", 3, 4)
+SPEC = EnvironmentSpec("Test", SHAPE, "uint8", discrete(3), 4)
 START = Statistics(tf.zeros(SHAPE), tf.constant(128.0**2), tf.constant(0.0))
 SCREEN = np.random.default_rng(0).integers(50, 200, SHAPE)  # what stands behind all that moves
 

@@ -10,6 +10,9 @@ from ga3c.settings.run import Settings
 _ALGORITHMS = {"a3c": A3C, "a2c": A2C, "a2c-vtrace": A2CVtrace, "ppo": PPO, "appo": PPO, "pqn": PQN, "none": NoLearning}
 
 
-def make(settings: Settings):
-    """The algorithm that the settings name: what a `Model` is given. `a3c.A3C` says what it has."""
-    return _ALGORITHMS[settings.learning.algorithm](settings.learning, settings.run.steps)
+def make(settings: Settings, continuous: bool = False):
+    """The algorithm that the settings name, for games whose actions are `continuous`, or discrete.
+
+    It is what a `Model` is given; `a3c.A3C` says what it has.
+    """
+    return _ALGORITHMS[settings.learning.algorithm](settings.learning, settings.run.steps, continuous)

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from ga3c.algorithms import softmax, vtrace
+from ga3c.algorithms import vtrace
 from ga3c.algorithms.a3c import A3C, Loss, flat, loss
 from ga3c.algorithms.returns import lambda_returns
 
@@ -27,13 +27,13 @@ class A2C(A3C):
 
     def _loss(self, apply, weights, batch) -> Loss:
         settings, shape = self._settings, tf.shape(batch["valid"])
-        logits, values = apply(weights, flat(batch["observation"]))
+        policies, values = apply(weights, flat(batch["observation"]))
         last_value = apply(weights, batch["last_observation"])[1]
         targets, advantages = self._targets(
-            batch, logits, *(tf.stop_gradient(value) for value in (tf.reshape(values, shape), last_value))
+            batch, policies, *(tf.stop_gradient(value) for value in (tf.reshape(values, shape), last_value))
         )
         found = loss(
-            logits,
+            policies,
             values,
             flat(batch["action"]),
             flat(targets),
@@ -43,11 +43,12 @@ class A2C(A3C):
             value_weight=settings.value_weight,
             log_epsilon=settings.log_epsilon,
             normalize_advantages=settings.normalize_advantages,
+            terms=self._policy.terms,
         )
         return found._replace(total=found.policy - settings.entropy_weight * found.entropy + found.value)
 
-    def _targets(self, batch, logits, values, last_value) -> tuple[tf.Tensor, tf.Tensor]:
-        """Targets and advantages [time, columns]; logits [time * columns, actions]."""
+    def _targets(self, batch, policies, values, last_value) -> tuple[tf.Tensor, tf.Tensor]:
+        """Targets and advantages [time, columns]; policies [time * columns, policy_size]."""
         fields = (batch[name] for name in ("terminated", "truncated", "valid"))
         weights = {"discount": self._settings.discount, "return_lambda": self._settings.return_lambda}
         returns = lambda_returns(batch["reward"], values, *fields, last_value, **weights)
@@ -57,9 +58,9 @@ class A2C(A3C):
 class A2CVtrace(A2C):
     """A2C on what older policies played."""
 
-    def _targets(self, batch, logits, values, last_value) -> tuple[tf.Tensor, tf.Tensor]:
+    def _targets(self, batch, policies, values, last_value) -> tuple[tf.Tensor, tf.Tensor]:
         settings = self._settings
-        now = tf.reshape(softmax.log_probabilities(logits, flat(batch["action"])), tf.shape(values))
+        now = tf.reshape(self._policy.log_probabilities(policies, flat(batch["action"])), tf.shape(values))
         return vtrace.targets(
             now - batch["log_probability"],
             batch["reward"],

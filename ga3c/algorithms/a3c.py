@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from ga3c.algorithms import masked, rmsprop, schedules, softmax
+from ga3c.algorithms import gaussian, masked, rmsprop, schedules, softmax
 from ga3c.algorithms.clipping import clip
 from ga3c.algorithms.returns import lambda_returns
 from ga3c.settings.learning import LearningSettings
@@ -26,7 +26,7 @@ class Loss(NamedTuple):
 
 
 def loss(
-    logits: tf.Tensor,
+    policies: tf.Tensor,
     values: tf.Tensor,
     actions: tf.Tensor,
     returns: tf.Tensor,
@@ -37,6 +37,7 @@ def loss(
     log_epsilon: float,
     normalize_advantages: bool,
     advantages: tf.Tensor | None = None,
+    terms: Callable = softmax.terms,
 ) -> Loss:
     """-[log(pi(a) + eps) (R - V) + beta H] + value_weight (R - V)^2, summed over the valid steps.
 
@@ -44,21 +45,20 @@ def loss(
     `normalize_advantages` it is taken there less its mean and over its standard deviation in the batch.
 
     Args:
-        logits: float32 [batch, actions], of the network as it is now.
+        policies: float32 [batch, policy_size], of the network as it is now: of discrete actions their logits.
         values: float32 [batch], likewise.
-        actions: int32 [batch], as taken.
+        actions: [batch, ...], as taken.
         returns: float32 [batch], the targets R.
         valid: bool [batch]; steps that are not valid count nothing.
         advantages: float32 [batch], what the policy term takes for R - V; not given, that itself.
+        terms: of the policy's kind: `softmax.terms` or `gaussian.terms`.
     """
-    probabilities = tf.nn.softmax(logits)
-    taken = tf.gather(probabilities, actions, batch_dims=1)
+    log_probabilities, entropy = terms(policies, actions, log_epsilon)
     error = returns - values
     advantages = tf.stop_gradient(error if advantages is None else advantages)
     if normalize_advantages:
         advantages = masked.normalized(advantages, valid)
-    policy = -tf.math.log(taken + log_epsilon) * advantages
-    entropy = -tf.reduce_sum(probabilities * tf.math.log(probabilities + log_epsilon), axis=1)
+    policy = -log_probabilities * advantages
     value = value_weight * tf.square(error)
     return Loss(
         total=masked.total(policy - entropy_weight * entropy + value, valid),
@@ -79,16 +79,19 @@ def flat(field: tf.Tensor) -> tf.Tensor:
 class A3C:
     """What a `Model` is given. `learns_from` names the fields of a batch that `update` needs.
 
-    A network's outputs are (logits float32 [batch, actions], values float32 [batch]).
+    A network's outputs are (policies float32 [batch, policy_size], values float32 [batch]).
     """
 
     learns_from = ("observation", "action", *REWARDED)
 
-    act = staticmethod(softmax.act)
-
-    def __init__(self, settings: LearningSettings, run_steps: int | None = None):
-        """run_steps: after which the run ends."""
+    def __init__(self, settings: LearningSettings, run_steps: int | None = None, continuous: bool = False):
+        """run_steps: after which the run ends. continuous: the actions are."""
         self._settings, self._run_steps = settings, run_steps
+        self._policy = gaussian if continuous else softmax
+
+    def act(self, outputs: tuple[tf.Tensor, tf.Tensor], seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:
+        """What goes into the rows that asked: `softmax.act` says it."""
+        return self._policy.act(outputs, seed, explore)
 
     def exploration(self, steps: int) -> float:
         """How much `act` is to explore after so many steps of play: nothing beyond what the policy does."""
@@ -138,10 +141,10 @@ class A3C:
 
     def _loss(self, apply: Callable, weights: tuple[tf.Tensor, ...], batch: dict[str, tf.Tensor]) -> Loss:
         settings = self._settings
-        logits, values = apply(weights, flat(batch["observation"]))
+        policies, values = apply(weights, flat(batch["observation"]))
         constants = {"discount": settings.discount, "return_lambda": settings.return_lambda}
         return loss(
-            logits,
+            policies,
             values,
             flat(batch["action"]),
             flat(lambda_returns(*(batch[name] for name in REWARDED), **constants)),
@@ -150,4 +153,5 @@ class A3C:
             value_weight=settings.value_weight,
             log_epsilon=settings.log_epsilon,
             normalize_advantages=settings.normalize_advantages,
+            terms=self._policy.terms,
         )

@@ -1,10 +1,11 @@
 """Proximal policy optimization (Schulman et al. 2017), synchronous and asynchronous (Stooke and Abbeel 2018)."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import tensorflow as tf
 
-from ga3c.algorithms import adam, masked, minibatches, schedules, softmax
+from ga3c.algorithms import adam, gaussian, masked, minibatches, schedules, softmax
 from ga3c.algorithms.a3c import flat
 from ga3c.algorithms.returns import lambda_returns
 from ga3c.settings.learning import LearningSettings
@@ -22,7 +23,7 @@ class Loss(NamedTuple):
 
 
 def loss(
-    logits: tf.Tensor,
+    policies: tf.Tensor,
     values: tf.Tensor,
     minibatch: dict[str, tf.Tensor],
     *,
@@ -31,6 +32,7 @@ def loss(
     entropy_weight: float,
     value_weight: float,
     normalize_advantages: bool,
+    terms: Callable = softmax.terms,
 ) -> Loss:
     """-min(ratio A, clip(ratio, 1 - ratio_clip, 1 + ratio_clip) A) - entropy_weight H + value_weight (R - V)^2.
 
@@ -38,15 +40,15 @@ def loss(
     larger of that and of the one with V kept within value_clip of what it was before the first epoch.
 
     Args:
-        logits, values: float32 [batch, actions] and [batch], of the network as it is now.
-        minibatch: [batch] each: action, log_probability (log mu(a)), value (before the first epoch), return (R),
+        policies, values: float32 [batch, policy_size] and [batch], of the network as it is now.
+        minibatch: [batch, ...] each: action, log_probability (log mu(a)), value (before the first epoch), return (R),
             advantage (A) and valid.
+        terms: of the policy's kind: `softmax.terms` or `gaussian.terms`.
     """
     valid, returns, advantages = minibatch["valid"], minibatch["return"], minibatch["advantage"]
     if normalize_advantages:
         advantages = masked.normalized(advantages, valid)
-    log_probabilities = tf.nn.log_softmax(logits)
-    taken = tf.gather(log_probabilities, minibatch["action"], batch_dims=1)
+    taken, entropies = terms(policies, minibatch["action"])
     log_ratio = tf.where(valid, taken - minibatch["log_probability"], 0.0)  # rows that are not valid hold anything
     ratio = tf.exp(log_ratio)
     clipped = tf.clip_by_value(ratio, 1 - ratio_clip, 1 + ratio_clip)
@@ -56,7 +58,7 @@ def loss(
         kept = minibatch["value"] + tf.clip_by_value(values - minibatch["value"], -value_clip, value_clip)
         squares = tf.maximum(squares, tf.square(returns - kept))
     value = value_weight * masked.mean(squares, valid)
-    entropy = masked.mean(-tf.reduce_sum(tf.exp(log_probabilities) * log_probabilities, axis=1), valid)
+    entropy = masked.mean(entropies, valid)
     return Loss(
         total=policy - entropy_weight * entropy + value,
         policy=policy,
@@ -83,11 +85,15 @@ class PPO:
         *("observation", "action", "log_probability", "reward", "terminated", "truncated", "valid"),
         "last_observation",
     )
-    act = staticmethod(softmax.act)
 
-    def __init__(self, settings: LearningSettings, run_steps: int | None = None):
-        """run_steps: after which the run ends."""
+    def __init__(self, settings: LearningSettings, run_steps: int | None = None, continuous: bool = False):
+        """As `a3c.A3C.__init__`."""
         self._settings, self._run_steps = settings, run_steps
+        self._policy = gaussian if continuous else softmax
+
+    def act(self, outputs, seed, explore):
+        """As `a3c.A3C.act`."""
+        return self._policy.act(outputs, seed, explore)
 
     def exploration(self, steps: int) -> float:
         """As `a3c.A3C.exploration`."""
@@ -118,6 +124,7 @@ class PPO:
                 entropy_weight=settings.entropy_weight,
                 value_weight=settings.value_weight,
                 normalize_advantages=settings.normalize_advantages,
+                terms=self._policy.terms,
             )
             return found.total, found
 

@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+_UNROLLED_STEPS = 256  # longer rollouts are a loop in the graph: it would take minutes to trace
+
 
 def lambda_returns(
     rewards: tf.Tensor,
@@ -29,12 +31,18 @@ def lambda_returns(
 
     Returns: float32 [time, columns]. Rows that are not valid hold no meaning.
     """
-    target = next_value = bootstrap_value
-    targets = []
-    for t in reversed(range(rewards.shape[0])):
+
+    def before(after, row):
+        """R and V of a row, from those of the row after it."""
+        (target, next_value), (reward, value, terminates, truncates, counts) = after, row
         ahead = next_value + return_lambda * (target - next_value)
-        future = tf.where(terminated[t], 0.0, tf.where(truncated[t], next_value, ahead))
-        target = tf.where(valid[t], rewards[t] + discount * future, target)
-        next_value = values[t]
-        targets.append(target)
+        future = tf.where(terminates, 0.0, tf.where(truncates, next_value, ahead))
+        return tf.where(counts, reward + discount * future, target), value
+
+    rows, after, targets = (rewards, values, terminated, truncated, valid), (bootstrap_value, bootstrap_value), []
+    if rewards.shape[0] > _UNROLLED_STEPS:
+        return tf.scan(before, rows, after, reverse=True)[0]
+    for t in reversed(range(rewards.shape[0])):
+        after = before(after, [field[t] for field in rows])
+        targets.append(after[0])
     return tf.stack(targets[::-1])

@@ -1,4 +1,4 @@
-"""Actions of a policy that is a softmax of logits, as pure functions of tensors."""
+"""The policy over discrete actions: a softmax of logits, as pure functions of tensors. `gaussian` has the same ones."""
 
 import tensorflow as tf
 
@@ -18,3 +18,13 @@ def act(outputs: tuple[tf.Tensor, tf.Tensor], seed: tf.Tensor, explore: tf.Tenso
 def log_probabilities(logits: tf.Tensor, actions: tf.Tensor) -> tf.Tensor:
     """log pi(a), float32 [batch], of actions int32 [batch] under logits [batch, actions]."""
     return tf.gather(tf.nn.log_softmax(logits), actions, batch_dims=1)
+
+
+def terms(logits: tf.Tensor, actions: tf.Tensor, log_epsilon: float = 0.0) -> tuple[tf.Tensor, tf.Tensor]:
+    """log pi(a) and the entropy, float32 [batch] each; with `log_epsilon` added to pi inside the logarithms."""
+    if not log_epsilon:
+        log_pi = tf.nn.log_softmax(logits)
+        return tf.gather(log_pi, actions, batch_dims=1), -tf.reduce_sum(tf.exp(log_pi) * log_pi, axis=1)
+    pi = tf.nn.softmax(logits)
+    taken = tf.gather(pi, actions, batch_dims=1)
+    return tf.math.log(taken + log_epsilon), -tf.reduce_sum(pi * tf.math.log(pi + log_epsilon), axis=1)

@@ -18,7 +18,7 @@ from ga3c.commands.command_line import parse
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.records import run_directory
-from ga3c.rollout import EnvironmentSpec, rollout_dtype, slots_needed
+from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype, slots_needed
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.schedule import ScheduleSettings
@@ -93,7 +93,7 @@ def cores() -> Finding:
 def memory() -> Finding:
     """What there is of all that agents take: how many of the default size it is enough for."""
     schedule, learning = ScheduleSettings(), LearningSettings()
-    pong = EnvironmentSpec("Pong", (84, 84, 4), "uint8", 6, 4)
+    pong = EnvironmentSpec("Pong", (84, 84, 4), "uint8", discrete(6), 4)
     slots = slots_needed(learning.t_max, schedule.envs_per_agent, learning.minimum_batch_steps)
     slots_bytes = slots * rollout_dtype(pong, learning.t_max, schedule.envs_per_agent).itemsize
     fit = machine.agents_that_fit(slots_bytes, schedule.envs_per_agent)

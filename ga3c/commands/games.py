@@ -30,9 +30,9 @@ def run(arguments: list[str]) -> int:
     print(f"{len(names)} Atari games (*: an agent for it comes with the program, ./play.sh --game NAME shows it):\n")
     print(table([name + "*" * (name in shipped) for name in names]))
     if options.gymnasium:
-        print("\nGymnasium's environments; those with discrete actions can be learned:\n")
+        print("\nGymnasium's environments; those with discrete actions, or bounded ones (Box), can be learned:\n")
         print("\n".join(f"  {name}" for name in sorted(gymnasium.known_ids())))
     else:
-        print("\nAny usual spelling will do (ms_pacman, ALE/Pong-v5). Also Gymnasium's ids with discrete actions")
+        print("\nAny usual spelling will do (ms_pacman, ALE/Pong-v5). Also Gymnasium's ids")
         print("(CartPole-v1; --gymnasium lists them), and your own: package.module:EnvId.")
     return 0

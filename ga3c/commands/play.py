@@ -110,7 +110,8 @@ def run(arguments: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):  # a terminal is given back as it was
         signal.signal(number, signal.default_int_handler)
     try:
-        keyboard = Keyboard(stage.action_names, stage.steps_per_second, options.speed)
+        names = [] if stage.actions.continuous else stage.action_names
+        keyboard = Keyboard(names, stage.steps_per_second, options.speed)
         session.play(stage, Policy(agent, options.live), display, keyboard, options.greedy, games, scores)
     except KeyboardInterrupt:
         pass

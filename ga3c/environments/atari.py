@@ -4,7 +4,7 @@ import numpy as np
 from ale_py import roms
 from ale_py.vector_env import AtariVectorEnv
 
-from ga3c.rollout import EnvironmentSpec
+from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings.game import EnvironmentSettings
 
 # ale-py ships these too, but ends the process when it loads one.
@@ -56,7 +56,7 @@ class AtariEnvironments:
             name=display_name(rom),
             observation_shape=(size, size, stack),
             observation_dtype="uint8",
-            actions=int(self._env.single_action_space.n),
+            actions=discrete(int(self._env.single_action_space.n)),
             frames_per_step=settings.frame_skip_frames,
         )
 

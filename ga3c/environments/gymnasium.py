@@ -1,4 +1,4 @@
-"""Any registered Gymnasium environment with discrete actions, and a user's own (package.module:EnvId)."""
+"""Any registered Gymnasium environment with discrete or bounded actions, and a user's own (package.module:EnvId)."""
 
 import contextlib
 import importlib
@@ -12,7 +12,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from ga3c.errors import ConfigError
-from ga3c.rollout import EnvironmentSpec
+from ga3c.rollout import Actions, EnvironmentSpec, continuous, discrete
 
 LARGEST_REWARD = float(np.finfo(np.float32).max)
 
@@ -105,6 +105,23 @@ def _is_image(space: spaces.Space) -> bool:
     return isinstance(space, spaces.Box) and space.dtype == np.uint8 and len(space.shape) in (2, 3)
 
 
+def _actions(name: str, space: spaces.Space) -> Actions:
+    """What the rest of the program is told of an action space. Raises ConfigError."""
+    if isinstance(space, spaces.Discrete):
+        return discrete(int(space.n))
+    if not isinstance(space, spaces.Box) or space.dtype.kind != "f" or not space.shape or 0 in space.shape:
+        raise ConfigError(
+            f"The game '{name}' has the action space {reprlib.repr(space)}: only discrete actions and boxes of floats "
+            "can be learned."
+        )
+    if not space.is_bounded("both"):
+        raise ConfigError(
+            f"The game '{name}' has actions without bounds ({reprlib.repr(space)}): wrap it in gymnasium.wrappers."
+            "RescaleAction, or give its Box finite bounds."
+        )
+    return continuous(space.low.ravel(), space.high.ravel())
+
+
 class GymnasiumEnvironments:
     """`count` copies of one environment, stepped one after the other.
 
@@ -119,14 +136,10 @@ class GymnasiumEnvironments:
         with blaming(f"Cannot make the game '{name}'"):
             self.env = SyncVectorEnv(copies, autoreset_mode=AutoresetMode.NEXT_STEP)
         space, actions = self.env.single_observation_space, self.env.single_action_space
-        if not isinstance(actions, spaces.Discrete):
-            self.close()
-            raise ConfigError(
-                f"The game '{name}' has the action space {actions}: only discrete actions can be learned."
-            )
         self._seeds = [number % 2**31 for number in range(seed, seed + count)]
-        self._space, self._first_action = space, int(actions.start)
+        self._space, self._actions = space, actions
         try:
+            known_actions = _actions(name, actions)
             with blaming(f"Cannot start the game '{name}'"):
                 shape = self.reset().shape[1:]
         except ConfigError:
@@ -136,7 +149,7 @@ class GymnasiumEnvironments:
             name=name.partition(":")[2] or name,
             observation_shape=shape,
             observation_dtype="uint8" if _is_image(space) else "float32",
-            actions=int(actions.n),
+            actions=known_actions,
             frames_per_step=1,
         )
 
@@ -157,8 +170,15 @@ class GymnasiumEnvironments:
         return self._convert(self.env.reset(options={"reset_mask": envs})[0])
 
     def step(self, actions: np.ndarray):
-        observations, rewards, terminated, truncated, _ = self.env.step(actions + self._first_action)
+        observations, rewards, terminated, truncated, _ = self.env.step(self._as_the_game_wants(actions))
         return self._convert(observations), rewards, terminated, truncated, np.zeros_like(terminated)
+
+    def _as_the_game_wants(self, actions: np.ndarray) -> np.ndarray:
+        """Counted from the game's first; or within its bounds and in its shape: a Gaussian knows neither."""
+        space = self._actions
+        if isinstance(space, spaces.Discrete):
+            return actions + int(space.start)
+        return np.clip(actions.reshape(-1, *space.shape), space.low, space.high).astype(space.dtype)
 
     def pictures(self) -> np.ndarray:
         """As the copies look now, uint8 [count, height, width, 3]; made with render_mode="rgb_array"."""

@@ -140,7 +140,7 @@ def measure(options: BenchmarkOptions) -> dict[str, dict[str, float]]:
     from ga3c.model import Model
 
     on_gpu = set_up_device("auto", threads(network)) == "gpu"
-    model = Model(spec, settings.learning, algorithms.make(settings), seed=1, xla=on_gpu)
+    model = Model(spec, settings.learning, algorithms.make(settings, spec.actions.continuous), seed=1, xla=on_gpu)
     rounds = []
     for number in range(1, options.rounds + 1):
         # The stations between two halves of the run: where the machine's speed drifts, it drifts for both.

@@ -25,8 +25,7 @@ def play_games(
 ) -> tuple[list[float], int]:
     """True scores of `episodes` whole games, in the order of their seeds: seed, seed + 1, ...; and how many were cut.
 
-    `policy(observations)` gives sampled actions [batch], logits [batch, actions] and values [batch]. A game that does
-    not end is cut off after `most_steps`.
+    `policy(observations)` gives what `Model.policy` does. A game that does not end is cut off after `most_steps`.
     """
     scores, cut_off = [], 0
     while len(scores) < episodes:
@@ -41,14 +40,14 @@ def _play_at_once(
 ) -> tuple[list[float], int]:
     scores, playing = np.zeros(count), np.ones(count, np.bool_)
     with contextlib.closing(environments.make(settings, count, seed, threads=usable_cores())) as games:
-        blame = f"The game '{games.spec.name}' failed"
+        blame, kind = f"The game '{games.spec.name}' failed", games.spec.actions
         with blaming(blame):
             observations = games.reset()
         for _ in range(most_steps):
-            sampled, logits, _ = policy(observations)
-            actions = logits.argmax(axis=1) if greedy else sampled
+            sampled, policies, _ = policy(observations)
+            actions = kind.most_likely(policies) if greedy else sampled
             with blaming(blame):
-                observations, rewards, terminated, truncated, _ = games.step(actions.astype(np.int64))
+                observations, rewards, terminated, truncated, _ = games.step(actions.astype(kind.dtype))
             scores += rewards * playing
             playing &= ~(terminated | truncated)  # the games that go on for company do not count
             if not playing.any():
@@ -80,7 +79,8 @@ def evaluate(
     for way, greedy in WAYS.items():
         scores, cut_off = play_games(policy, settings, episodes, seed, greedy, most_steps)
         ways[way] = summary(scores, settings) | {"cut_off": cut_off}
-    rules = {name: value for name, value in vars(settings).items() if name not in ("game", "reward_clip")}
+    not_rules = ("game", "reward_clip", "reward_scaling_discount")
+    rules = {name: value for name, value in vars(settings).items() if name not in not_rules}
     fingerprint = protocols.fingerprint(settings)
     return {"episodes": episodes, "seed": seed, "protocol": rules, "fingerprint": fingerprint, "ways": ways}
 

@@ -39,7 +39,8 @@ def emulate(settings: EnvironmentSettings, t_max: int, envs: int, seconds: float
     games = environments.make(settings, envs, seed=1)
     games.reset()
     rows = AgentMemory(rollout_dtype(games.spec, t_max, envs), 1).slots["observation"][0]
-    actions = np.random.default_rng(1).integers(games.spec.actions, size=(1000, envs), dtype=np.int32)
+    random = np.random.default_rng(1)
+    actions = [games.spec.actions.random(random, envs) for _ in range(1000)]
     step = 0
 
     def work() -> None:

@@ -1,10 +1,12 @@
-"""Networks by name. Each maps a batch of observations to (policy logits [batch, actions], value [batch]).
+"""Networks by name. Each maps a batch of observations to (policy [batch, actions.policy_size], value [batch]).
 
 Those of PQN give action values and the largest of them instead.
 """
 
 from ga3c.errors import ConfigError
 from ga3c.rollout import EnvironmentSpec
+
+CONTINUOUS = ("a2c", "a2c-vtrace", "ppo", "appo")  # algorithms that have continuous actions, too
 
 
 def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
@@ -13,8 +15,14 @@ def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
     Raises ConfigError.
     """
     is_image, of_values = len(spec.observation_shape) == 3, algorithm == "pqn"
+    if spec.actions.continuous and algorithm not in CONTINUOUS:
+        raise ConfigError(
+            f"'{spec.name}' has continuous actions, and --algorithm {algorithm} discrete ones alone: "
+            "use --preset ppo-continuous."
+        )
     if name == "auto":
-        return ("pqn" if is_image else "pqn-mlp") if of_values else ("small" if is_image else "mlp")
+        vectors = "pqn-mlp" if of_values else "separate-mlp" if spec.actions.continuous else "mlp"
+        return ("pqn" if of_values else "small") if is_image else vectors
     if name.startswith("pqn") != of_values:
         raise ConfigError(f"--network {name} does not fit --algorithm {algorithm}: leave --network out.")
     if not name.endswith("mlp") and not is_image:
@@ -26,7 +34,8 @@ def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
 def build(name: str, spec: EnvironmentSpec, seed: int, standardize: bool = False):
     """The network `name` (not "auto") with fresh weights, a keras.Model.
 
-    With `standardize` one for images takes the mean state off, which it keeps in weights that are not trained.
+    With `standardize` one for images, or separate-mlp, takes the mean state off, which it keeps in weights that are
+    not trained.
 
     Raises ConfigError where the images are too small for it.
     """
@@ -37,11 +46,13 @@ def build(name: str, spec: EnvironmentSpec, seed: int, standardize: bool = False
     keras.utils.set_random_seed(seed)
     if name == "mlp":
         return mlp.mlp(spec.observation_shape, spec.actions)
+    if name == "separate-mlp":
+        return mlp.separate(spec.observation_shape, spec.actions, standardize)
     if name == "pqn-mlp":
-        return pqn.vectors(spec.observation_shape, spec.actions)
+        return pqn.vectors(spec.observation_shape, spec.actions.count)
     try:
         if name == "pqn":
-            return pqn.images(spec.observation_shape, spec.actions, standardize)
+            return pqn.images(spec.observation_shape, spec.actions.count, standardize)
         if name == "small":
             return a3c.small(spec.observation_shape, spec.actions, standardize)
         return a3c.large(spec.observation_shape, spec.actions, standardize, first_stride=int(name.rpartition("-")[2]))

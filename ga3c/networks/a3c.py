@@ -3,6 +3,9 @@
 import keras
 from keras import layers, ops
 
+from ga3c.networks import heads
+from ga3c.rollout import Actions
+
 
 class PixelConvolution(layers.Conv2D):
     """A convolution over bytes, scaled to 0..1. It scales its kernel: the same result for a fraction of the work."""
@@ -34,13 +37,14 @@ class StandardizingConvolution(layers.Conv2D):
 
 def _network(
     observation_shape: tuple[int, int, int],
-    actions: int,
+    actions: Actions,
     convolutions: list[tuple[int, int, int]],
     standardize: bool,
 ):
     """Convolutions (filters, kernel, stride), 256 units, two heads.
 
-    Input: uint8 [batch, height, width, channels]. Output: (logits [batch, actions], value [batch]), float32.
+    Input: uint8 [batch, height, width, channels].
+    Output: (policy [batch, actions.policy_size], value [batch]), float32.
     """
     observations = keras.Input(observation_shape, dtype="uint8")
     hidden, convolution = observations, StandardizingConvolution if standardize else PixelConvolution
@@ -50,16 +54,18 @@ def _network(
     hidden = layers.Flatten()(hidden)
     hidden = layers.Dense(256, activation="relu", kernel_initializer="he_uniform")(hidden)
     # Both start near zero: values of a few points, where scores are rare, are errors that wreck the layers below.
-    logits = layers.Dense(actions, kernel_initializer=keras.initializers.Orthogonal(0.01), name="policy")(hidden)
+    policy = heads.policy(hidden, actions)
     value = layers.Dense(1, kernel_initializer=keras.initializers.Orthogonal(0.01), name="value")(hidden)
-    return keras.Model(observations, (logits, layers.Reshape(())(value)))
+    return keras.Model(observations, (policy, layers.Reshape(())(value)))
 
 
-def small(observation_shape: tuple[int, int, int], actions: int, standardize: bool) -> keras.Model:
+def small(observation_shape: tuple[int, int, int], actions: Actions, standardize: bool) -> keras.Model:
     """16 filters 8x8 stride 4, 32 filters 4x4 stride 2, 256 units."""
     return _network(observation_shape, actions, [(16, 8, 4), (32, 4, 2)], standardize)
 
 
-def large(observation_shape: tuple[int, int, int], actions: int, standardize: bool, first_stride: int) -> keras.Model:
+def large(
+    observation_shape: tuple[int, int, int], actions: Actions, standardize: bool, first_stride: int
+) -> keras.Model:
     """32 filters 8x8 with stride 1 to 4, 32 filters 4x4 stride 2, 64 filters 4x4 stride 2, 256 units."""
     return _network(observation_shape, actions, [(32, 8, first_stride), (32, 4, 2), (64, 4, 2)], standardize)

@@ -1,20 +1,60 @@
-"""A small fully connected network for vectors."""
+"""Small fully connected networks for vectors."""
 
 import math
 
 import keras
-from keras import layers
+from keras import layers, ops
+
+from ga3c.networks import heads
+from ga3c.rollout import Actions
+
+_FURTHEST = 10.0  # deviations from the mean that a standardized number may be
 
 
-def mlp(observation_shape: tuple[int, ...], actions: int) -> keras.Model:
+class Standardization(layers.Layer):
+    """Vectors less the mean of each number and over its deviation, clipped.
+
+    Its three weights that are not trained are `standardization.Statistics`, in that order.
+    """
+
+    def build(self, input_shape):
+        for name, shape, initializer in (
+            ("mean", input_shape[1:], "zeros"),
+            ("variance", input_shape[1:], "ones"),
+            ("count", (), "zeros"),
+        ):
+            setattr(self, name, self.add_weight(name=name, shape=shape, initializer=initializer, trainable=False))
+
+    def call(self, vectors):
+        deviation = ops.sqrt(ops.convert_to_tensor(self.variance) + 1e-8)
+        return ops.clip((vectors - ops.convert_to_tensor(self.mean)) / deviation, -_FURTHEST, _FURTHEST)
+
+
+def _hidden(vectors):
+    """Two layers of 64 units, tanh."""
+    for _ in range(2):
+        vectors = layers.Dense(64, activation="tanh", kernel_initializer=keras.initializers.Orthogonal(2**0.5))(vectors)
+    return vectors
+
+
+def mlp(observation_shape: tuple[int, ...], actions: Actions) -> keras.Model:
     """Two hidden layers of 64 units, tanh.
 
-    Input: [batch, *observation_shape], any dtype. Output: (logits [batch, actions], value [batch]), float32.
+    Input: [batch, *observation_shape], any dtype.
+    Output: (policy [batch, actions.policy_size], value [batch]), float32.
     """
     observations = keras.Input(observation_shape)
-    hidden = layers.Reshape((math.prod(observation_shape),))(observations)
-    for _ in range(2):
-        hidden = layers.Dense(64, activation="tanh", kernel_initializer=keras.initializers.Orthogonal(2**0.5))(hidden)
-    logits = layers.Dense(actions, kernel_initializer=keras.initializers.Orthogonal(0.01), name="policy")(hidden)
+    hidden = _hidden(layers.Reshape((math.prod(observation_shape),))(observations))
+    policy = heads.policy(hidden, actions)
     value = layers.Dense(1, name="value")(hidden)
-    return keras.Model(observations, (logits, layers.Reshape(())(value)))
+    return keras.Model(observations, (policy, layers.Reshape(())(value)))
+
+
+def separate(observation_shape: tuple[int, ...], actions: Actions, standardize: bool) -> keras.Model:
+    """The same layers twice, for policy and value: nothing is shared (Schulman et al. 2017, section 6.1)."""
+    observations = keras.Input(observation_shape)
+    vectors = Standardization()(observations) if standardize else observations
+    vectors = layers.Reshape((math.prod(observation_shape),))(vectors)
+    policy = heads.policy(_hidden(vectors), actions)
+    value = layers.Dense(1, kernel_initializer=keras.initializers.Orthogonal(1.0), name="value")(_hidden(vectors))
+    return keras.Model(observations, (policy, layers.Reshape(())(value)))

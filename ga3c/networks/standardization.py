@@ -1,5 +1,8 @@
 """Running mean and deviation of what the agents see, as pure functions of tensors.
 
+Of images one deviation for all pixels, of the first state of each rollout: those after it are much the same. Of vectors
+one for each number, of all states.
+
 Little moves on an Atari screen: in Pong the squares of the pixels are 800 times their variance. Without the
 background the first layers see what moves; Pong is learned in a fraction of the steps (results/README.md).
 """
@@ -16,17 +19,27 @@ _MOST_STATES = 1e7
 
 
 class Statistics(NamedTuple):
-    """Tensors, float32: the mean state [...], its elements' mean squared distance from it [], and states counted []."""
+    """Tensors, float32: the mean state [...], its elements' mean squared distance from it, and states counted [].
+
+    The distance is of each element [...], or one of all [].
+    """
 
     mean: tf.Tensor
     variance: tf.Tensor
     count: tf.Tensor
 
 
+def update_from_rollouts(statistics: Statistics, states: tf.Tensor, valid: tf.Tensor) -> Statistics:
+    """Adds states [time, columns, ...], where valid (bool [time, columns])."""
+    if statistics.variance.shape.rank == 0:
+        return update(statistics, states[0], valid[0])
+    return update(statistics, tf.reshape(states, (-1, *states.shape[2:])), tf.reshape(valid, (-1,)))
+
+
 def update(statistics: Statistics, states: tf.Tensor, valid: tf.Tensor) -> Statistics:
     """Adds states [columns, ...], where valid (bool [columns]), by the rule of Chan, Golub and LeVeque (1983).
 
-    One variance for all elements: an element that hardly ever changes is not blown up when it does.
+    Of images one variance for all elements: an element that hardly ever changes is not blown up when it does.
     """
     mean, variance, count = statistics
     weights = tf.reshape(tf.cast(valid, tf.float32), (-1, *[1] * len(mean.shape)))
@@ -35,7 +48,8 @@ def update(statistics: Statistics, states: tf.Tensor, valid: tf.Tensor) -> Stati
     states = tf.cast(states, tf.float32)
     distance = (states - mean) * weights
     new_mean = mean + tf.reduce_sum(distance, 0) / all_states
-    squares = tf.reduce_sum(distance * (states - new_mean)) / math.prod(mean.shape)
+    squares = distance * (states - new_mean)
+    squares = tf.reduce_sum(squares, 0) if variance.shape.rank else tf.reduce_sum(squares) / math.prod(mean.shape)
     new_variance = variance + (squares - more * variance) / all_states
     return Statistics(new_mean, new_variance, tf.minimum(all_states, _MOST_STATES))
 

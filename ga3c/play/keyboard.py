@@ -14,6 +14,7 @@ class Keyboard:
     """Of a game with these actions. `speed` is a factor of the game's own; 0: as fast as it goes."""
 
     def __init__(self, action_names: list[str], steps_per_second: float, speed: float):
+        """action_names: [] where they are no choice of one, but continuous: there is no joystick for them."""
         self._names, self._steps_per_second, self._speed = action_names, steps_per_second, speed
         self._paused = self._single = self._joystick = self.left = False
         self._held: set[str] = set()
@@ -31,7 +32,7 @@ class Keyboard:
             self._paused = not self._paused
         elif name == "n":
             self._paused = self._single = True
-        elif name == "j":
+        elif name == "j" and self._names:
             self._joystick = not self._joystick
         elif name in ("+", "="):
             self._change_speed(1)

@@ -8,6 +8,7 @@ import numpy as np
 from ga3c import environments
 from ga3c.environments import atari
 from ga3c.environments.gymnasium import GymnasiumEnvironments, blaming
+from ga3c.rollout import Actions
 from ga3c.settings.game import EnvironmentSettings
 
 EMULATOR_FRAMES_PER_SECOND = 60
@@ -18,9 +19,9 @@ class Moment(NamedTuple):
     """What there is to see before a step; of a game that has just ended, its end. Arrays are [game, ...]."""
 
     pictures: np.ndarray  # uint8 [game, height, width, 3]
-    probabilities: np.ndarray  # float32 [game, action]: the agent's policy
+    shares: np.ndarray  # float32 [game, action], 0 to 1: probabilities; of continuous actions where in their bounds
     values: np.ndarray  # float32 [game]: the agent's estimate of the return
-    actions: np.ndarray  # int64 [game]: that the agent takes next
+    actions: np.ndarray  # [game, ...]: that the agent takes next
     scores: np.ndarray  # float64 [game]: true and unclipped
     steps: np.ndarray  # int64 [game]
     ended: np.ndarray  # bool [game]: in the step before
@@ -45,9 +46,11 @@ class Stage:
         else:
             self._games = games = GymnasiumEnvironments(name, count, seed, render_mode="rgb_array")
             self._first_pictures, self._next_pictures = games.pictures, lambda _: games.pictures()
-            self.action_names = [str(action) for action in range(games.spec.actions)]
+            self.action_names = [
+                str(number) for number in range(games.spec.actions.count or len(games.spec.actions.low))
+            ]
             self.steps_per_second = games.pictures_per_second
-        self.game, self.count = self._games.spec.name, count
+        self.game, self.count, self.actions = self._games.spec.name, count, self._games.spec.actions
         self._blame = f"The game '{self.game}' failed"
         self.pictures: np.ndarray | None = None  # as in Moment
 
@@ -71,10 +74,19 @@ class Stage:
             self._screen.close()
 
 
+def _shares(kind: Actions, policies: np.ndarray, actions: np.ndarray) -> np.ndarray:
+    """As in Moment."""
+    if kind.continuous:
+        low, high = np.array(kind.low), np.array(kind.high)
+        return np.clip((actions - low) / np.maximum(high - low, 1e-9), 0.0, 1.0)
+    odds = np.exp(policies - policies.max(axis=1, keepdims=True))
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
 def moments(
     stage: Stage, policy: Callable[[np.ndarray], tuple], greedy: bool, joystick: Callable[[], int | None]
 ) -> Iterator[Moment]:
-    """Plays on and on. `policy(observations)` gives sampled actions, logits and values.
+    """Plays on and on. `policy(observations)` gives what `Model.policy` does.
 
     `joystick()` is asked before each step: None, or the action of the first game.
     """
@@ -82,12 +94,11 @@ def moments(
     scores, steps = np.zeros(stage.count), np.zeros(stage.count, np.int64)
     ended, history = np.zeros(stage.count, np.bool_), []
     while True:
-        sampled, logits, values = policy(observations)
-        actions = (logits.argmax(axis=1) if greedy else sampled).astype(np.int64)
-        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
-        probabilities = odds / odds.sum(axis=1, keepdims=True)
+        sampled, policies, values = policy(observations)
+        actions = (stage.actions.most_likely(policies) if greedy else sampled).astype(stage.actions.dtype)
+        shares = _shares(stage.actions, policies, actions)
         history = [*history[1 - HISTORY_STEPS :], float(values[0])]
-        yield Moment(stage.pictures, probabilities, values, actions, scores.copy(), steps.copy(), ended, history)
+        yield Moment(stage.pictures, shares, values, actions, scores.copy(), steps.copy(), ended, history)
         if (own := joystick()) is not None:
             actions[0] = own
         restarted = ended

@@ -87,8 +87,7 @@ def main(
     try:
         envs = environments.make(settings, memory.slots["action"].shape[2], seed)
         yield_to_server()  # not before: on a busy machine the games would take minutes to start
-        limit = settings.start_steps_limit
-        play(envs, memory, predictions, training, settings.reward_clip, at_once, limit, seed)
+        play(envs, memory, predictions, training, settings, seed, at_once)
         envs.close()
         status = 0
     except ServerGone:  # there is nobody left to report to

@@ -8,7 +8,8 @@ from typing import Literal
 class EnvironmentSettings:
     game: str = "Pong"
     """Atari game in any usual spelling (Boxing, ms_pacman, ALE/Pong-v5).
-    Or a Gymnasium id with discrete actions (CartPole-v1), or your own (package.module:EnvId)."""
+    Or a Gymnasium id (CartPole-v1; with --preset ppo-continuous HalfCheetah-v5, or any other whose actions are a Box),
+    or your own (package.module:EnvId)."""
     protocol: Literal["paper", "machado"] = "paper"
     """Sets the Atari settings below. paper: to what is shown here.
     machado (Machado et al. 2018): sticky actions 0.25, all 18 actions, no no-op starts, no life signal."""
@@ -33,5 +34,8 @@ class EnvironmentSettings:
     """Training treats a lost life as the end (paper: not); the game and its score go on."""
     reward_clip: float = 1.0
     """Rewards are clipped to plus or minus this for training; 0: never. Logged scores are always the true ones."""
+    reward_scaling_discount: float = 0.0
+    """Before that, rewards are divided by the deviation of what they come to in an agent's games so far, discounted by
+    this in each step; 0: never. An agent that starts, after a resume too, measures that anew."""
     episode_cap_frames: int = 108_000
     """An Atari game is cut off (truncated, not terminated) after this many frames, half an hour of play."""

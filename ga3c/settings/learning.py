@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Network = Literal[
-    "auto", "small", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1", "mlp", "pqn", "pqn-mlp"
+    "auto", "small", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1", "mlp", "separate-mlp",
+    "pqn", "pqn-mlp",
 ]  # fmt: skip
 
 
@@ -16,21 +17,26 @@ class LearningSettings:
     ppo: proximal policy optimization, several passes over each batch (Schulman et al. 2017). appo: the same, of games
     that nobody waits for (Stooke and Abbeel 2018). pqn: Q-learning without replay (Gallici et al. 2024).
     none: nothing, to measure how fast games are played (Stooke and Abbeel 2018, section 5.2)."""
-    preset: Literal["default", "paper", "a2c", "a2c-vtrace", "ppo", "appo", "pqn"] = "default"
+    preset: Literal["default", "paper", "a2c", "a2c-vtrace", "ppo", "ppo-continuous", "appo", "pqn"] = "default"
     """Defaults of the learning and scheduling settings. paper: the paper's constants and one game for each agent. The
     others stand for the algorithm of their name and the constants of its paper; --algorithm sets them, too.
     a2c: 16 games in lockstep, 5 steps, RMSProp at 7e-4 (Stooke and Abbeel 2018).
     a2c-vtrace: games as by default, 20 steps, 1,200 in an update, RMSProp at 2.7e-3 (Dalton et al. 2020).
     ppo: 8 games in lockstep, 128 steps, 4 epochs of 4 minibatches, clip 0.1, Adam at 2.5e-4 (Schulman et al. 2017).
+    ppo-continuous: ppo for games with continuous actions: one game, 2,048 steps, 10 epochs of 32 minibatches, clip 0.2,
+    Adam at 3e-4 that falls to 0 in 1 million steps, rewards scaled (Schulman et al. 2017, MuJoCo).
     appo: 8 games that nobody waits for, 256 steps, Adam at 6.25e-5, else as ppo (Stooke and Abbeel 2018).
     pqn: 128 games in lockstep, 32 steps, 2 epochs of 32 minibatches, lambda 0.65, RAdam at 2.5e-4 (Gallici et al.
     2024)."""
     network: Network = "auto"
-    """The paper's small or large networks (section 5.1), or a small fully connected one (mlp).
-    auto: small for images, mlp for vectors; with pqn its own, pqn and pqn-mlp."""
+    """The paper's small or large networks (section 5.1), or a small fully connected one (mlp; separate-mlp: one for the
+    policy and one for the value).
+    auto: small for images, mlp for vectors, separate-mlp for vectors and continuous actions; with pqn its own, pqn and
+    pqn-mlp."""
     input_scaling: Literal["standardized", "bytes"] = "standardized"
     """What images are to the network. standardized: less the mean state of the run, over four standard deviations.
-    bytes: 0 to 255 becomes 0 to 1."""
+    bytes: 0 to 255 becomes 0 to 1. With separate-mlp, vectors: standardized: each number less its mean, over its
+    standard deviation, 10 at the most; bytes: as they are."""
     t_max: int = 10
     """Steps of one rollout (paper: t_max)."""
     minimum_batch_steps: int = 320

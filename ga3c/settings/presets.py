@@ -56,6 +56,19 @@ _PPO = {
     "value_weight": 0.25,
     "gradient_clip_norm": 0.5,
 }
+# Schulman et al. 2017, table 3, with the loss and gradient norm of OpenAI Baselines' PPO2, as above.
+_PPO_CONTINUOUS = {
+    **_PPO,
+    "input_scaling": "standardized",
+    "t_max": 2048,
+    "minimum_batch_steps": 2048,
+    "epochs": 10,
+    "minibatches": 32,
+    "ppo_clip": 0.2,
+    "learning_rate": 3e-4,
+    "learning_rate_decay_steps": 1_000_000,
+    "entropy_weight": 0.0,
+}
 # Stooke and Abbeel 2018, section 5.3: PPO of 256 steps, a rate four times smaller, and no schedule.
 _APPO = {
     **_PPO,
@@ -83,11 +96,24 @@ _PQN = {
     "adam_epsilon": 1e-8,
     "gradient_clip_norm": 10.0,
 }
-_LEARNING = {"paper": _PAPER, "a2c": _A2C, "a2c-vtrace": _A2C_VTRACE, "ppo": _PPO, "appo": _APPO, "pqn": _PQN}
+_LEARNING = {
+    "paper": _PAPER,
+    "a2c": _A2C,
+    "a2c-vtrace": _A2C_VTRACE,
+    "ppo": _PPO,
+    "ppo-continuous": _PPO_CONTINUOUS,
+    "appo": _APPO,
+    "pqn": _PQN,
+}
 # Stooke and Abbeel 2018, section 5.3, say of the random steps at the start only that there are some.
 _START_STEPS = {"start_steps_limit": 100}
-_ENVIRONMENT = {"paper": {"life_loss_terminates": False}, "a2c": _START_STEPS, "appo": _START_STEPS}
-_GAMES = {"a2c": 16, "ppo": 8, "appo": 8, "pqn": 128}  # of the whole run
+_ENVIRONMENT = {
+    "paper": {"life_loss_terminates": False},
+    "a2c": _START_STEPS,
+    "ppo-continuous": {"reward_scaling_discount": 0.99, "reward_clip": 10.0},
+    "appo": _START_STEPS,
+}
+_GAMES = {"a2c": 16, "ppo": 8, "ppo-continuous": 1, "appo": 8, "pqn": 128}  # of the whole run
 
 
 def with_presets(settings: Settings, preset: str | None, protocol: str | None) -> Settings:

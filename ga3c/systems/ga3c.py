@@ -44,7 +44,7 @@ class GA3C:
         self.counts: Counts = begun.counts
         self._dtype = rollout_dtype(spec, learning.t_max, envs)
         self._max_requests = max(1, schedule.max_prediction_batch // envs)
-        self._algorithm = algorithms.make(settings)
+        self._algorithm = algorithms.make(settings, spec.actions.continuous)
         # Of what follows a rollout it wants the state, or the value, which has to be predicted first.
         self._at_once = "bootstrap_value" not in self._algorithm.learns_from
         slots = self._connect()

@@ -90,7 +90,7 @@ class Serial:
         """`begun`: a `records.progress.Progress`. Raises ConfigError where this machine is too small."""
         learning, schedule = settings.learning, settings.schedule
         self._settings, self._spec, self._begun, self._say = settings, spec, begun, say
-        self._algorithm = algorithms.make(settings)
+        self._algorithm = algorithms.make(settings, spec.actions.continuous)
         self.counts: Counts = begun.counts
         self._count = begun.counts.agents * schedule.envs_per_agent
         self._dtype = rollout_dtype(spec, learning.t_max, self._count)
@@ -123,8 +123,7 @@ class Serial:
         training = _Training(number, memory, batches, rollouts, self.model, self.stats)
         at_once = "bootstrap_value" not in self._algorithm.learns_from
         try:
-            clip, limit = settings.environment.reward_clip, settings.environment.start_steps_limit
-            play(games, memory, predictions, training, clip, at_once, limit, seed)
+            play(games, memory, predictions, training, settings.environment, seed, at_once)
             training.finish()
         finally:
             games.close()

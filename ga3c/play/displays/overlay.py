@@ -55,13 +55,15 @@ class Overlay:
         curve_top = height - 96
         row = min(22, (curve_top - 110) // len(self._names))
         if row >= 8:
-            draw.text((12, 80), "action probabilities", QUIET, self._font)
+            continuous = moment.actions.ndim > 1
+            draw.text((12, 80), "actions" if continuous else "action probabilities", QUIET, self._font)
             font = ImageFont.load_default(min(13, row))
-            for action, (name, share) in enumerate(zip(self._names, moment.probabilities[0], strict=True)):
+            for action, (name, share) in enumerate(zip(self._names, moment.shares[0], strict=True)):
                 y = 100 + action * row
-                colour = MARK if action == moment.actions[0] else QUIET
+                taken = continuous or action == moment.actions[0]
+                colour = MARK if taken else QUIET
                 draw.rectangle((118, y + 2, 118 + (width - 106) * float(share), y + row - 3), colour)
-                draw.text((12, y), name, BRIGHT if action == moment.actions[0] else QUIET, font)
+                draw.text((12, y), name, BRIGHT if taken else QUIET, font)
         draw.text((12, curve_top), f"value {moment.values[0]:.2f}", QUIET, self._font)
         _curve(draw, moment.history, (12, curve_top + 22, 12 + width, height - 12))
         return np.asarray(image)

@@ -80,9 +80,9 @@ class Terminal:
         lines = [self._title, f"score {moment.scores[0]:g}", f"step {moment.steps[0]:,}", *status.split(", "), ""]
         bar = width - 13
         room = max(height - len(lines) - 6, 0)
-        shares = moment.probabilities[0]
+        shares = moment.shares[0]
         for action in sorted(shares.argsort()[::-1][:room]):  # the likeliest, where there are too many
-            mark = ">" if action == moment.actions[0] else " "
+            mark = ">" if moment.actions.ndim == 1 and action == moment.actions[0] else " "
             lines.append(f"{mark}{self._names[action][:11]:<11} {'█' * round(bar * float(shares[action]))}")
         lines += ["", f"value {moment.values[0]:.2f}", *chart(moment.history, width, 3)]
         return [*(line[:width] for line in lines[:height]), *[""] * (height - len(lines))]
