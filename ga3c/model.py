@@ -5,6 +5,7 @@ ones, in one assignment. So every prediction sees the weights of exactly one upd
 """
 
 import functools
+import itertools
 import math
 import threading
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from ga3c import networks
-from ga3c.devices.device import quiet
+from ga3c.devices.device import WHOLE, Pieces, quiet
 from ga3c.devices.graph import Graph
 from ga3c.errors import ConfigError
 from ga3c.networks import standardization
@@ -23,6 +24,7 @@ from ga3c.rollout import EnvironmentSpec, column_axis, rollout_dtype
 from ga3c.settings.learning import LearningSettings
 
 _NOT_AT_ALL = np.float32(0)  # to explore
+PIECE_STATES = 24  # of a batch, at the least: fewer are not worth another thread
 
 
 class Update(NamedTuple):
@@ -46,13 +48,23 @@ class Weights(NamedTuple):
 class Model:
     """`predict` and `train` may be called from any number of threads. `version` counts the updates.
 
-    `algorithm` has what `algorithms.a3c.A3C` has. `steps`: of play that the run has learnt from so far.
+    `algorithm` has what `algorithms.a3c.A3C` has. `steps`: of play that the run has learnt from so far. `pieces`: in
+    which the network runs through a batch, side by side.
     """
 
     def __init__(
-        self, spec: EnvironmentSpec, settings: LearningSettings, algorithm, seed: int, xla: bool, steps: int = 0
+        self,
+        spec: EnvironmentSpec,
+        settings: LearningSettings,
+        algorithm,
+        seed: int,
+        xla: bool,
+        steps: int = 0,
+        pieces: Pieces = WHOLE,
     ):
         self._spec, self._t_max, self._algorithm, self._xla = spec, settings.t_max, algorithm, xla
+        self._pieces = WHOLE if xla else pieces
+        self._many = self._pieces.predictions * PIECE_STATES if self._pieces.predictions > 1 else math.inf
         self.network_name = networks.resolve(settings.network, spec, settings.algorithm)
         standardize = settings.input_scaling == "standardized"
         self._network = networks.build(self.network_name, spec, seed, standardize)
@@ -76,9 +88,21 @@ class Model:
 
     @functools.cached_property
     def _predict(self) -> Graph:
+        return self._predict_in(1)
+
+    @functools.cached_property
+    def _predict_many(self) -> Graph:
+        """For batches of `_many` states and more."""
+        return self._predict_in(self._pieces.predictions)
+
+    def _predict_in(self, pieces: int) -> Graph:
         states = tf.TensorSpec((None, *self._spec.observation_shape), self._spec.observation_dtype)
         seed, explore = tf.TensorSpec((2,), tf.int32), tf.TensorSpec((), tf.float32)
-        return Graph(self._predict_graph, (self._weights, states, seed, explore), self._xla)
+
+        def graph(weights, observations, seed, explore):
+            return self._predict_graph(weights, observations, seed, explore, pieces)
+
+        return Graph(graph, (self._weights, states, seed, explore), self._xla, pieces > 1)
 
     @functools.cached_property
     def _train(self) -> Graph:
@@ -87,7 +111,8 @@ class Model:
             shape = list(array.shape)
             shape[column_axis(name)] = None
             batch[name] = tf.TensorSpec(shape, array.dtype)
-        return Graph(self._train_graph, (self._weights, self._optimizer_specs, rate, batch), self._xla)
+        signature = self._weights, self._optimizer_specs, rate, batch
+        return Graph(self._train_graph, signature, self._xla, self._pieces.updates > 1)
 
     def _nothing(self, columns: int) -> dict[str, np.ndarray]:
         """Arrays as `train` takes them, without a valid step."""
@@ -110,11 +135,22 @@ class Model:
         _ = self._train  # they are known once it is traced
         return self._numbers
 
-    def _apply(self, trained, statistics, observations):
-        return self._network.stateless_call(trained, list(statistics), observations)[0]
+    def _apply(self, trained, statistics, observations, pieces: int):
+        def outputs_of(piece):
+            return self._network.stateless_call(trained, list(statistics), piece)[0]
 
-    def _predict_graph(self, weights, observations, seed, explore):
-        outputs = self._apply(*weights, observations)
+        def outputs_of_pieces():
+            bounds = [count * number // pieces for number in range(pieces + 1)]
+            outputs = [outputs_of(observations[start:end]) for start, end in itertools.pairwise(bounds)]
+            return tuple(tf.concat(of_pieces, axis=0) for of_pieces in zip(*outputs, strict=True))
+
+        if pieces == 1:
+            return outputs_of(observations)
+        count = tf.shape(observations)[0]
+        return tf.cond(count >= pieces * PIECE_STATES, outputs_of_pieces, lambda: outputs_of(observations))
+
+    def _predict_graph(self, weights, observations, seed, explore, pieces: int):
+        outputs = self._apply(*weights, observations, pieces)
         fields = self._algorithm.act(outputs, seed, explore)
         self._fields = tuple(fields)
         return *fields.values(), *outputs  # flat: to put names and tuples together again takes 20 us of each call
@@ -124,7 +160,7 @@ class Model:
         if statistics:
             learning_rate = standardization.learning_rate(statistics, learning_rate)
         trained, optimizer, numbers = self._algorithm.update(
-            lambda trained, observations: self._apply(trained, statistics, observations),
+            lambda trained, observations: self._apply(trained, statistics, observations, self._pieces.updates),
             trained,
             optimizer,
             learning_rate,
@@ -158,7 +194,8 @@ class Model:
         # Two threads may draw the same number: the noise is of a batch, not of a step.
         self._predictions = (self._predictions + 1) % 2**31
         seed = np.array([self._seed, self._predictions], np.int32)
-        return self._predict(weights, tf.convert_to_tensor(observations), seed, explore), version
+        graph = self._predict_many if len(observations) >= self._many else self._predict
+        return graph(weights, tf.convert_to_tensor(observations), seed, explore), version
 
     def train(self, batch: dict[str, np.ndarray], steps: int = 0) -> Update:
         """One update from what the algorithm learns from; left out where one of its numbers is not finite.
@@ -191,7 +228,7 @@ class Model:
         shape, dtype = self._spec.observation_shape, self._spec.observation_dtype
         before = self._current, self._optimizer, self._explore
         with quiet():
-            for size in prediction_sizes or [1]:
+            for size in prediction_sizes or [1, *[self._many] * (self._pieces.predictions > 1)]:
                 self._run_predict(np.zeros((size, *shape), dtype), _NOT_AT_ALL)
             self.train(self._nothing(columns))
         self._current, self._optimizer, self._explore = before

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ga3c.commands.benchmark import parse_options
 from ga3c.commands.train import parse_settings
 from ga3c.experiments import station_costs
 from ga3c.experiments.benchmark import bound, latency, since_first_update, summary
@@ -29,6 +30,16 @@ def test_the_bound_with_a_gpu_is_its_slower_side():
     assert bound(COSTS, on_gpu=True) == pytest.approx(min(games, 1000 / 0.4))
     fast_model = COSTS | {"predict": Cost(0.1, 1e-6), "train": Cost(0.2, 1e-6)}
     assert bound(fast_model, on_gpu=True) == pytest.approx(games)
+
+
+def test_the_bound_in_lockstep_is_the_sum_of_the_phases():
+    games, update = 0.5 / usable_cores(), 0.3
+    assert bound(COSTS, False, "synchronised") == pytest.approx(1000 / (games + 0.1 + update))
+    playing = 0.6 / usable_cores()  # with the predictions for the other group
+    assert bound(COSTS, False, "alternating") == pytest.approx(1000 / (playing + update))
+    slow_model = COSTS | {"predict": Cost(0.1, 9.0)}
+    assert bound(slow_model, True, "alternating") == pytest.approx(1000 / (9.0 + update))
+    assert bound(COSTS, False, "serial") == pytest.approx(1000 / (0.5 + 0.1 + 0.3))  # nothing at the same time
 
 
 class Affine:
@@ -76,6 +87,12 @@ def test_flags_make_the_same_settings_again():
     assert to_flags(Settings(), settings).count("--no-full-action-set") == 1
 
 
+def test_an_algorithm_is_measured_with_the_constants_and_the_games_that_it_is_trained_with():
+    measured, trained = parse_options(["--algorithm", "ppo"]), parse_settings(["--algorithm", "ppo"])[0]
+    assert (measured.learning, measured.schedule) == (trained.learning, trained.schedule)
+    assert parse_options([]).schedule.controller == "off"
+
+
 def test_the_share_of_the_model_is_said_beside_the_papers():
     figures = {
         "prediction_ms": 10.0, "prediction_queue_ms": 5.0, "prediction_queue_model_ms": 3.0,
@@ -87,11 +104,14 @@ def test_the_share_of_the_model_is_said_beside_the_papers():
     assert "The model: 75 % (paper: 11.1 ms, of which the model 41 %)" in text
 
 
-def test_the_command(tmp_path):
+@pytest.mark.parametrize("flags", [[], ["--algorithm", "ppo", "--sampling", "alternating"]], ids=["ga3c", "ppo"])
+def test_the_command(tmp_path, flags):
     out = tmp_path / "figures.json"
-    ended = program.run("benchmark", *program.TINY, "--t-max", 5, "--seconds", 2, "--rounds", 1, "--json", out)
+    sizes = ["--t-max", 5, "--seconds", 2, "--rounds", 1]
+    ended = program.run("benchmark", *program.TINY, *flags, *sizes, "--json", out)
     assert ended.returncode == 0, ended.stderr
     figures = json.loads(out.read_text())
+    assert not flags or figures["policy_lag_updates"]["maximum"] == 0  # in lockstep
     for name in ("pps", "tps", "bound_pps", "efficiency", "emulate_core_ms", "predict_core_ms", "train_core_ms"):
         values = figures[name]
         assert 0 < values["minimum"] <= values["median"] <= values["maximum"] < np.inf, name

@@ -1,14 +1,18 @@
 """Model: what it samples and learns, what it saves, and what threads see of it."""
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ga3c.algorithms.a3c import A3C
 from ga3c.algorithms.none import NoLearning
+from ga3c.algorithms.pqn import PQN
+from ga3c.devices import device
+from ga3c.devices.device import WHOLE, Pieces, pieces
 from ga3c.errors import ConfigError
-from ga3c.model import Model
+from ga3c.model import PIECE_STATES, Model
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.settings.learning import LearningSettings
 
@@ -225,3 +229,37 @@ def test_an_update_that_is_not_finite_is_left_out(bad):
     assert same(trained.state(), before)
     assert trained.train(batch()).applied
     assert trained.version == 2
+
+
+@pytest.mark.parametrize("algorithm", [A3C, PQN])
+@pytest.mark.parametrize("states", [1, 2 * PIECE_STATES, 3 * PIECE_STATES + 1])
+def test_batches_in_pieces_give_what_whole_ones_do(algorithm, states):
+    settings = replace(SETTINGS, algorithm="pqn" if algorithm is PQN else "a3c", minibatches=1)
+    whole, parted = (Model(SPEC, settings, algorithm(settings), 1, False, 0, *more) for more in ([], [Pieces(2, 2)]))
+    rng = np.random.default_rng(1)
+    observations = rng.normal(size=(states, 5)).astype(np.float32)
+    for _ in range(2):  # before an update and after it
+        for left, right in zip(whole.policy(observations)[1:], parted.policy(observations)[1:], strict=True):
+            np.testing.assert_allclose(left, right, rtol=1e-4, atol=1e-6)
+        record = np.zeros((), rollout_dtype(SPEC, t_max=1, envs=states))
+        batch = {name: record[name] for name in algorithm.learns_from}
+        batch["observation"][:], batch["reward"][:] = observations, rng.normal(size=states)
+        batch["terminated"][:] = batch["valid"][:] = True
+        assert whole.train(batch).numbers == pytest.approx(parted.train(batch).numbers, rel=1e-3, abs=1e-5)
+
+
+def test_fewer_states_than_pieces():
+    """A convolution of no state at all fails."""
+    spec = SPEC._replace(observation_shape=(36, 36, 1), observation_dtype="uint8")
+    images = Model(spec, SETTINGS, A3C(SETTINGS), 1, False, 0, Pieces(2, 2))
+    record = np.zeros((), rollout_dtype(spec, t_max=1, envs=1))
+    assert len(images.policy(record["observation"][0])[0]) == 1
+    assert images.train({name: record[name] for name in A3C.learns_from}).applied
+
+
+def test_the_model_has_all_cores_where_nobody_plays(monkeypatch):
+    monkeypatch.setattr(device, "usable_cores", lambda: 16)
+    assert pieces("synchronised", threads=4) == Pieces(4, 4)
+    assert pieces("alternating", threads=4) == Pieces(1, 4)
+    assert pieces("asynchronous", threads=4) == pieces("serial", threads=4) == WHOLE
+    assert pieces("synchronised", threads=16) == WHOLE

@@ -6,6 +6,8 @@ from typing import get_args, get_type_hints
 import pytest
 
 from ga3c.commands.train import parse_settings
+from ga3c.machine import usable_cores
+from ga3c.records.progress import counts_of
 from ga3c.settings import presets, ranges
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
@@ -65,3 +67,13 @@ def test_the_help_says_what_it_stands_for(name, capsys):
     with pytest.raises(SystemExit):
         parse_settings(["--help"])
     assert f"{name}: " in capsys.readouterr().out
+
+
+def test_as_many_agents_as_cores_where_all_wait_for_each_other():
+    cores = usable_cores()
+    for sampling, agents in (
+        ("asynchronous", cores + 1),
+        ("synchronised", max(2, cores)),
+        ("alternating", max(2, cores)),
+    ):
+        assert counts_of(parse_settings(["--sampling", sampling])[0]).agents == agents

@@ -16,3 +16,13 @@ def make(settings: Settings, continuous: bool = False):
     It is what a `Model` is given; `a3c.A3C` says what it has.
     """
     return _ALGORITHMS[settings.learning.algorithm](settings.learning, settings.run.steps, continuous)
+
+
+def turns(settings: Settings, algorithm) -> str:
+    """Who waits for whom: "serial"; in lockstep "synchronised" or "alternating"; "asynchronous".
+
+    What learns only when the next prediction is made is not in lockstep: agents play on during its updates.
+    """
+    if settings.schedule.serial:
+        return "serial"
+    return "asynchronous" if "bootstrap_value" in algorithm.learns_from else settings.schedule.sampling

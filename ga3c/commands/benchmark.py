@@ -1,19 +1,32 @@
 """Measures how fast this machine trains, and how fast it could: python -m ga3c benchmark --game Pong."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from ga3c.commands.command_line import check_writable, parse, write_json
+from ga3c.commands.command_line import check_writable, parse, value_of, write_json
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.experiments.benchmark import BenchmarkOptions, measure, report, training_settings
 from ga3c.settings import ranges
+from ga3c.settings.presets import with_presets
+from ga3c.settings.run import Settings
 
 DESCRIPTION = """Measures each station alone and the whole program, in turns, and says how near it comes to the
-bound of this machine. Leave the machine alone meanwhile."""
+bound of this machine for its sampling. --algorithm and --preset stand for the same as in training. Leave the machine
+alone meanwhile."""
+
+
+def parse_options(arguments: list[str]) -> BenchmarkOptions:
+    """With the defaults of the preset, or the algorithm, that is named. Raises ConfigError."""
+    preset = value_of("--preset", arguments) or value_of("--algorithm", arguments)
+    usual = with_presets(Settings(), preset, value_of("--protocol", arguments))
+    schedule = replace(usual.schedule, controller="off")
+    default = BenchmarkOptions(usual.environment, schedule, usual.learning)
+    return parse(BenchmarkOptions, arguments, default, DESCRIPTION, "benchmark")
 
 
 def run(arguments: list[str]) -> int:
-    options = parse(BenchmarkOptions, arguments, BenchmarkOptions(), DESCRIPTION, "benchmark")
+    options = parse_options(arguments)
     ranges.check(training_settings(options))
     own_games.import_named(options.environment.game)
     if options.seconds < 2 or options.rounds < 1:

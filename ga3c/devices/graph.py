@@ -8,18 +8,19 @@ import tensorflow as tf
 class Graph:
     """A function of nested tensors, traced once and called without tf.function's search for the trace that fits.
 
-    That search takes 0.5 ms for the twenty tensors of a call, as long as a small prediction itself. The operations
-    run one after the other: side by side they would only take cores from the agents. On a GPU it is an ordinary
-    call, so that TensorFlow places the operations.
+    That search takes 0.5 ms for the twenty tensors of a call, as long as a small prediction itself. On a GPU it is an
+    ordinary call, so that TensorFlow places the operations.
     """
 
-    def __init__(self, function: Callable, signature: tuple, xla: bool):
+    def __init__(self, function: Callable, signature: tuple, xla: bool, side_by_side: bool = False):
+        """`side_by_side`: operations that do not need each other may run at the same time. Else they run one after the
+        other, and leave the cores to the agents."""
         self._function = tf.function(
             function, input_signature=signature, jit_compile=xla, autograph=False
         ).get_concrete_function()
         self._dtypes = [output.dtype for output in tf.nest.flatten(self._function.structured_outputs)]
         loops = any("While" in operation.type for operation in self._function.graph.get_operations())
-        self._ordinary = loops or bool(tf.config.list_logical_devices("GPU"))
+        self._ordinary = loops or side_by_side or bool(tf.config.list_logical_devices("GPU"))
 
     def __call__(self, *arguments):
         if self._ordinary:

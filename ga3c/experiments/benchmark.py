@@ -17,6 +17,7 @@ from ga3c.experiments.runs import child_environment
 from ga3c.machine import usable_cores
 from ga3c.processes import agents_start
 from ga3c.records.disk import read_csv
+from ga3c.records.progress import counts_of
 from ga3c.rollout import EnvironmentSpec, slots_needed
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
@@ -61,6 +62,7 @@ COLUMNS = {
     "update_assembly_ms": "update_assembly_ms",
     "update_model_ms": "update_model_ms",
 }
+RATES = ("pps", "tps", "trained_steps_per_second", "frames_per_second")
 SETTLING_SECONDS = 5  # left out of each run, from its first update on
 STATION_SECONDS = 3.0
 
@@ -76,7 +78,8 @@ def since_first_update(rows: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def measure_run(options: BenchmarkOptions) -> dict[str, float]:
-    """The whole program: medians over the rows of its throughput.csv, one each second. Raises ConfigError."""
+    """The whole program, over the rows of its throughput.csv, one each second: means of what is counted in a second,
+    which may hold one update or two, and medians of the rest. Raises ConfigError."""
     settings = training_settings(options)
     flags = to_flags(replace(settings, learning=replace(settings.learning, preset="default")), Settings())
     flags += ["--preset", "default"]  # the constants are those that the flags say
@@ -98,32 +101,52 @@ def measure_run(options: BenchmarkOptions) -> dict[str, float]:
             finally:
                 process.terminate()
     settled = learning[SETTLING_SECONDS:]
-    return {name: float(np.nanmedian(rows[column][settled])) for column, name in COLUMNS.items()}
-
-
-def measure_stations(model, options: BenchmarkOptions, spec: EnvironmentSpec, mean_batch: float) -> dict:
-    """Each station alone, for a few seconds: a `station_costs.Cost` by name."""
-    envs, learning = options.schedule.envs_per_agent, options.learning
-    rollouts = slots_needed(learning.t_max, envs, learning.minimum_batch_steps) - 2
     return {
-        "emulate": station_costs.emulate(options.environment, learning.t_max, envs, STATION_SECONDS),
+        name: float((np.nanmean if name in RATES else np.nanmedian)(rows[column][settled]))
+        for column, name in COLUMNS.items()
+    }
+
+
+def measure_stations(
+    model, settings: Settings, spec: EnvironmentSpec, agents: int, turns: str, mean_batch: float
+) -> dict:
+    """Each station alone, for a few seconds: a `station_costs.Cost` by name."""
+    learning, envs = settings.learning, settings.schedule.envs_per_agent
+    if turns == "serial":
+        envs, agents = agents * envs, 1
+    rollouts = slots_needed(learning.t_max, envs, learning.minimum_batch_steps) - 2
+    if turns in ("synchronised", "alternating"):
+        rollouts = agents
+    return {
+        "emulate": station_costs.emulate(settings.environment, learning.t_max, envs, STATION_SECONDS),
         "predict": station_costs.predict(model, spec, envs, mean_batch, STATION_SECONDS),
         "train": station_costs.train(model, spec, learning.t_max, rollouts * envs, STATION_SECONDS),
         "queue": station_costs.queue(spec, learning.t_max, envs, rollouts + 2, STATION_SECONDS),
     }
 
 
-def bound(costs: dict, on_gpu: bool) -> float:
+def bound(costs: dict, on_gpu: bool, turns: str = "asynchronous") -> float:
     """Steps per second that this machine could reach if nothing were lost between the stations.
 
-    Without a GPU the cores do everything; with one the slower side counts: the cores with games and messages, or
-    the model, which does one thing at a time.
+    asynchronous: without a GPU the cores do everything; with one the slower side counts: the cores with games and
+    messages, or the model, which does one thing at a time.
+    synchronised: first games and messages, on all cores; then the model, in the time that it takes alone.
+    alternating: games and predictions as if asynchronous; then the update.
+    serial: all in turn, on one core, without messages.
     """
     cores = usable_cores()
+    games = (costs["emulate"].core_ms + costs["queue"].core_ms) / cores
+    predict, train = costs["predict"], costs["train"]
+    if turns == "serial":
+        return 1000 / (costs["emulate"].wall_ms + predict.wall_ms + train.wall_ms)
+    if turns == "synchronised":
+        return 1000 / (games + predict.wall_ms + train.wall_ms)
+    if turns == "alternating":
+        playing = max(games, predict.wall_ms) if on_gpu else games + predict.core_ms / cores
+        return 1000 / (playing + train.wall_ms)
     if not on_gpu:
         return 1000 * cores / sum(cost.core_ms for cost in costs.values())
-    games = 1000 * cores / (costs["emulate"].core_ms + costs["queue"].core_ms)
-    return min(games, 1000 / (costs["predict"].wall_ms + costs["train"].wall_ms))
+    return min(1000 / games, 1000 / (predict.wall_ms + train.wall_ms))
 
 
 def measure(options: BenchmarkOptions) -> dict[str, dict[str, float]]:
@@ -135,24 +158,27 @@ def measure(options: BenchmarkOptions) -> dict[str, dict[str, float]]:
     games.close()
     network = networks.resolve(settings.learning.network, spec, settings.learning.algorithm)
 
-    from ga3c.devices.device import set_up_device, threads  # isort: skip (first: it loads TensorFlow)
+    from ga3c.devices.device import pieces, set_up_device, threads  # isort: skip (first: it loads TensorFlow)
     from ga3c import algorithms
     from ga3c.model import Model
 
-    on_gpu = set_up_device("auto", threads(network)) == "gpu"
-    model = Model(spec, settings.learning, algorithms.make(settings, spec.actions.continuous), seed=1, xla=on_gpu)
+    count = threads(network)
+    on_gpu = set_up_device("auto", count) == "gpu"
+    algorithm, agents = algorithms.make(settings, spec.actions.continuous), counts_of(settings).agents
+    turns = algorithms.turns(settings, algorithm)
+    model = Model(spec, settings.learning, algorithm, seed=1, xla=on_gpu, pieces=pieces(turns, count))
     rounds = []
     for number in range(1, options.rounds + 1):
         # The stations between two halves of the run: where the machine's speed drifts, it drifts for both.
         print(f"Round {number} of {options.rounds}: the whole program ...", end="", flush=True)
         first = measure_run(options)
         print(f" {first['pps']:.0f} steps/s, each station alone ...", end="", flush=True)
-        costs = measure_stations(model, options, spec, first["prediction_batch"])
+        costs = measure_stations(model, settings, spec, agents, turns, first["prediction_batch"])
         second = measure_run(options)
         print(f" the whole program {second['pps']:.0f} steps/s,", end="", flush=True)
         measured = {name: (first[name] + second[name]) / 2 for name in first}
         measured |= {f"{name}_core_ms": cost.core_ms for name, cost in costs.items()}
-        measured["bound_pps"] = bound(costs, on_gpu)
+        measured["bound_pps"] = bound(costs, on_gpu, turns)
         measured["efficiency"] = measured["pps"] / measured["bound_pps"]
         print(f" bound {measured['bound_pps']:.0f}", flush=True)
         rounds.append(measured)

@@ -37,8 +37,10 @@ class Progress:
 
 def counts_of(settings: Settings) -> Counts:
     """That a run starts with."""
-    schedule = settings.schedule
-    return Counts(schedule.agents or usable_cores() + 1, schedule.predictors, schedule.trainers)
+    schedule, cores = settings.schedule, usable_cores()
+    # One more than there are cores fills the time in which the others wait; who waits for all others waits for it, too.
+    usual = cores + 1 if schedule.sampling == "asynchronous" else max(2, cores)
+    return Counts(schedule.agents or usual, schedule.predictors, schedule.trainers)
 
 
 def beginning(settings: Settings) -> Progress:

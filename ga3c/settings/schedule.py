@@ -17,7 +17,7 @@ class ScheduleSettings:
     """Play, predict and learn in one thread, without agents' processes: slower, and the same weights each time from the
     same seed and for as many steps."""
     agents: int = 0
-    """Agent processes (paper: N_A). 0: one more than there are cores."""
+    """Agent processes (paper: N_A). 0: one more than there are cores; as many where all wait for each other."""
     predictors: int = 1
     """Predictor threads (paper: N_P)."""
     trainers: int = 1

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ga3c.devices.device import set_up_device, threads  # isort: skip (first: it loads TensorFlow)
-from ga3c import networks
+from ga3c.devices.device import pieces, set_up_device, threads  # isort: skip (first: it loads TensorFlow)
+from ga3c import algorithms, networks
 from ga3c.model import Model
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.run import Settings
@@ -18,10 +18,11 @@ def model_of(
     """
     run, learning = settings.run, settings.learning
     network = networks.resolve(learning.network, spec, learning.algorithm)
-    device = set_up_device(run.device, run.tensorflow_threads or threads(network))
+    count = run.tensorflow_threads or threads(network)
+    device = set_up_device(run.device, count)
     xla = run.xla == "on" or (run.xla == "auto" and device == "gpu")
     seed, steps = learning.seed + begun.totals.updates, begun.totals.trained_steps
-    model = Model(spec, learning, algorithm, seed, xla, steps)
+    model = Model(spec, learning, algorithm, seed, xla, steps, pieces(algorithms.turns(settings, algorithm), count))
     if arrays is not None:
         model.restore(arrays)
     return device, model

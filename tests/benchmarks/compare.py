@@ -26,12 +26,22 @@ from ga3c.settings.learning import Network
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 OURS = "ga3c"
-SAME_WORK = ["--envs-per-agent", "16", "--t-max", "5", "--minimum-batch-steps", "80"]
-# What --against names: script, number of games, and what else it is given.
+# What ga3c is given to do the same work as the others, by its algorithm.
+SAME_WORK = {
+    "a3c": ["--envs-per-agent", "16", "--t-max", "5", "--minimum-batch-steps", "80"],
+    "ppo": ["--preset", "ppo"],
+}
+# What --against names, for each of those algorithms: script, number of games, and what else it is given.
 OTHERS = {
-    "plain-sync-a2c": [("sync_a2c.py", 32, ["--plain"])],
-    "tuned-sync-a2c": [("sync_a2c.py", 32, [])],
-    "sb3-a2c": [("sb3_a2c.py", 16, []), ("sb3_a2c.py", 32, [])],
+    "a3c": {
+        "plain-sync-a2c": [("sync_a2c.py", 32, ["--plain"])],
+        "tuned-sync-a2c": [("sync_a2c.py", 32, [])],
+        "sb3-a2c": [("sb3.py", 16, []), ("sb3.py", 32, [])],
+    },
+    "ppo": {
+        "sb3-ppo": [("sb3.py", 8, ["--algorithm", "ppo"])],
+        "sb3-ppo-one-process": [("sb3.py", 8, ["--algorithm", "ppo", "--environments", "dummy"])],
+    },
 }
 NETWORKS = [name for name in get_args(Network) if name not in ("auto", "mlp", "pqn", "pqn-mlp")]
 
@@ -60,7 +70,7 @@ def measure_ours(options: argparse.Namespace) -> Measurement:
     with tempfile.TemporaryDirectory(prefix="ga3c-benchmark-") as directory:
         run_dir = Path(directory) / "run"
         command = [sys.executable, "-m", "ga3c", "train", "--controller", "off", "--game", options.game]
-        command += ["--network", options.network, *SAME_WORK, *options.forwarded]
+        command += ["--network", options.network, *SAME_WORK[options.algorithm], *options.forwarded]
         command += ["--log-seconds", str(options.window_seconds)]
         command += ["--minutes", f"{minutes:.4f}", "--run-dir", str(run_dir)]
         output = _output(OURS, command, os.environ | {"PYTHONPATH": str(ROOT)})
@@ -153,7 +163,7 @@ def table(rounds: Rounds) -> str:
 
 def result(options: argparse.Namespace, rounds: Rounds) -> dict:
     """What --json writes."""
-    asked = ("game", "network", "seconds", "window_seconds", "forwarded")
+    asked = ("game", "algorithm", "network", "seconds", "window_seconds", "forwarded")
     programs = {
         name: {"parameters": measurements[0].parameters}
         | {"windows": summary([rate for m in measurements for rate in m.steps_per_second])}
@@ -181,7 +191,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--game", default="Pong", help="Atari game in any usual spelling")
     parser.add_argument("--network", choices=NETWORKS, default="small", help="of the paper's section 5.1")
-    parser.add_argument("--against", nargs="+", choices=OTHERS, default=list(OTHERS), help="programs to compare with")
+    parser.add_argument("--algorithm", choices=OTHERS, default="a3c", help="of ga3c; the other programs go by it")
+    parser.add_argument("--against", nargs="+", help="programs to compare with; default: all of the algorithm")
     parser.add_argument("--rounds", type=int, default=3, help="each runs every program once")
     parser.add_argument("--seconds", type=float, default=30, help="to measure in each run")
     parser.add_argument("--window-seconds", type=float, default=5, help="of one figure; the first of a run is left out")
@@ -190,6 +201,12 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--json", help="file to write all figures into")
     options = parser.parse_args(arguments[:split])
     options.forwarded = arguments[split + 1 :]
+    others = OTHERS[options.algorithm]
+    options.against = options.against or list(others)
+    if unknown := [name for name in options.against if name not in others]:
+        raise ConfigError(
+            f"--against {unknown[0]}: with --algorithm {options.algorithm} there are {', '.join(others)}."
+        )
     python = shutil.which(options.python)
     if python is None:
         raise ConfigError(
@@ -213,7 +230,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def run(arguments: list[str]) -> int:
     options = parse(arguments)
     programs = {OURS: lambda: measure_ours(options)}
-    others = [(key, *program) for key in dict.fromkeys(options.against) for program in OTHERS[key]]
+    others = [(key, *program) for key in dict.fromkeys(options.against) for program in OTHERS[options.algorithm][key]]
     for key, script, games, more in others:
         # This, too, is better known before.
         _output(f"{script} in {options.python}", [options.python, str(HERE / script), "--help"], _bare_environment())

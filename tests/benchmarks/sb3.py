@@ -1,7 +1,7 @@
-"""A2C of Stable-Baselines3 with its Atari wrappers, to measure GA3C against.
+"""A2C or PPO of Stable-Baselines3 with its Atari wrappers, to measure ga3c against.
 
-Its own constants, with the entropy and value weights that are usual for Atari; the network is the paper's. Prints one
-line of JSON, as sync_a2c.py does.
+A2C has its own constants, PPO those that RL Baselines3 Zoo publishes for Atari games (8 games, 128 steps, 4 epochs of
+minibatches of 256), without the schedules; the network is the paper's. Prints one line of JSON, as sync_a2c.py does.
 """
 
 import os
@@ -14,13 +14,17 @@ import ale_py
 import gymnasium
 import torch
 from ale_py.registration import rom_id_to_name
-from stable_baselines3 import A2C
+from stable_baselines3 import A2C, PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.env_util import make_atari_env
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecFrameStack
 from sync_a2c import NETWORKS, Windows, arguments, body, report
 
+ALGORITHMS = {
+    "a2c": (A2C, {"n_steps": 5, "ent_coef": 0.01, "vf_coef": 0.25}),
+    "ppo": (PPO, {"n_steps": 128, "n_epochs": 4, "batch_size": 256, "clip_range": 0.1, "ent_coef": 0.01}),
+}
 ENVIRONMENTS = {"subproc": SubprocVecEnv, "dummy": DummyVecEnv}
 
 
@@ -48,6 +52,7 @@ class Measure(BaseCallback):
 
 def main() -> int:
     parser = arguments(__doc__.partition("\n")[0], games=16)
+    parser.add_argument("--algorithm", choices=ALGORITHMS, default="a2c")
     parser.add_argument(
         "--environments", choices=ENVIRONMENTS, default="subproc", help="a process for each game or one"
     )
@@ -67,12 +72,13 @@ def main() -> int:
         "net_arch": [],  # nothing between the 256 units and the heads
     }
     env = VecFrameStack(env, n_stack=4)
-    model = A2C("CnnPolicy", env, n_steps=5, ent_coef=0.01, vf_coef=0.25, policy_kwargs=policy)
+    algorithm, constants = ALGORITHMS[options.algorithm]
+    model = algorithm("CnnPolicy", env, policy_kwargs=policy, **constants)
     windows = Windows(options.seconds, options.window_seconds, options.warm_up_seconds)
     model.learn(total_timesteps=sys.maxsize, callback=Measure(windows))
     env.close()
     sb3 = {"environments": options.environments, "stable-baselines3": metadata.version("stable-baselines3")}
-    report("sb3-a2c", options, model.policy, model.device, windows, **sb3)
+    report(f"sb3-{options.algorithm}", options, model.policy, model.device, windows, **sb3)
     return 0
 
 
