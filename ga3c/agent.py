@@ -100,9 +100,9 @@ def play(
 ) -> None:
     """Plays until the server says that it is enough, then ships what is left of the last rollout.
 
-    `seed`: of what is random before the first request. `at_once`: a rollout is shipped when it is complete, and goes on
-    over the end of games. Else it ends with them (paper), and waits for its bootstrap value, which comes with the
-    answer to the row that follows it.
+    `seed`: of what is random before the first request. `at_once`: a rollout goes on over the end of games, and is
+    shipped when it is complete. Else it ends with them (paper), and waits for its bootstrap value, which comes with
+    the answer to the row that follows it.
     """
     slots = memory.slots
     t_max, count = slots["action"].shape[1:3]

@@ -7,7 +7,7 @@ from ga3c.rollout import Actions
 
 
 class Deviation(layers.Layer):
-    """Puts log deviations beside means [batch, n]: [batch, 2n]. They are weights, 0 at first, and of all states."""
+    """Puts log deviations beside means [batch, n]: [batch, 2n]. They are weights, the same in all states, first 0."""
 
     def build(self, input_shape):
         self.log_deviation = self.add_weight(name="log_deviation", shape=input_shape[1:], initializer="zeros")
