@@ -26,7 +26,7 @@ ALLOWED = {
     "transport": {"rollout"},
     **{name: {"rollout", "transport"} for name in QUEUES},
     "environments": {"errors", "rollout", "settings"},
-    "agent": {*QUEUES, "transport"},
+    "agent": {*QUEUES, "settings", "transport"},
     "networks": {"errors", "rollout"},
     "devices": {"errors", "machine"},
     "algorithms": {"settings"},

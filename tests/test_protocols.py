@@ -40,6 +40,8 @@ OF_THE_AGENT = {
     "frame_stack": 2,
     "life_loss_terminates": True,
     "reward_clip": 0.0,
+    "reward_scaling_discount": 0.9,
+    "start_steps_limit": 7,
 }
 
 

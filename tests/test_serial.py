@@ -53,6 +53,12 @@ def test_it_has_no_agents_trains_on_every_step_and_goes_on(tmp_path):
     assert int(weights_of(run)["version"]) > before
 
 
+@pytest.fixture(autouse=True)
+def device(monkeypatch):
+    """It can be set up once in each process."""
+    monkeypatch.setattr("ga3c.systems.model_of.set_up_device", lambda device, threads: "cpu")
+
+
 def played(steps=600, seed=7, begun=None, stop_at=None, start_steps_limit=20):
     """A2C in a `Serial` that has ended: at so many steps, or stopped once it has made `stop_at`."""
     schedule = ScheduleSettings(serial=True, agents=2, envs_per_agent=4)
