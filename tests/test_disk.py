@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import shutil
+import tracemalloc
 
 import pytest
 
@@ -86,6 +87,20 @@ LOGS = [
     ("", "steps,score\n"),
     ("steps,score\n1,1\0" + "0\n", "steps,score\n"),
 ]
+
+
+def test_a_log_of_nothing_is_mended_in_little_memory(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("seconds,steps\n1,2\n")
+    os.truncate(path, 300_000_000)  # it has no such blocks
+    tracemalloc.start()
+    try:
+        mend(path)
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert path.read_text() == "seconds,steps\n1,2\n"
+    assert most_bytes < 100_000_000
 
 
 @pytest.mark.parametrize(("before", "after"), LOGS)

@@ -117,7 +117,7 @@ def mend(
             mended.append(line(named.get(name, "") for name in columns))
     content = "".join(mended).encode()
     with open_to_read(path) as file:
-        changed = file.read() != content
+        changed = file.read(len(content) + 1) != content
     if changed:
         write_whole(path, content)
 
