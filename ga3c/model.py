@@ -49,7 +49,7 @@ class Model:
     """`predict` and `train` may be called from any number of threads. `version` counts the updates.
 
     `algorithm` has what `algorithms.a3c.A3C` has. `steps`: of play that the run has learnt from so far. `pieces`: in
-    which the network runs through a batch, side by side.
+    which the network runs through a batch of images, side by side, without XLA.
     """
 
     def __init__(
@@ -63,7 +63,8 @@ class Model:
         pieces: Pieces = WHOLE,
     ):
         self._spec, self._t_max, self._algorithm, self._xla = spec, settings.t_max, algorithm, xla
-        self._pieces = WHOLE if xla else pieces
+        images = len(spec.observation_shape) == 3  # other networks have done a batch before another thread is awake
+        self._pieces = pieces if images and not xla else WHOLE
         self._many = self._pieces.predictions * PIECE_STATES if self._pieces.predictions > 1 else math.inf
         self.network_name = networks.resolve(settings.network, spec, settings.algorithm)
         standardize = settings.input_scaling == "standardized"

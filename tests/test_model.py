@@ -232,29 +232,21 @@ def test_an_update_that_is_not_finite_is_left_out(bad):
 
 
 @pytest.mark.parametrize("algorithm", [A3C, PQN])
-@pytest.mark.parametrize("states", [1, 2 * PIECE_STATES, 3 * PIECE_STATES + 1])
+@pytest.mark.parametrize("states", [1, 2 * PIECE_STATES, 3 * PIECE_STATES + 1])  # of none at all a convolution fails
 def test_batches_in_pieces_give_what_whole_ones_do(algorithm, states):
-    settings = replace(SETTINGS, algorithm="pqn" if algorithm is PQN else "a3c", minibatches=1)
-    whole, parted = (Model(SPEC, settings, algorithm(settings), 1, False, 0, *more) for more in ([], [Pieces(2, 2)]))
+    settings = replace(SETTINGS, algorithm="pqn" if algorithm is PQN else "a3c", minibatches=1, epochs=1)
+    spec = SPEC._replace(observation_shape=(36, 36, 1), observation_dtype="uint8")
+    whole, parted = (Model(spec, settings, algorithm(settings), 1, False, 0, *more) for more in ([], [Pieces(2, 2)]))
     rng = np.random.default_rng(1)
-    observations = rng.normal(size=(states, 5)).astype(np.float32)
+    record = np.zeros((), rollout_dtype(spec, t_max=1, envs=states))
+    batch = {name: record[name] for name in algorithm.learns_from}
+    observations = batch["observation"][0]
+    observations[:], batch["reward"][:] = rng.integers(256, size=observations.shape), rng.normal(size=states)
+    batch["terminated"][:] = batch["valid"][:] = True
     for _ in range(2):  # before an update and after it
         for left, right in zip(whole.policy(observations)[1:], parted.policy(observations)[1:], strict=True):
-            np.testing.assert_allclose(left, right, rtol=1e-4, atol=1e-6)
-        record = np.zeros((), rollout_dtype(SPEC, t_max=1, envs=states))
-        batch = {name: record[name] for name in algorithm.learns_from}
-        batch["observation"][:], batch["reward"][:] = observations, rng.normal(size=states)
-        batch["terminated"][:] = batch["valid"][:] = True
-        assert whole.train(batch).numbers == pytest.approx(parted.train(batch).numbers, rel=1e-3, abs=1e-5)
-
-
-def test_fewer_states_than_pieces():
-    """A convolution of no state at all fails."""
-    spec = SPEC._replace(observation_shape=(36, 36, 1), observation_dtype="uint8")
-    images = Model(spec, SETTINGS, A3C(SETTINGS), 1, False, 0, Pieces(2, 2))
-    record = np.zeros((), rollout_dtype(spec, t_max=1, envs=1))
-    assert len(images.policy(record["observation"][0])[0]) == 1
-    assert images.train({name: record[name] for name in A3C.learns_from}).applied
+            np.testing.assert_allclose(left, right, rtol=1e-2, atol=1e-3)
+        assert whole.train(batch).numbers == pytest.approx(parted.train(batch).numbers, rel=1e-2, abs=1e-3)
 
 
 def test_the_model_has_all_cores_where_nobody_plays(monkeypatch):
