@@ -5,7 +5,6 @@ ones, in one assignment. So every prediction sees the weights of exactly one upd
 """
 
 import functools
-import itertools
 import math
 import threading
 from collections.abc import Sequence
@@ -15,8 +14,9 @@ import numpy as np
 import tensorflow as tf
 
 from ga3c import networks
-from ga3c.devices.device import WHOLE, Pieces, quiet
+from ga3c.devices.device import quiet
 from ga3c.devices.graph import Graph
+from ga3c.devices.pieces import PIECE_STATES, WHOLE, Pieces, in_pieces
 from ga3c.errors import ConfigError
 from ga3c.networks import standardization
 from ga3c.networks.standardization import Statistics
@@ -24,7 +24,6 @@ from ga3c.rollout import EnvironmentSpec, column_axis, rollout_dtype
 from ga3c.settings.learning import LearningSettings
 
 _NOT_AT_ALL = np.float32(0)  # to explore
-PIECE_STATES = 24  # of a batch, at the least: fewer are not worth another thread
 
 
 class Update(NamedTuple):
@@ -89,11 +88,10 @@ class Model:
 
     @functools.cached_property
     def _predict(self) -> Graph:
-        return self._predict_in(1)
+        return self._predict_in(pieces=1)
 
     @functools.cached_property
     def _predict_many(self) -> Graph:
-        """For batches of `_many` states and more."""
         return self._predict_in(self._pieces.predictions)
 
     def _predict_in(self, pieces: int) -> Graph:
@@ -101,7 +99,10 @@ class Model:
         seed, explore = tf.TensorSpec((2,), tf.int32), tf.TensorSpec((), tf.float32)
 
         def graph(weights, observations, seed, explore):
-            return self._predict_graph(weights, observations, seed, explore, pieces)
+            outputs = self._apply(*weights, observations, pieces)
+            fields = self._algorithm.act(outputs, seed, explore)
+            self._fields = tuple(fields)
+            return *fields.values(), *outputs  # flat: to put names and tuples together again takes 20 us of each call
 
         return Graph(graph, (self._weights, states, seed, explore), self._xla, pieces > 1)
 
@@ -137,24 +138,8 @@ class Model:
         return self._numbers
 
     def _apply(self, trained, statistics, observations, pieces: int):
-        def outputs_of(piece):
-            return self._network.stateless_call(trained, list(statistics), piece)[0]
-
-        def outputs_of_pieces():
-            bounds = [count * number // pieces for number in range(pieces + 1)]
-            outputs = [outputs_of(observations[start:end]) for start, end in itertools.pairwise(bounds)]
-            return tuple(tf.concat(of_pieces, axis=0) for of_pieces in zip(*outputs, strict=True))
-
-        if pieces == 1:
-            return outputs_of(observations)
-        count = tf.shape(observations)[0]
-        return tf.cond(count >= pieces * PIECE_STATES, outputs_of_pieces, lambda: outputs_of(observations))
-
-    def _predict_graph(self, weights, observations, seed, explore, pieces: int):
-        outputs = self._apply(*weights, observations, pieces)
-        fields = self._algorithm.act(outputs, seed, explore)
-        self._fields = tuple(fields)
-        return *fields.values(), *outputs  # flat: to put names and tuples together again takes 20 us of each call
+        apply = self._network.stateless_call
+        return in_pieces(lambda states: apply(trained, list(statistics), states)[0], observations, pieces)
 
     def _train_graph(self, weights, optimizer, learning_rate, batch):
         trained, statistics = weights
@@ -195,8 +180,8 @@ class Model:
         # Two threads may draw the same number: the noise is of a batch, not of a step.
         self._predictions = (self._predictions + 1) % 2**31
         seed = np.array([self._seed, self._predictions], np.int32)
-        graph = self._predict_many if len(observations) >= self._many else self._predict
-        return graph(weights, tf.convert_to_tensor(observations), seed, explore), version
+        predict = self._predict_many if len(observations) >= self._many else self._predict
+        return predict(weights, tf.convert_to_tensor(observations), seed, explore), version
 
     def train(self, batch: dict[str, np.ndarray], steps: int = 0) -> Update:
         """One update from what the algorithm learns from; left out where one of its numbers is not finite.

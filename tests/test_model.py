@@ -9,10 +9,10 @@ import pytest
 from ga3c.algorithms.a3c import A3C
 from ga3c.algorithms.none import NoLearning
 from ga3c.algorithms.pqn import PQN
-from ga3c.devices import device
-from ga3c.devices.device import WHOLE, Pieces, pieces
+from ga3c.devices import pieces as dividing
+from ga3c.devices.pieces import PIECE_STATES, WHOLE, Pieces, pieces
 from ga3c.errors import ConfigError
-from ga3c.model import PIECE_STATES, Model
+from ga3c.model import Model
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.settings.learning import LearningSettings
 
@@ -250,7 +250,7 @@ def test_batches_in_pieces_give_what_whole_ones_do(algorithm, states):
 
 
 def test_the_model_has_all_cores_where_nobody_plays(monkeypatch):
-    monkeypatch.setattr(device, "usable_cores", lambda: 16)
+    monkeypatch.setattr(dividing, "usable_cores", lambda: 16)
     assert pieces("synchronised", threads=4) == Pieces(4, 4)
     assert pieces("alternating", threads=4) == Pieces(1, 4)
     assert pieces("asynchronous", threads=4) == pieces("serial", threads=4) == WHOLE

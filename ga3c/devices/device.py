@@ -4,7 +4,6 @@ import contextlib
 import os
 import sys
 import tempfile
-from typing import NamedTuple
 
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
@@ -59,26 +58,3 @@ def threads(name: str) -> int:
     """
     cores = usable_cores()
     return cores if name in ("large-stride-1", "large-stride-2") else max(1, cores // 4)
-
-
-class Pieces(NamedTuple):
-    """Into how many a batch is divided. The network runs through them side by side, with a core for each."""
-
-    predictions: int
-    updates: int
-
-
-WHOLE = Pieces(1, 1)
-
-
-def pieces(turns: str, threads: int) -> Pieces:
-    """How to divide batches, after `set_up_device`; `turns` as `algorithms.turns` says, `threads` of an operation.
-
-    In lockstep nobody plays during an update, and with synchronised sampling nobody during a prediction: all cores are
-    the model's. More threads for each operation would do for that, too, but every prediction would have them: with
-    alternating sampling they take cores from the agents, and for a few states they take longer to wake than to help.
-    """
-    if turns not in ("synchronised", "alternating") or tf.config.get_visible_devices("GPU"):
-        return WHOLE
-    count = max(1, usable_cores() // threads)
-    return Pieces(count if turns == "synchronised" else 1, count)

@@ -158,8 +158,9 @@ def measure(options: BenchmarkOptions) -> dict[str, dict[str, float]]:
     games.close()
     network = networks.resolve(settings.learning.network, spec, settings.learning.algorithm)
 
-    from ga3c.devices.device import pieces, set_up_device, threads  # isort: skip (first: it loads TensorFlow)
+    from ga3c.devices.device import set_up_device, threads  # isort: skip (first: it loads TensorFlow)
     from ga3c import algorithms
+    from ga3c.devices.pieces import pieces
     from ga3c.model import Model
 
     count = threads(network)

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from ga3c.devices.device import pieces, set_up_device, threads  # isort: skip (first: it loads TensorFlow)
+from ga3c.devices.device import set_up_device, threads  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, networks
+from ga3c.devices.pieces import pieces
 from ga3c.model import Model
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.run import Settings
