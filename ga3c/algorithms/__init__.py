@@ -18,6 +18,11 @@ def make(settings: Settings, continuous: bool = False):
     return _ALGORITHMS[settings.learning.algorithm](settings.learning, settings.run.steps, continuous)
 
 
+def learns_at_once(algorithm) -> bool:
+    """From a rollout as soon as that is complete: of the state that follows it wants no value predicted first."""
+    return "bootstrap_value" not in algorithm.learns_from
+
+
 def turns(settings: Settings, algorithm) -> str:
     """Who waits for whom: "serial"; in lockstep "synchronised" or "alternating"; "asynchronous".
 
@@ -25,4 +30,4 @@ def turns(settings: Settings, algorithm) -> str:
     """
     if settings.schedule.serial:
         return "serial"
-    return "asynchronous" if "bootstrap_value" in algorithm.learns_from else settings.schedule.sampling
+    return settings.schedule.sampling if learns_at_once(algorithm) else "asynchronous"

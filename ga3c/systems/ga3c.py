@@ -45,8 +45,7 @@ class GA3C:
         self._dtype = rollout_dtype(spec, learning.t_max, envs)
         self._max_requests = max(1, schedule.max_prediction_batch // envs)
         self._algorithm = algorithms.make(settings, spec.actions.continuous)
-        # Of what follows a rollout it wants the state, or the value, which has to be predicted first.
-        self._at_once = "bootstrap_value" not in self._algorithm.learns_from
+        self._at_once = algorithms.learns_at_once(self._algorithm)
         slots = self._connect()
         self._agents_fit = machine.check_agents_fit(self.counts.agents, slots * self._dtype.itemsize, envs)
         self._agents = AgentPool(

@@ -121,9 +121,16 @@ class Serial:
         batches = Batches(self._dtype, rollouts, self._algorithm.learns_from)
         predictions = _Predictions(memory, self.model, self.stats, self._has_enough)
         training = _Training(number, memory, batches, rollouts, self.model, self.stats)
-        at_once = "bootstrap_value" not in self._algorithm.learns_from
         try:
-            play(games, memory, predictions, training, settings.environment, seed, at_once)
+            play(
+                games,
+                memory,
+                predictions,
+                training,
+                settings.environment,
+                seed,
+                algorithms.learns_at_once(self._algorithm),
+            )
             training.finish()
         finally:
             games.close()
