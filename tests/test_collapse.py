@@ -61,6 +61,18 @@ def test_it_is_over_when_three_quarters_of_the_gain_are_back():
     assert (lasting.game, lasting.recovered_game) == (1651, None)
 
 
+def test_scores_that_are_not_known_change_nothing(tmp_path):
+    """Neither what comes after them nor the numbers of the games."""
+    scores = np.repeat([-20.0, 18.0, -20.0], 400)
+    scores[[10, 450, 451]] = np.nan
+    assert [found.game for found in collapses(scores)] == [851]
+    file = tmp_path / "episodes.csv"
+    rows = [f"{score}\n" for score in (*scores[:800], "1e308", "-1e308", "inf", "")]
+    file.write_text("".join(["score\n", *rows]))
+    watch = resumed(file)
+    assert [event.game for event in map(watch.add, scores[800:].tolist()) if event] == [854]
+
+
 def test_the_run_says_both(tmp_path):
     stats, said = Stats(Totals()), []
     counts, console = (lambda: (1, 1, 1)), Console()

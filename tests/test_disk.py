@@ -8,6 +8,7 @@ import resource
 import shutil
 import tracemalloc
 
+import numpy as np
 import pytest
 
 from ga3c.errors import ConfigError
@@ -271,6 +272,18 @@ def test_a_log_is_read_part_by_part(tmp_path, monkeypatch):
         assert list(columns["score"]) == [10 * n for n in range(51)]
     mend(path, COLUMNS, last_step=3)
     assert path.read_text() == "steps,score\n0,0\n1,10\n2,20\n3,30\n"
+
+
+def test_numbers_that_no_run_writes_are_not_known(tmp_path):
+    path = tmp_path / "log.csv"
+    large = ["1e308", "-1e308", "inf", "-inf", "9" * 400]
+    path.write_text("steps,score\n" + "".join(f"{n},{cell}\n" for n, cell in enumerate([*large, "", "-3e38"])))
+    tail = Tail(path, COLUMNS)
+    tail.refresh()
+    for columns in (read_csv(path), tail.columns):
+        np.testing.assert_array_equal(columns["score"], [np.nan] * 6 + [-3e38])
+    mend(path, COLUMNS)
+    assert len(read_csv(path)["steps"]) == 7
 
 
 CONFIGS = {

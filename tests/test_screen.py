@@ -100,6 +100,15 @@ def test_it_fits(run_dir, size):
     assert found[-1].startswith("the footer"[: width - 1])
 
 
+@pytest.mark.parametrize("cells", [("1e308",), ("-1e308", "1e308"), ("-1e150",), ("1e49", "-1e49")])
+def test_whatever_the_logs_hold_it_is_drawn(run_dir, cells):
+    logs = {"throughput": THROUGHPUT_COLUMNS, "episodes": EPISODE_COLUMNS, "messages": ["time"]}
+    for name, columns in logs.items():
+        rows = [[cell] * (len(columns) + (name == "messages")) for cell in cells] * 20
+        append(run_dir / f"{name}.csv", columns, rows)
+    assert "What happened" in "\n".join(lines(RunView(run_dir), 200, 50))
+
+
 def test_on_a_small_screen_the_score_stays_longer_than_the_speed(run_dir):
     text = "\n".join(lines(RunView(run_dir), 60, 15))
     assert "mean of 100" in text

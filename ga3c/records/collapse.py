@@ -1,6 +1,7 @@
 """Collapse: a run that loses again what it had learned."""
 
 import contextlib
+import math
 from collections import deque
 from pathlib import Path
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ga3c.errors import ConfigError
-from ga3c.records.disk import read_log
+from ga3c.records.disk import number, read_log
 from ga3c.records.files import reason
 
 GAMES = 100  # in a mean
@@ -54,11 +55,14 @@ class CollapseWatch:
 
     def add(self, score: float) -> Collapse | Recovered | None:
         """What this game makes: a collapse, the end of one, or (None) neither."""
+        self._games += 1
+        if math.isnan(score):  # it is not known, and would make all means unknown
+            return None
         if len(self._recent) == GAMES:
             gone = self._recent[0]
             self._sum, self._squares = self._sum - gone, self._squares - gone**2
         self._recent.append(score)
-        self._games, self._sum, self._squares = self._games + 1, self._sum + score, self._squares + score**2
+        self._sum, self._squares = self._sum + score, self._squares + score**2
         if len(self._recent) < GAMES:
             return None
         mean = self._sum / GAMES
@@ -87,7 +91,7 @@ def resumed(episodes: Path) -> CollapseWatch:
         raise ConfigError(f"Cannot read {episodes}: {reason(error)}.") from error
     for row in rows if "score" in header else []:
         with contextlib.suppress(ValueError):  # a damaged row
-            watch.add(float(row[header.index("score")]))
+            watch.add(number(row[header.index("score")]))
     return watch
 
 

@@ -17,6 +17,7 @@ from ga3c.records.files import GrowingFile, Place, open_to_read, reason, write_w
 
 LOG_BYTES_LIMIT = 2**28  # of what is read to be looked at: some million games
 PART_BYTES = 2**22  # read at a time; a row is shorter
+LARGEST = 1e50  # number in a log: a score is a sum of rewards, which are float32
 
 
 class Disk:
@@ -113,7 +114,7 @@ def mend(
     mended = [line(columns)]
     for row in rows:
         named = dict(zip(header, row, strict=True))
-        if _number(named.get("steps")) <= last_step and _number(named.get("seconds", "0")) <= latest:
+        if _at(named.get("steps")) <= last_step and _at(named.get("seconds", "0")) <= latest:
             mended.append(line(named.get(name, "") for name in columns))
     content = "".join(mended).encode()
     with open_to_read(path) as file:
@@ -168,11 +169,22 @@ def _cells(text: str) -> list[str]:
         return []
 
 
-def _number(cell: str | None) -> float:
+def number(cell: str | None) -> float:
+    """NaN where it is empty, or so large that no run has written it: others can be added up and squared.
+
+    Raises ValueError where it is none.
+    """
+    value = float(cell or "nan")
+    return value if abs(value) < LARGEST else math.nan
+
+
+def _at(cell: str | None) -> float:
+    """Steps or seconds of a row; later than all, if that is not known."""
     try:
-        return float(cell)
-    except (TypeError, ValueError):
-        return float("inf")
+        value = number(cell)
+    except ValueError:
+        return math.inf
+    return math.inf if math.isnan(value) else value
 
 
 def read_csv(path: Path) -> dict[str, np.ndarray]:
@@ -198,8 +210,8 @@ def read_csv(path: Path) -> dict[str, np.ndarray]:
 
 
 def _numbers(cells: list[str]) -> list[float]:
-    """An empty cell is not a number; [] if another is none either."""
+    """[] if one is none."""
     try:
-        return [float(cell or "nan") for cell in cells]
+        return list(map(number, cells))
     except ValueError:
         return []

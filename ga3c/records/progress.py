@@ -1,12 +1,12 @@
 """Progress: what a run has come to besides its weights, as a checkpoint's meta holds it."""
 
-import math
 import reprlib
 from dataclasses import dataclass, fields
 
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
+from ga3c.records.disk import LARGEST
 from ga3c.records.files import reason
 from ga3c.scheduling.counts import Counts
 from ga3c.settings import saved as saved_settings
@@ -54,8 +54,8 @@ def from_meta(meta: dict, path) -> Progress:
         totals = Totals(**meta["totals"])
         counts = Counts(*(_count(value, 1) for value in meta["counts"]))
         scores = [float(score) for score in meta["recent_scores"]]
-        if not all(map(math.isfinite, scores)):
-            raise ValueError("a score is no finite number")
+        if not all(abs(score) < LARGEST for score in scores):
+            raise ValueError("a score is not finite, or too large")
         next_agent = _count(meta["next_agent"], 0)
         for name, value in vars(totals).items():
             fits = isinstance(value, type(getattr(Totals, name)) | int) and not isinstance(value, bool)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ga3c.records import run_directory
 from ga3c.records.columns import DECISION_COLUMNS, EPISODE_COLUMNS, MESSAGE_COLUMNS, THROUGHPUT_COLUMNS
 from ga3c.records.description import read_settings
-from ga3c.records.disk import LOG_BYTES_LIMIT, parse, parts
+from ga3c.records.disk import LOG_BYTES_LIMIT, number, parse, parts
 from ga3c.records.files import open_to_read, read_json
 from ga3c.views import curves, labels
 
@@ -68,7 +68,7 @@ class Tail:
         for row in rows:
             cells = dict(zip(header, row, strict=True))
             with contextlib.suppress(ValueError):
-                values = [cells.get(n, "") if n in TEXTS else float(cells.get(n) or "nan") for n in self.columns]
+                values = [cells.get(n, "") if n in TEXTS else number(cells.get(n)) for n in self.columns]
                 for column, value in zip(self.columns.values(), values, strict=True):
                     column.append(value)
 

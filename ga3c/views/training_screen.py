@@ -171,7 +171,7 @@ def _curve(view: RunView, width: int, height: int) -> Panel | None:
 
 
 def _share(value: float, most: float, width: int) -> str:
-    full = round(width * min(value / most, 1.0)) if most and math.isfinite(value) else 0
+    full = round(width * min(max(value / most, 0.0), 1.0)) if most and math.isfinite(value) else 0
     return "█" * full + "░" * (width - full)
 
 

@@ -216,21 +216,23 @@ def _with_entry(name: str, value) -> Spoil:
 CELLS = ("nan", "inf", "-inf", "1e308", "-1e308", "1e-320", "9" * 5000, '"', ESCAPES, "\0", "=cmd()", "")
 
 
+EVERY = "every number"
+
+
 def _with_rows(file: str, column: str, cell: str) -> Spoil:
+    """`column` may be EVERY of them."""
+
     def spoil(run: Path) -> None:
         path = run / file
         header, *rows = path.read_text(encoding="utf-8").splitlines() if path.exists() else [column]
-        names = header.split(",")
-        wrong = ["1"] * len(names)
-        if column in names:
-            wrong[names.index(column)] = cell
+        wrong = [cell if column in (name, EVERY) else "1" for name in header.split(",")]
         path.write_text("\n".join([header, *rows, *[",".join(wrong)] * 50, ""]), encoding="utf-8")
 
     return spoil
 
 
 def _wrong_logs(run: Path) -> Iterator[Case]:
-    for (file, column), cell in itertools.product(LOGS.items(), CELLS):
+    for (file, column), cell in itertools.product([*LOGS.items(), *((file, EVERY) for file in LOGS)], CELLS):
         yield Case(f"{file}: {column} {cell[:10]!r}", _with_rows(file, column, cell))
     for file in LOGS:
         for what, text in {
