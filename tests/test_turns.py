@@ -116,8 +116,12 @@ def test_who_ends_is_answered_at_once():
     turns = Turns(2, 1, lockstep=True)
     agents = begun(turns, 2)
     turns.ending = True
-    assert turns.choose_requests([agents[0].asks(3)]) == 1
-    assert turns.choose_rollouts([agent.ships() for agent in agents]) == 0
+    new = Agent()
+    assert turns.choose_requests([agents[0].asks(3), new.asks(0)]) == 2
+    assert turns.choose_rollouts([agent.ships() for agent in agents]) == 0  # more may come of them
+    rollouts = [new.ships()]
+    assert turns.choose_rollouts(rollouts) == 0
+    assert not rollouts[0].dropped
 
 
 def test_without_lockstep_nobody_waits_for_the_update():

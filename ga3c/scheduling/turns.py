@@ -70,7 +70,7 @@ class Turns:
 
     def choose_rollouts(self, waiting: list) -> int:
         """How many of the rollouts that wait are learned from now: one of every agent, or none."""
-        if self.ending:
+        if self.ending:  # what is left is learned from when the queue is closed, of who has just joined too
             return 0
         players = {id(agent.memory) for agent in self._players}
         for rollout in [rollout for rollout in waiting if id(rollout.agent.memory) not in players]:
