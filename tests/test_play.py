@@ -1,5 +1,6 @@
 """play and evaluate, with the agent of a short real run."""
 
+import ctypes.util
 import json
 import os
 import re
@@ -158,6 +159,24 @@ def test_a_gymnasium_environment_is_shown_too(cart_pole_run, tmp_path):
     assert len(pictures(tmp_path / "film.mp4")) == 1 + steps
     ended = program.run("evaluate", cart_pole_run, "--episodes", 4)
     assert "no human score known" in ended.stdout
+
+
+def test_mujoco_is_drawn_without_a_display_or_says_what_that_takes(tmp_path):
+    """Games of an agent that has learned nothing are over within some steps."""
+    run, film = tmp_path / "run", tmp_path / "film.mp4"
+    train = ["--game", "Hopper-v5", "--preset", "ppo-continuous", "--serial", "--envs-per-agent", 4, "--steps", 1]
+    assert program.run(*train, "--run-dir", run).returncode == 0
+    for library, env in (("EGL", {}), ("GL, that has no display", {"MUJOCO_GL": "glfw"})):
+        ended = program.run("play", run, "--record", film, env=NO_DISPLAY | env)
+        if ctypes.util.find_library(library):
+            assert ended.returncode == 0, ended.stderr
+            ((_, steps),) = scores(ended.stdout)
+            assert len(pictures(film)) == 1 + steps
+            assert np.std(pictures(film)[0]) > 10  # not blank
+        else:
+            assert ended.returncode == 2
+            (line,) = ended.stderr.splitlines()
+            assert "install libegl1" in line
 
 
 def test_an_agent_of_another_game_is_refused(short_pong, cart_pole_run):

@@ -1,9 +1,7 @@
 """Shows a trained agent at play: in a window, in the terminal, or in a video."""
 
 import math
-import os
 import signal
-import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +11,7 @@ from ga3c.commands.agent_options import AgentOptions
 from ga3c.commands.command_line import check_writable, parse
 from ga3c.errors import ConfigError
 from ga3c.play import session
+from ga3c.play.drawn_games import has_display
 from ga3c.play.keyboard import HELP, Keyboard
 from ga3c.play.playing import Stage
 from ga3c.play.trained_agent import Policy
@@ -63,10 +62,6 @@ def _check(options: PlayOptions) -> Path | None:
     return video
 
 
-def _has_display() -> bool:
-    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
 def _wait_for_checkpoint(options: PlayOptions) -> PlayOptions:
     """Names the run; one that has just begun gets the time to write its first checkpoint. Raises ConfigError."""
     directory = run_directory.existing(options.run) if options.run else run_directory.newest(options.game, False)
@@ -79,7 +74,7 @@ def _wait_for_checkpoint(options: PlayOptions) -> PlayOptions:
 
 def _display(options: PlayOptions, video: Path | None, stage: Stage):
     title = stage.game
-    if video is None and (options.terminal or not _has_display()):
+    if video is None and (options.terminal or not has_display()):
         from ga3c.play.displays.terminal import Terminal
 
         return Terminal(title, stage.action_names)
@@ -99,7 +94,7 @@ def run(arguments: list[str]) -> int:
     options = parse(PlayOptions, arguments, PlayOptions(), DESCRIPTION, "play")
     video = _check(options)
     agent = agent_options.load(_wait_for_checkpoint(options) if options.live else options)
-    if video is None and not _has_display() and not terminal.can_show():
+    if video is None and not has_display() and not terminal.can_show():
         directory = run_directory.RESULTS / agent.game
         directory.mkdir(parents=True, exist_ok=True)
         video = directory / "play.mp4"

@@ -7,7 +7,8 @@ import numpy as np
 
 from ga3c import environments
 from ga3c.environments import atari
-from ga3c.environments.gymnasium import GymnasiumEnvironments, blaming
+from ga3c.environments.gymnasium import blaming
+from ga3c.play.drawn_games import DrawnGames
 from ga3c.rollout import Actions
 from ga3c.settings.game import EnvironmentSettings
 
@@ -44,7 +45,7 @@ class Stage:
             self.action_names = screen.action_names
             self.steps_per_second = EMULATOR_FRAMES_PER_SECOND / settings.frame_skip_frames
         else:
-            self._games = games = GymnasiumEnvironments(name, count, seed, render_mode="rgb_array")
+            self._games = games = DrawnGames(name, count, seed)
             self._first_pictures, self._next_pictures = games.pictures, lambda _: games.pictures()
             self.action_names = [
                 str(number) for number in range(games.spec.actions.count or len(games.spec.actions.low))

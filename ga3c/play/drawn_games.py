@@ -1,0 +1,87 @@
+"""Gymnasium games that are looked at, in a process of their own: OpenGL and TensorFlow crash when they share one."""
+
+import multiprocessing
+import os
+import signal
+import sys
+import warnings
+from multiprocessing.connection import Connection
+
+import numpy as np
+
+from ga3c.environments.gymnasium import GymnasiumEnvironments, blaming
+from ga3c.errors import ConfigError
+
+END_SECONDS = 2.0
+DRAWS = ("make", "pictures")  # what needs OpenGL, where a game does
+HELP = (
+    "MuJoCo draws with OpenGL: install libegl1 (or libosmesa6, with MUJOCO_GL=osmesa). Training and evaluate need none."
+)
+
+
+def has_display() -> bool:
+    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+class DrawnGames:
+    """`GymnasiumEnvironments` with pictures. Raises ConfigError, anywhere, where the game's own code fails."""
+
+    def __init__(self, name: str, count: int, seed: int):
+        processes = multiprocessing.get_context("spawn")
+        self._name = name
+        self._line, theirs = processes.Pipe()
+        self._process = processes.Process(target=_play, args=(theirs, name, count, seed), daemon=True)
+        self._process.start()
+        theirs.close()
+        self.spec, self.pictures_per_second = self._answer()
+
+    def reset(self) -> np.ndarray:
+        return self._ask("reset")
+
+    def step(self, actions: np.ndarray) -> tuple:
+        return self._ask("step", actions)
+
+    def pictures(self) -> np.ndarray:
+        return self._ask("pictures")
+
+    def _ask(self, what: str, *arguments):
+        self._line.send((what, arguments))
+        return self._answer(what)
+
+    def _answer(self, what: str = "make"):
+        try:
+            answer = self._line.recv()
+        except (EOFError, OSError):
+            self._process.join()
+            answer = ConfigError(f"The process of the game '{self._name}' died ({self._process.exitcode}).")
+        if not isinstance(answer, ConfigError):
+            return answer
+        self.close()
+        # The module is loaded here, too, if it is MuJoCo's: the agent's games were made to see what they are.
+        raise ConfigError(f"{answer} {HELP}" if what in DRAWS and "mujoco" in sys.modules else str(answer))
+
+    def close(self) -> None:
+        self._line.close()
+        self._process.join(END_SECONDS)
+        self._process.kill()
+
+
+def _play(line: Connection, name: str, count: int, seed: int) -> None:
+    """The process: does what it is asked for until nobody asks any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the player
+    warnings.filterwarnings("ignore", module="glfw")  # what follows from them is an error, and says the same
+    if not has_display():
+        os.environ.setdefault("MUJOCO_GL", "egl")
+    try:
+        with blaming(f"Cannot draw the game '{name}'"):
+            games = GymnasiumEnvironments(name, count, seed, render_mode="rgb_array")
+        line.send((games.spec, games.pictures_per_second))
+        while True:
+            what, arguments = line.recv()
+            with blaming(f"Cannot draw the game '{name}'" if what in DRAWS else f"The game '{name}' failed"):
+                answer = getattr(games, what)(*arguments)
+            line.send(answer)
+    except ConfigError as error:
+        line.send(error)
+    except (EOFError, OSError):
+        games.close()
