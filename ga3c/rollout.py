@@ -63,6 +63,7 @@ class EnvironmentSpec(NamedTuple):
     observation_dtype: str
     actions: Actions
     frames_per_step: int
+    stacked_frames: int = 1  # the last axis of a state holds so many pictures, the newest last
 
 
 def rollout_dtype(spec: EnvironmentSpec, t_max: int, envs: int) -> np.dtype:

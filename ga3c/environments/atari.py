@@ -58,6 +58,7 @@ class AtariEnvironments:
             observation_dtype="uint8",
             actions=discrete(int(self._env.single_action_space.n)),
             frames_per_step=settings.frame_skip_frames,
+            stacked_frames=stack,
         )
 
     def reset(self) -> np.ndarray:

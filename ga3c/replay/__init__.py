@@ -1,0 +1,1 @@
+"""Experience replay: what was played, kept to be learned from many times."""

@@ -1,0 +1,151 @@
+"""A replay memory: every transition is stored once; batches are drawn uniformly, or by priority."""
+
+import threading
+from typing import NamedTuple
+
+import numpy as np
+
+from ga3c.replay.priorities import Priorities
+from ga3c.replay.rows import Rows
+from ga3c.rollout import EnvironmentSpec
+
+
+class Drawn(NamedTuple):
+    """A batch: `arrays` by name, [n, ...] each, and where they came from."""
+
+    arrays: dict[str, np.ndarray]
+    places: np.ndarray  # int64 [n]
+    rows: np.ndarray  # int64 [n]: by which `Replay.learned` knows that the place still holds the same
+
+
+class Replay:
+    """Safe to call from every thread.
+
+    A transition can be drawn once the `n_steps` that follow it are there, and until one of the pictures of its state is
+    written over.
+    """
+
+    def __init__(
+        self,
+        spec: EnvironmentSpec,
+        groups: int,
+        envs: int,
+        transitions: int,
+        n_steps: int,
+        discount: float,
+        priorities: Priorities | None,
+        seed: int,
+    ):
+        """Room for `transitions`, in one ring for each of `groups` agents of `envs` games."""
+        length = -(-transitions // (groups * envs)) + n_steps + spec.stacked_frames - 1
+        self._spec, self._n_steps, self._discount = spec, n_steps, discount
+        self._rows = Rows(spec, groups, length, envs)
+        self._first, self._last = np.zeros(groups, np.int64), np.zeros(groups, np.int64)  # that can be drawn
+        self._priorities = priorities
+        if priorities:
+            priorities.make_room(groups * length * envs)
+        self._random = np.random.default_rng(seed)
+        self._lock = threading.Lock()
+        self.size = 0  # transitions that can be drawn
+        self.stored = 0  # ever
+
+    def begin(self, group: int, observation: np.ndarray) -> None:
+        """A new agent plays for the group, or what the last one shipped is lost. `observation` [env, ...]: its first."""
+        with self._lock:
+            rows = self._rows.head[group] and 1
+            self._make_way(group, int(rows) + self._rows.stack - 1)
+            self._rows.begin(group, observation)
+            self._offer(group)
+
+    def add(self, group: int, record: np.void, length: int) -> None:
+        """A rollout (`rollout.rollout_dtype`) with `length` rows in use: the group's next."""
+        with self._lock:
+            self._make_way(group, length)
+            self._rows.add(group, record, length)
+            self.stored += int(record["valid"][:length].sum())
+            self._offer(group)
+
+    def _make_way(self, group: int, rows: int) -> None:
+        """Takes back what rows to come will write over."""
+        first = self._rows.head[group] + rows - self._rows.length + self._rows.stack - 1
+        if first > self._first[group]:
+            gone = self._valid(group, self._first[group], min(first, self._last[group]))
+            self.size -= len(gone)
+            if self._priorities:
+                self._priorities.forget(gone)
+            self._first[group] = first
+            self._last[group] = max(first, self._last[group])
+
+    def _offer(self, group: int) -> None:
+        """Lets be drawn what has its successors now."""
+        last = self._rows.head[group] - self._n_steps
+        if last > self._last[group]:
+            new = self._valid(group, self._last[group], last)
+            self.size += len(new)
+            if self._priorities:
+                self._priorities.enter(new)
+            self._last[group] = last
+
+    def _valid(self, group: int, first: int, last: int) -> np.ndarray:
+        places = self._rows.places(group, first, last).ravel()
+        return places[self._rows.valid[places]]
+
+    @property
+    def length(self) -> int:
+        """Rows that are kept of each group."""
+        return self._rows.length
+
+    def places(self) -> np.ndarray:
+        """All that can be drawn, int64 [size]."""
+        groups = range(len(self._first))
+        return np.concatenate([self._valid(group, self._first[group], self._last[group]) for group in groups])
+
+    def draw(self, count: int) -> Drawn:
+        """There has to be something."""
+        with self._lock:
+            if self._priorities:
+                places, weights = self._priorities.draw(count, self.size, self._random)
+            else:
+                places, weights = self._uniform(count), np.ones(count, np.float32)
+            rows = self._rows
+            returns, discounts, following = rows.returns(places, self._n_steps, self._discount)
+            shape = count, *self._spec.observation_shape
+            observation, next_observation = (np.empty(shape, self._spec.observation_dtype) for _ in range(2))
+            rows.observations(places, observation)
+            rows.observations(following, next_observation)
+            arrays = {
+                "observation": observation,
+                "action": rows.action[places],
+                "return": returns,
+                "discount": discounts,
+                "next_observation": next_observation,
+                "weight": weights,
+            }
+            return Drawn(arrays, places, self._written(places))
+
+    def _uniform(self, count: int) -> np.ndarray:
+        """With replacement; what is no transition is drawn again."""
+        rows, found = self._rows, np.empty(0, np.int64)
+        ends = np.cumsum(self._last - self._first)
+        while len(found) < count:
+            number = self._random.integers(ends[-1] * rows.envs, size=count - len(found))
+            row, env = np.divmod(number, rows.envs)
+            group = np.searchsorted(ends, row, side="right")
+            row = self._last[group] - (ends[group] - row)
+            place = (group * rows.length + row % rows.length) * rows.envs + env
+            found = np.concatenate([found, place[rows.valid[place]]])
+        return found
+
+    def _written(self, places: np.ndarray) -> np.ndarray:
+        """How many rows its group had played when a place was last written."""
+        group, row = np.divmod(places // self._rows.envs, self._rows.length)
+        head = self._rows.head[group]
+        return head - 1 - (head - 1 - row) % self._rows.length
+
+    def learned(self, drawn: Drawn, errors: np.ndarray) -> None:
+        """New priorities from float32 [n] errors; of what was drawn and is not written over yet."""
+        with self._lock:
+            if self._priorities:
+                group = drawn.places // (self._rows.length * self._rows.envs)
+                there = drawn.rows >= self._first[group]
+                self._priorities.set(drawn.places[there], errors[there])
