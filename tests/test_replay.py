@@ -116,7 +116,8 @@ def test_what_is_drawn_was_played_and_nothing_is_missing(seed, stack, n_steps, e
             for row in range(max(0, len(game) - replay.length + stack - 1), len(game) - n_steps):
                 if game[row].valid:
                     places[(group * replay.length + row % replay.length) * envs + env] = game, row
-    assert sorted(replay.places()) == sorted(places) and replay.size == len(places)
+    assert sorted(replay.places()) == sorted(places)
+    assert replay.size == len(places)
     assert (replay.length - n_steps - stack + 1) * groups * envs >= room
     if not places:
         return
@@ -127,7 +128,7 @@ def test_what_is_drawn_was_played_and_nothing_is_missing(seed, stack, n_steps, e
         assert drawn.rows[index] == row
         assert (drawn.arrays["observation"][index] == game[row].state).all()
         assert drawn.arrays["action"][index] == game[row].action
-        np.testing.assert_allclose(drawn.arrays["return"][index], total, rtol=1e-5)
+        np.testing.assert_allclose(drawn.arrays["return"][index], total, atol=1e-4)
         np.testing.assert_allclose(drawn.arrays["discount"][index], factor, rtol=1e-6)
         assert (drawn.arrays["next_observation"][index] == following).all()
 
@@ -142,7 +143,7 @@ def test_errors_of_what_is_written_over_change_nothing():
     drawn = replay.draw(20)
     for _ in range(40):
         replay.add(0, *player.rollout())
-    replay.learned(drawn, np.full(20, 1000.0, np.float32))
+    replay.learned(drawn, np.arange(100, 120, dtype=np.float32))
     assert (replay.draw(50).arrays["weight"] == 1).all()  # all have the same priority still
 
 
@@ -188,5 +189,6 @@ def test_a_sum_tree_is_an_array_with_sums_over_a_million_operations():
         found, sums = tree.find(masses), np.cumsum(plain)
         assert (plain[found] > 0).all()
         rounding = 1e-9 * tree.total
-        assert (sums[found] >= masses - rounding).all() and (sums[found] - plain[found] <= masses + rounding).all()
+        assert (sums[found] >= masses - rounding).all()
+        assert (sums[found] - plain[found] <= masses + rounding).all()
     np.testing.assert_array_equal(tree[np.arange(1000)], plain)

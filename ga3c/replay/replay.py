@@ -50,10 +50,9 @@ class Replay:
         self.stored = 0  # ever
 
     def begin(self, group: int, observation: np.ndarray) -> None:
-        """A new agent plays for the group, or what the last one shipped is lost. `observation` [env, ...]: its first."""
+        """A new agent plays for the group, or rollouts of it are lost. `observation` [env, ...]: the next it saw."""
         with self._lock:
-            rows = self._rows.head[group] and 1
-            self._make_way(group, int(rows) + self._rows.stack - 1)
+            self._make_way(group, self._rows.stack)
             self._rows.begin(group, observation)
             self._offer(group)
 

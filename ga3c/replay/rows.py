@@ -13,7 +13,7 @@ from ga3c.rollout import EnvironmentSpec
 
 
 class Rows:
-    """`groups` rings of `length` rows of `envs` games. A place, (group * length + row % length) * envs + env, is one number.
+    """`groups` rings of `length` rows of `envs` games; a place in them is (group * length + row % length) * envs + env.
 
     Rows are counted through: row 0 is the first that a group ever played, `head[group]` the one that comes next. The
     last `length` of them are kept.
@@ -28,9 +28,7 @@ class Rows:
         self._frames = np.empty((places, pixels), spec.observation_dtype)
         self._newest = np.zeros((groups, envs, *spec.observation_shape), spec.observation_dtype)  # of the next row
         self._next_age = np.zeros((groups, envs), np.uint8)
-        self.age = np.zeros(
-            places, np.uint8
-        )  # how many rows before this one are of the same game; or stack - 1, if more
+        self.age = np.zeros(places, np.uint8)  # rows before this one that are of the same game; stack - 1 at the most
         self.action = np.zeros(places, np.int32)
         self.reward = np.zeros(places, np.float32)
         self.terminated = np.zeros(places, np.bool_)

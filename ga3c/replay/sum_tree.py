@@ -5,9 +5,9 @@ from numba import njit
 
 
 class SumTree:
-    """`leaves` numbers >= 0, all 0 at first. Each node is the sum of its two children: 1 is the root, the leaves come last.
+    """`leaves` numbers >= 0, all 0 at first. Node 1 is the root, 2 k and 2 k + 1 are the children of k.
 
-    Sums are added up anew from below with each change: rounding errors do not pile up.
+    A node is the sum of its children, added up anew with each change: rounding errors do not pile up.
     """
 
     def __init__(self, leaves: int):
