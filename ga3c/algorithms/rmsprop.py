@@ -1,4 +1,4 @@
-"""Non-centred RMSProp with shared statistics, as pure functions of tensors (paper, Eq. 3).
+"""RMSProp with shared statistics, as pure functions of tensors: non-centred (paper, Eq. 3), and centred.
 
 Keras's own differs in two ways that matter here: its mean square starts at zero, where the paper's TensorFlow
 started at one, and it works in place, while our weights are tensors that nobody changes.
@@ -28,3 +28,33 @@ def update(
     squares = tuple(decay * g + (1 - decay) * tf.square(d) for g, d in zip(mean_squares, gradients, strict=True))
     steps = tuple(learning_rate * d * tf.math.rsqrt(g + epsilon) for g, d in zip(squares, gradients, strict=True))
     return tuple(w - step for w, step in zip(weights, steps, strict=True)), squares, steps
+
+
+def initial_state_centred(weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+    """The mean gradients and the mean squares before the first update: zeros."""
+    return tuple(tf.zeros_like(weight) for _ in range(2) for weight in weights)
+
+
+def update_centred(
+    weights: tuple[tf.Tensor, ...],
+    state: tuple[tf.Tensor, ...],
+    gradients: tuple[tf.Tensor, ...],
+    learning_rate: tf.Tensor,
+    *,
+    decay: float,
+    epsilon: float,
+) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...]]:
+    """m <- decay m + (1 - decay) dw;  g likewise of dw^2;  w <- w - learning_rate dw / sqrt(g - m^2 + epsilon).
+
+    Over the gradient's deviation, not its size (Graves 2013, Eq. 38 to 41; Mnih et al. 2015, extended data table 1).
+
+    Returns: the new weights and the new state.
+    """
+    means, squares = state[: len(weights)], state[len(weights) :]
+    means = tuple(decay * m + (1 - decay) * d for m, d in zip(means, gradients, strict=True))
+    squares = tuple(decay * g + (1 - decay) * tf.square(d) for g, d in zip(squares, gradients, strict=True))
+    weights = tuple(
+        w - learning_rate * d * tf.math.rsqrt(tf.maximum(g - tf.square(m), 0.0) + epsilon)
+        for w, d, m, g in zip(weights, gradients, means, squares, strict=True)
+    )
+    return weights, (*means, *squares)

@@ -1,0 +1,52 @@
+"""The network of DQN (Mnih et al. 2015) and what was put on it: dueling streams, and distributions for values."""
+
+import math
+
+import keras
+from keras import layers, ops
+
+from ga3c.networks.a3c import PixelConvolution, StandardizingConvolution
+
+
+def images(
+    observation_shape: tuple[int, int, int], actions: int, standardize: bool, dueling: bool, support: tuple | None
+) -> keras.Model:
+    """32 filters 8x8 stride 4, 64 filters 4x4 stride 2, 64 filters 3x3, unpadded; 512 units. uint8 images."""
+    observations = keras.Input(observation_shape, dtype="uint8")
+    hidden, convolution = observations, StandardizingConvolution if standardize else PixelConvolution
+    for filters, kernel, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
+        hidden = convolution(filters, kernel, stride, activation="relu", kernel_initializer="he_uniform")(hidden)
+        convolution = layers.Conv2D
+    return _heads(observations, layers.Flatten()(hidden), 512, actions, dueling, support)
+
+
+def vectors(observation_shape: tuple[int, ...], actions: int, dueling: bool, support: tuple | None) -> keras.Model:
+    """Two layers of 128 units. [batch, *observation_shape], any dtype."""
+    observations = keras.Input(observation_shape)
+    hidden = layers.Reshape((math.prod(observation_shape),))(observations)
+    hidden = layers.Dense(128, activation="relu", kernel_initializer="he_uniform")(hidden)
+    return _heads(observations, hidden, 128, actions, dueling, support)
+
+
+def _heads(observations, hidden, units: int, actions: int, dueling: bool, support: tuple | None) -> keras.Model:
+    """Output: (action values [batch, actions], the largest of them [batch]), float32.
+
+    `support` (lowest, highest value, atoms): the network gives a distribution over as many values, evenly spaced
+    (Bellemare et al. 2017); its logits [batch, actions, atoms] are a third output, and its means the action values.
+    `dueling`: V(s) + A(s, a) - mean A(s, .), each from a stream of its own (Wang et al. 2016, Eq. 9).
+    """
+    atoms = support[2] if support else 1
+
+    def stream(width: int, name: str):
+        own = layers.Dense(units, activation="relu", kernel_initializer="he_uniform")(hidden)
+        first = keras.initializers.Orthogonal(0.01)
+        return layers.Reshape((width, atoms))(layers.Dense(width * atoms, kernel_initializer=first, name=name)(own))
+
+    values = stream(actions, "advantage" if dueling else "q")
+    if dueling:
+        values = values - ops.mean(values, axis=1, keepdims=True) + stream(1, "value")
+    if not support:
+        q_values = ops.squeeze(values, axis=2)
+        return keras.Model(observations, (q_values, ops.max(q_values, axis=1)))
+    q_values = ops.sum(ops.softmax(values) * ops.linspace(*support), axis=2)
+    return keras.Model(observations, (q_values, ops.max(q_values, axis=1), values))
