@@ -186,6 +186,19 @@ def agents_that_fit(slots_bytes: int, games: int) -> dict[str, int]:
     }
 
 
+def check_replay_fits(transitions: int, transition_bytes: int) -> None:
+    """Raises ConfigError, with the number that would fit, where so many do not."""
+    there = memory_available()
+    if there is None:
+        return
+    most = max(0, int((there - SERVER_BYTES) // transition_bytes))
+    if transitions > most:
+        raise ConfigError(
+            f"A replay of {transitions:,} transitions takes {transitions * transition_bytes / 1e9:.1f} GB, and this "
+            f"machine has {max(0, there - SERVER_BYTES) / 1e9:.1f} GB for it: use --replay-transitions {most}."
+        )
+
+
 def check_agents_fit(agents: int, slots_bytes: int, games: int) -> int:
     """Returns how many agents fit. Raises ConfigError, with that number, if there are to be more."""
     fit = agents_that_fit(slots_bytes, games)

@@ -7,7 +7,6 @@ ones, in one assignment. So every prediction sees the weights of exactly one upd
 import functools
 import math
 import threading
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,10 +16,9 @@ from ga3c import networks
 from ga3c.devices.device import quiet
 from ga3c.devices.graph import Graph
 from ga3c.devices.pieces import PIECE_STATES, WHOLE, Pieces, in_pieces
-from ga3c.errors import ConfigError
-from ga3c.networks import standardization
+from ga3c.networks import saved, standardization
 from ga3c.networks.standardization import Statistics
-from ga3c.rollout import EnvironmentSpec, column_axis, rollout_dtype
+from ga3c.rollout import EnvironmentSpec, column_axis, rollout_dtype, transition_dtype
 from ga3c.settings.learning import LearningSettings
 
 _NOT_AT_ALL = np.float32(0)  # to explore
@@ -35,6 +33,7 @@ class Update(NamedTuple):
     version: int
     applied: bool
     numbers: dict[str, float]
+    errors: np.ndarray | None = None  # float32 [batch], of transitions: by which a replay sets their priorities
 
 
 class Weights(NamedTuple):
@@ -48,7 +47,8 @@ class Model:
     """`predict` and `train` may be called from any number of threads. `version` counts the updates.
 
     `algorithm` has what `algorithms.a3c.A3C` has. `steps`: of play that the run has learnt from so far. `pieces`: in
-    which the network runs through a batch of images, side by side, without XLA.
+    which the network runs through a batch of images, side by side, without XLA. `target_acts`: predictions are those of
+    the target network.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class Model:
         xla: bool,
         steps: int = 0,
         pieces: Pieces = WHOLE,
+        target_acts: bool = False,
     ):
         self._spec, self._t_max, self._algorithm, self._xla = spec, settings.t_max, algorithm, xla
         images = len(spec.observation_shape) == 3  # other networks have done a batch before another thread is awake
@@ -67,13 +68,14 @@ class Model:
         self._many = self._pieces.predictions * PIECE_STATES if self._pieces.predictions > 1 else math.inf
         self.network_name = networks.resolve(settings.network, spec, settings.algorithm)
         standardize = settings.input_scaling == "standardized"
-        self._network = networks.build(self.network_name, spec, seed, standardize)
+        self._network = networks.build(self.network_name, spec, seed, standardize, **algorithm.network_options)
         trained, others = (
             tuple(tf.convert_to_tensor(v) for v in variables)
             for variables in (self._network.trainable_variables, self._network.non_trainable_variables)
         )
         # (version, weights): one reference, so that a reader never sees the one without the other.
-        self._current = 0, Weights(trained, Statistics(*others) if others else ())
+        self._current = self._target = 0, Weights(trained, Statistics(*others) if others else ())
+        self._target_acts = target_acts
         self._optimizer = algorithm.initial_state(trained)
         self._explore = tf.constant(algorithm.exploration(steps), tf.float32)
         self._training = threading.Lock()
@@ -102,7 +104,9 @@ class Model:
             outputs = self._apply(*weights, observations, pieces)
             fields = self._algorithm.act(outputs, seed, explore)
             self._fields = tuple(fields)
-            return *fields.values(), *outputs  # flat: to put names and tuples together again takes 20 us of each call
+            return *fields.values(), *outputs[
+                :2
+            ]  # flat: to put names and tuples together again takes 20 us of each call
 
         return Graph(graph, (self._weights, states, seed, explore), self._xla, pieces > 1)
 
@@ -113,12 +117,15 @@ class Model:
             shape = list(array.shape)
             shape[column_axis(name)] = None
             batch[name] = tf.TensorSpec(shape, array.dtype)
-        signature = self._weights, self._optimizer_specs, rate, batch
+        target = [self._weights] * self._algorithm.replays
+        signature = self._weights, self._optimizer_specs, rate, batch, *target
         return Graph(self._train_graph, signature, self._xla, self._pieces.updates > 1)
 
     def _nothing(self, columns: int) -> dict[str, np.ndarray]:
         """Arrays as `train` takes them, without a valid step."""
-        record = np.zeros((), rollout_dtype(self._spec, self._t_max, columns))
+        replays = self._algorithm.replays
+        dtype = transition_dtype(self._spec, columns) if replays else rollout_dtype(self._spec, self._t_max, columns)
+        record = np.zeros((), dtype)
         return {name: record[name] for name in self._algorithm.learns_from}
 
     @property
@@ -141,21 +148,25 @@ class Model:
         apply = self._network.stateless_call
         return in_pieces(lambda states: apply(trained, list(statistics), states)[0], observations, pieces)
 
-    def _train_graph(self, weights, optimizer, learning_rate, batch):
+    def _train_graph(self, weights, optimizer, learning_rate, batch, *targets):
         trained, statistics = weights
+        outputs_of = [functools.partial(self._apply, *target, pieces=self._pieces.updates) for target in targets]
         if statistics:
             learning_rate = standardization.learning_rate(statistics, learning_rate)
-        trained, optimizer, numbers = self._algorithm.update(
+        trained, optimizer, numbers, *errors = self._algorithm.update(
             lambda trained, observations: self._apply(trained, statistics, observations, self._pieces.updates),
             trained,
             optimizer,
             learning_rate,
             batch,
+            *outputs_of,
         )
         if statistics and "observation" in batch:
-            statistics = standardization.update_from_rollouts(statistics, batch["observation"], batch["valid"])
+            states = batch["observation"]
+            valid = batch.get("valid", tf.ones(tf.shape(states)[:2], tf.bool))
+            statistics = standardization.update_from_rollouts(statistics, states, valid)
         self._numbers = tuple(numbers)
-        return Weights(trained, statistics), optimizer, tf.stack(list(numbers.values()))
+        return Weights(trained, statistics), optimizer, tf.stack(list(numbers.values())), *errors
 
     def predict(self, observations: np.ndarray) -> tuple[dict[str, np.ndarray], int]:
         """What the algorithm makes of observations [batch, ...].
@@ -176,7 +187,7 @@ class Model:
         return (*(array.numpy() for array in (action, *arrays[len(self._fields) :])),)
 
     def _run_predict(self, observations: np.ndarray, explore: tf.Tensor | np.float32):
-        version, weights = self._current
+        version, weights = self._target if self._target_acts else self._current
         # Two threads may draw the same number: the noise is of a batch, not of a step.
         self._predictions = (self._predictions + 1) % 2**31
         seed = np.array([self._seed, self._predictions], np.int32)
@@ -192,13 +203,22 @@ class Model:
         with self._training:
             version, weights = self._current
             rate = np.float32(self._algorithm.learning_rate(steps))  # a tensor to the graph: not traced anew for each
-            weights, optimizer, numbers = self._train(weights, self._optimizer, rate, arrays)
+            target = [self._target[1]] * self._algorithm.replays
+            weights, optimizer, numbers, *errors = self._train(weights, self._optimizer, rate, arrays, *target)
             numbers = numbers.numpy()
             applied = bool(np.isfinite(numbers).all())  # the gradient's norm is not, if any part of it is not
             if applied:
                 self._current, self._optimizer = (version + 1, weights), optimizer
+            if not self._target_acts:
+                self._explore = tf.constant(self._algorithm.exploration(steps), tf.float32)
+        names = dict(zip(self._numbers, numbers.tolist(), strict=True))
+        return Update(version, applied, names, *(error.numpy() for error in errors))
+
+    def copy_to_target(self, steps: int) -> None:
+        """The newest weights are the target network's, too, until the next call. `steps`: as of `train`."""
+        with self._training:
+            self._target = self._current
             self._explore = tf.constant(self._algorithm.exploration(steps), tf.float32)
-        return Update(version, applied, dict(zip(self._numbers, numbers.tolist(), strict=True)))
 
     def prediction_sizes(self, envs: int, limit: int) -> list[int]:
         """Batch sizes to pad predictions to: under XLA each size is compiled once; without it any size will do."""
@@ -222,36 +242,28 @@ class Model:
     def state(self) -> dict[str, np.ndarray]:
         """Everything that training changes, as plain arrays by name; consistent while trainers run."""
         with self._training:
-            (version, weights), optimizer = self._current, self._optimizer
-        arrays = {f"network/{i}": w.numpy() for i, w in enumerate(tf.nest.flatten(weights))}
-        arrays |= {f"optimizer/{i}": v.numpy() for i, v in enumerate(optimizer)}
+            (version, weights), optimizer, (_, target) = self._current, self._optimizer, self._target
+        arrays = saved.to_arrays("network", tf.nest.flatten(weights)) | saved.to_arrays("optimizer", optimizer)
+        if self._algorithm.replays:
+            arrays |= saved.to_arrays("target", tf.nest.flatten(target))
         return arrays | {"version": np.int64(version)}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """The inverse of `state`. Raises ConfigError where the arrays are of another network."""
+        """The inverse of `state`; an agent that is shipped comes with its network alone.
 
-        def read(prefix: str, like: Sequence) -> tuple:
-            saved = [arrays.get(f"{prefix}/{i}") for i in range(len(like))]
-            if any(s is None or s.shape != tuple(t.shape) for s, t in zip(saved, like, strict=True)):
-                raise ConfigError(f"The checkpoint does not fit the network '{self.network_name}' of this game.")
-            if any(
-                s.dtype != t.dtype.as_numpy_dtype or not np.isfinite(s).all() for s, t in zip(saved, like, strict=True)
-            ):
-                raise ConfigError("The checkpoint holds weights that are no finite numbers.")
-            return tuple(tf.constant(s) for s in saved)
-
-        version = arrays.get("version")
-        if not (
-            np.ndim(version) == 0
-            and isinstance(version, np.ndarray | np.integer)
-            and version.dtype.kind == "i"
-            and version >= 0
-        ):
-            raise ConfigError("The checkpoint does not say how many updates made it.")
+        Raises ConfigError where the arrays are of another network.
+        """
+        version = saved.version_of(arrays)
         with self._training:
             like = self._current[1]
-            weights = tf.nest.pack_sequence_as(like, read("network", tf.nest.flatten(like)))
+
+            def read(group: str) -> Weights:
+                flat = saved.from_arrays(arrays, group, tf.nest.flatten(like), self.network_name)
+                return tf.nest.pack_sequence_as(like, flat)
+
+            weights = read("network")
             optimizer = self._algorithm.initial_state(weights.trained)
-            if any(name.startswith("optimizer/") for name in arrays):  # an agent that is shipped comes without
-                optimizer = read("optimizer", optimizer)
-            self._current, self._optimizer = (int(version), weights), optimizer
+            if saved.has(arrays, "optimizer"):
+                optimizer = saved.from_arrays(arrays, "optimizer", optimizer, self.network_name)
+            target = read("target") if self._algorithm.replays and saved.has(arrays, "target") else weights
+            self._current, self._target, self._optimizer = (version, weights), (version, target), optimizer

@@ -27,9 +27,9 @@ class Order(IntEnum):
 class _Agent(Peer):
     """The server's view of one agent."""
 
-    def __init__(self, memory: AgentMemory):
+    def __init__(self, memory: AgentMemory, number: int):
         super().__init__()
-        self.memory = memory
+        self.memory, self.number = memory, number
         self.answered = 0  # requests
         self.answered_at = 0.0  # time.monotonic()
         self.pausing = False  # it has been told to, and not yet to go on
@@ -89,9 +89,9 @@ class PredictionQueue:
         self.retire_one = self._inbox.retire_one
         self.waiting = self._inbox.waiting
 
-    def connect(self, memory: AgentMemory) -> "tuple[_Agent, PredictionClient]":
+    def connect(self, memory: AgentMemory, number: int = 0) -> "tuple[_Agent, PredictionClient]":
         """Admits an agent: the server's handle of it, and the client to give to its process."""
-        agent = _Agent(memory)
+        agent = _Agent(memory, number)
         return agent, PredictionClient(self._inbox.connect(agent))
 
     def disconnect(self, agent: _Agent) -> None:

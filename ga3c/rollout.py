@@ -87,6 +87,26 @@ def rollout_dtype(spec: EnvironmentSpec, t_max: int, envs: int) -> np.dtype:
     )
 
 
+def transition_dtype(spec: EnvironmentSpec, count: int) -> np.dtype:
+    """The fields of a batch of `count` transitions from a replay memory, as a NumPy record; [1, count, ...] each."""
+    row = (1, count)
+    return np.dtype(
+        [
+            ("observation", spec.observation_dtype, (*row, *spec.observation_shape)),  # s_t
+            ("action", spec.actions.dtype, (*row, *spec.actions.shape)),
+            ("return", np.float32, row),  # r_t + gamma r_{t+1} + ..., of n steps, or to the end of the game
+            (
+                "discount",
+                np.float32,
+                row,
+            ),  # gamma^n: of the value of the state that follows; 0 where the game has ended
+            ("next_observation", spec.observation_dtype, (*row, *spec.observation_shape)),  # s_{t+n}
+            ("weight", np.float32, row),  # of its loss, against the bias of priorities
+        ],
+        align=True,
+    )
+
+
 def column_axis(field: str) -> int:
     """Which axis of a field runs over the environments: [time, env, ...], or [env, ...] of what follows the rows."""
     return 0 if field in ("bootstrap_value", "last_observation") else 1
@@ -144,4 +164,5 @@ class Batch(NamedTuple):
     columns: int  # rollouts of one environment each: the paper's
     taken: float  # time.monotonic() when it was taken from the queue,
     assembled: float  # and when its arrays were complete
-    buffer: Buffer
+    buffer: object  # for the experience that it is of: what goes back to it when the batch is done
+    steps: int | None = None  # of play so far, where schedules are not to go by those trained on

@@ -110,7 +110,10 @@ class Server:
         save_at = time.monotonic() + run.checkpoint_seconds
         stall = StallWatch(run.stall_seconds)
         begun = system.stats.totals()
-        updates_before, until = begun.updates + begun.skipped_updates, begun.seconds + 60 * (run.minutes or math.inf)
+        done_before, until = (
+            begun.steps + begun.updates + begun.skipped_updates,
+            begun.seconds + 60 * (run.minutes or math.inf),
+        )
         pause = 1.0 if run.steps is None else 0.2
         while not self._stopping:
             self._pause(min(pause, max(0.0, save_at - time.monotonic())))
@@ -119,9 +122,9 @@ class Server:
             system.watch()
             self._recovery.mend_updates(system.model, system.stats)
             totals, now = system.stats.totals(), time.monotonic()
-            updates = totals.updates + totals.skipped_updates
+            done = totals.steps + totals.updates + totals.skipped_updates
             under_way, wanted = system.games()
-            said = stall.look(updates, starting=updates == updates_before and under_way < wanted)
+            said = stall.look(done, starting=done == done_before and under_way < wanted)
             if self._report_asked:
                 self._report_asked = False
                 said = "Who waits for whom:"

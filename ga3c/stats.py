@@ -18,7 +18,7 @@ class Totals:
 
     seconds: float = 0.0  # of training: from the first prediction of each start to its stop
     steps: int = 0  # transitions that agents made and shipped
-    trained_steps: int = 0  # transitions that entered an update; equal to steps but for what waits
+    trained_steps: int = 0  # transitions that entered an update, or a replay; equal to steps but for what waits
     predictions: int = 0  # states predicted
     rollouts: int = 0  # one for each environment of a shipped rollout: the paper's training batches
     updates: int = 0  # model updates
@@ -84,22 +84,11 @@ class Stats:
 
     def trained(self, batch, update, timings: Timings) -> None:
         """One update: the rollout.Batch that it was made from, and the model.Update."""
-        steps, lags = sum(rollout.transitions for rollout in batch.rollouts), update.version - batch.versions
-        lag_sum = float(lags.sum())
+        steps = sum(rollout.transitions for rollout in batch.rollouts)
         with self._lock:
             totals, window = self._totals, self._window
             self._timings.add(timings)
-            totals.rollouts += batch.columns
-            totals.lag_sum += lag_sum
-            totals.lag_rows += lags.size
-            for rollout in batch.rollouts:
-                totals.steps += rollout.transitions
-                for episode in rollout.episodes:
-                    totals.episodes += 1
-                    self.last_score = episode.score
-                    self._recent_scores.append(episode.score)
-                    row = (f"{self._now():.2f}", totals.steps, f"{episode.score:g}", episode.length_steps)
-                    self._new_episodes.append((*row, rollout.agent.number))
+            self._count(batch.rollouts, batch.columns, update.version - batch.versions)
             if update.applied:
                 totals.updates += 1
                 totals.trained_steps += steps
@@ -109,9 +98,30 @@ class Stats:
                 totals.skipped_updates += 1
                 totals.skipped_steps += steps
                 self.skipped_in_a_row += 1
-            window.lag_sum += lag_sum
-            window.lag_rows += lags.size
-            window.lag_max = max(window.lag_max, int(lags.max()))
+
+    def stored(self, rollouts: Sequence, columns: int, lags: np.ndarray) -> None:
+        """Rollouts that a replay has taken in, of `columns` games; `lags` of their rows, in updates."""
+        with self._lock:
+            self._count(rollouts, columns, lags)
+            self._totals.trained_steps += sum(rollout.transitions for rollout in rollouts)
+
+    def _count(self, rollouts: Sequence, columns: int, lags: np.ndarray) -> None:
+        """What was played."""
+        totals, window, lag_sum = self._totals, self._window, float(lags.sum())
+        totals.rollouts += columns
+        totals.lag_sum += lag_sum
+        totals.lag_rows += lags.size
+        window.lag_sum += lag_sum
+        window.lag_rows += lags.size
+        window.lag_max = max(window.lag_max, int(lags.max(initial=0)))
+        for rollout in rollouts:
+            totals.steps += rollout.transitions
+            for episode in rollout.episodes:
+                totals.episodes += 1
+                self.last_score = episode.score
+                self._recent_scores.append(episode.score)
+                row = (f"{self._now():.2f}", totals.steps, f"{episode.score:g}", episode.length_steps)
+                self._new_episodes.append((*row, rollout.agent.number))
 
     def agent_ended(self, made_steps: int, lost_steps: int) -> None:
         """Transitions that an agent made in its life, and those that it never shipped."""

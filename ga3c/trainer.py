@@ -7,12 +7,12 @@ from ga3c.stats import Stats, Timings
 
 
 def train(experience, model: Model, stats: Stats) -> None:
-    """Runs until the experience (a `training_queue.TrainingQueue`) says that this thread shall leave."""
+    """Runs until the experience (a `training_queue.Experience`) says that this thread shall leave."""
     trained = recorded = time.monotonic()
     while batch := experience.next_batch():
         last_trained, waited_from = trained, recorded
         with stats.updating:
-            update = model.train(batch.arrays, stats.trained_steps())
+            update = model.train(batch.arrays, stats.trained_steps() if batch.steps is None else batch.steps)
             trained = time.monotonic()
             timings = Timings(
                 rollouts=len(batch.rollouts),
@@ -24,5 +24,5 @@ def train(experience, model: Model, stats: Stats) -> None:
                 trainer_waiting=batch.taken - waited_from,
             )
             stats.trained(batch, update, timings)
-        experience.done(batch)
+        experience.done(batch, update.errors)
         recorded = time.monotonic()

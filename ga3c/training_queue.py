@@ -109,11 +109,34 @@ class Batches:
         self._buffers.append(batch.buffer)
 
 
-class TrainingQueue:
-    """The trainers' experience.
+class Experience:
+    """What trainers learn from: its way from the agents. `next_batch` and `done` say what is made of it."""
 
-    A replay memory can stand in its place: `next_batch`, `done`, `waiting`, `close`, `drop`.
-    """
+    def __init__(self):
+        self._inbox = Inbox(_parse)
+        self.close, self.drop = self._inbox.close, self._inbox.drop
+        self.retire_one = self._inbox.retire_one
+        self.waiting, self.look_again = self._inbox.waiting, self._inbox.look_again
+
+    def connect(self, number: int, memory: AgentMemory, slots: int) -> "tuple[_Agent, TrainingClient]":
+        """Admits an agent: the server's handle of it, and the client to give to its process."""
+        agent = _Agent(number, memory)
+        return agent, TrainingClient(self._inbox.connect(agent), slots)
+
+    def disconnect(self, agent: _Agent) -> None:
+        self._inbox.disconnect(agent)
+
+    def next_batch(self) -> Batch | None:
+        """Waits for what one update is made from; None when the thread shall leave."""
+        raise NotImplementedError
+
+    def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
+        """The batch is trained on. `errors`: of the transitions in it, float32 [batch], if the algorithm tells them."""
+        raise NotImplementedError
+
+
+class TrainingQueue(Experience):
+    """Each rollout is learned from once, in the order in which they come."""
 
     def __init__(
         self,
@@ -128,20 +151,9 @@ class TrainingQueue:
         `choose(waiting)`: how many are learned from together, once it has sorted them, and `rollouts_per_batch` at the
         most. None: just so many. `after()` is called when a batch is done.
         """
+        super().__init__()
         self._rollouts_per_batch, self._rule, self._after = rollouts_per_batch, choose, after
         self._batches = Batches(dtype, rollouts_per_batch, fields)
-        self._inbox = Inbox(_parse)
-        self.close, self.drop = self._inbox.close, self._inbox.drop
-        self.retire_one = self._inbox.retire_one
-        self.waiting, self.look_again = self._inbox.waiting, self._inbox.look_again
-
-    def connect(self, number: int, memory: AgentMemory, slots: int) -> "tuple[_Agent, TrainingClient]":
-        """Admits an agent: the server's handle of it, and the client to give to its process."""
-        agent = _Agent(number, memory)
-        return agent, TrainingClient(self._inbox.connect(agent), slots)
-
-    def disconnect(self, agent: _Agent) -> None:
-        self._inbox.disconnect(agent)
 
     def _choose(self, waiting: list[Rollout]) -> int:
         if self._rule and not self._inbox.closed:
@@ -156,8 +168,7 @@ class TrainingQueue:
         rollouts = self._inbox.take(self._choose)
         return self._batches.of(rollouts) if rollouts else None
 
-    def done(self, batch: Batch) -> None:
-        """The batch is trained on."""
+    def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
         self._batches.done(batch)
         self._after()
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from ga3c import algorithms, networks
-from ga3c.algorithms import adam, pqn
+from ga3c.algorithms import adam, exploration
 from ga3c.errors import ConfigError
 from ga3c.model import Model
 from ga3c.rollout import EnvironmentSpec, discrete
@@ -27,7 +27,7 @@ def test_actions_are_the_best_but_for_as_many_as_are_to_explore():
     q_values = np.tile([0.0, 2.0, 1.0], (30_000, 1)).astype(np.float32)
     outputs = q_values, q_values.max(axis=1)
     for explore in (0.0, 0.3, 1.0):
-        fields = pqn.act(outputs, np.array([1, 2], np.int32), tf.constant(explore))
+        fields = exploration.act(outputs, np.array([1, 2], np.int32), tf.constant(explore))
         actions = fields["action"].numpy()
         expected = explore / 3 + np.array([0, 1 - explore, 0])
         frequencies = np.bincount(actions, minlength=3) / len(actions)

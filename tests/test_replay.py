@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ga3c.replay.priorities import SMALLEST, Priorities
 from ga3c.replay.replay import Replay
 from ga3c.replay.sum_tree import SumTree
-from ga3c.rollout import EnvironmentSpec, rollout_dtype
+from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype, transition_dtype
 
 T_MAX, DISCOUNT = 5, 0.9
 
@@ -30,7 +30,9 @@ class Player:
 
     def __init__(self, random: np.random.Generator, stack: int, envs: int):
         self.random, self.stack, self.envs = random, stack, envs
-        self.spec = EnvironmentSpec("made up", (3, 3, stack) if stack > 1 else (3, 3, 2), "uint8", 4, 1, stack)
+        self.spec = EnvironmentSpec(
+            "made up", (3, 3, stack) if stack > 1 else (3, 3, 2), "uint8", discrete(4), 1, stack
+        )
         self.games: list[list[Step]] = [[] for _ in range(envs)]
 
     def begin(self) -> np.ndarray:
@@ -108,6 +110,9 @@ def test_what_is_drawn_was_played_and_nothing_is_missing(seed, stack, n_steps, e
         record, length = players[group].rollout()
         played += int(record["valid"][:length].sum())
         replay.add(group, record, length)
+        if random.random() < 0.5:
+            replay.offer()
+    replay.offer()
     assert replay.stored == played
 
     places = {}  # that can be drawn, by the list
@@ -122,15 +127,20 @@ def test_what_is_drawn_was_played_and_nothing_is_missing(seed, stack, n_steps, e
     if not places:
         return
     drawn = replay.draw(50)
+    dtype = transition_dtype(players[0].spec, 50)
+    assert {name: (array.shape, array.dtype) for name, array in drawn.arrays.items()} == {
+        name: (dtype[name].shape, dtype[name].base) for name in dtype.names
+    }
+    arrays = {name: array[0] for name, array in drawn.arrays.items()}
     for index, place in enumerate(drawn.places):
         game, row = places[place]
         total, factor, following = from_list(game, row, n_steps)
         assert drawn.rows[index] == row
-        assert (drawn.arrays["observation"][index] == game[row].state).all()
-        assert drawn.arrays["action"][index] == game[row].action
-        np.testing.assert_allclose(drawn.arrays["return"][index], total, atol=1e-4)
-        np.testing.assert_allclose(drawn.arrays["discount"][index], factor, rtol=1e-6)
-        assert (drawn.arrays["next_observation"][index] == following).all()
+        assert (arrays["observation"][index] == game[row].state).all()
+        assert arrays["action"][index] == game[row].action
+        np.testing.assert_allclose(arrays["return"][index], total, atol=1e-4)
+        np.testing.assert_allclose(arrays["discount"][index], factor, rtol=1e-6)
+        assert (arrays["next_observation"][index] == following).all()
 
 
 def test_errors_of_what_is_written_over_change_nothing():
@@ -140,9 +150,11 @@ def test_errors_of_what_is_written_over_change_nothing():
     replay.begin(0, player.begin())
     for _ in range(20):
         replay.add(0, *player.rollout())
+    replay.offer()
     drawn = replay.draw(20)
     for _ in range(40):
         replay.add(0, *player.rollout())
+    replay.offer()
     replay.learned(drawn, np.arange(100, 120, dtype=np.float32))
     assert (replay.draw(50).arrays["weight"] == 1).all()  # all have the same priority still
 

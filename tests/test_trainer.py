@@ -40,7 +40,7 @@ class Spy:
 
 class Update:
     def __init__(self, version, applied, numbers):
-        self.version, self.applied, self.numbers = version, applied, numbers
+        self.version, self.applied, self.numbers, self.errors = version, applied, numbers, None
 
 
 def trained(lengths, rollouts_per_batch=1, make_stats=lambda spy: Stats(Totals()), **model):

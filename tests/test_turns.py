@@ -1,5 +1,6 @@
 """Turns, with agents that this test makes up; and real runs in lockstep."""
 
+import itertools
 import os
 import signal
 from types import SimpleNamespace
@@ -17,15 +18,17 @@ SOLVED = 17.0  # of 20 points; 5 is chance
 class Agent:
     """As a `Turns` sees it: of both queues."""
 
+    numbers = itertools.count()
+
     def __init__(self):
-        self.gone, self.memory = False, SimpleNamespace(untrained=0)
+        self.gone, self.memory, self.number = False, SimpleNamespace(untrained=0), next(self.numbers)
 
     def asks(self, row=1):
         return SimpleNamespace(agent=self, row=row)
 
     def ships(self):
         self.memory.untrained = 1
-        rollout = SimpleNamespace(agent=SimpleNamespace(memory=self.memory), dropped=False)
+        rollout = SimpleNamespace(agent=SimpleNamespace(memory=self.memory, number=self.number), dropped=False)
         rollout.drop = lambda: setattr(rollout, "dropped", True)
         return rollout
 

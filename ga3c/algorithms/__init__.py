@@ -2,12 +2,14 @@
 
 from ga3c.algorithms.a2c import A2C, A2CVtrace
 from ga3c.algorithms.a3c import A3C
+from ga3c.algorithms.dqn import C51, DQN
 from ga3c.algorithms.none import NoLearning
 from ga3c.algorithms.ppo import PPO
 from ga3c.algorithms.pqn import PQN
 from ga3c.settings.run import Settings
 
 _ALGORITHMS = {"a3c": A3C, "a2c": A2C, "a2c-vtrace": A2CVtrace, "ppo": PPO, "appo": PPO, "pqn": PQN, "none": NoLearning}
+_REPLAYING = {"dqn": DQN, "c51": C51}
 
 
 def make(settings: Settings, continuous: bool = False):
@@ -15,6 +17,8 @@ def make(settings: Settings, continuous: bool = False):
 
     It is what a `Model` is given; `a3c.A3C` says what it has.
     """
+    if replaying := _REPLAYING.get(settings.learning.algorithm):
+        return replaying(settings.learning, settings.replay, settings.run.steps)
     return _ALGORITHMS[settings.learning.algorithm](settings.learning, settings.run.steps, continuous)
 
 
@@ -26,8 +30,11 @@ def learns_at_once(algorithm) -> bool:
 def turns(settings: Settings, algorithm) -> str:
     """Who waits for whom: "serial"; in lockstep "synchronised" or "alternating"; "asynchronous".
 
-    What learns only when the next prediction is made is not in lockstep: agents play on during its updates.
+    What learns only when the next prediction is made is not in lockstep: agents play on during its updates. So they do
+    with concurrent training.
     """
     if settings.schedule.serial:
         return "serial"
+    if algorithm.replays and settings.replay.concurrent_training:
+        return "asynchronous"
     return settings.schedule.sampling if learns_at_once(algorithm) else "asynchronous"

@@ -1,7 +1,7 @@
 """GA3C's algorithm: how it acts, its loss (paper, Eq. 5 and f_v in section 3.2), and its update (Eq. 3)."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import tensorflow as tf
 
@@ -83,6 +83,8 @@ class A3C:
     """
 
     learns_from = ("observation", "action", *REWARDED)
+    replays = False  # from transitions of a replay memory
+    network_options: ClassVar[dict] = {}  # for `networks.build`
 
     def __init__(self, settings: LearningSettings, run_steps: int | None = None, continuous: bool = False):
         """run_steps: after which the run ends. continuous: the actions are."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from ga3c.algorithms import adam, gaussian, masked, minibatches, schedules, softmax
-from ga3c.algorithms.a3c import flat
+from ga3c.algorithms.a3c import A3C, flat
 from ga3c.algorithms.returns import lambda_returns
 from ga3c.settings.learning import LearningSettings
 
@@ -85,6 +85,7 @@ class PPO:
         *("observation", "action", "log_probability", "reward", "terminated", "truncated", "valid"),
         "last_observation",
     )
+    replays, network_options = A3C.replays, A3C.network_options
 
     def __init__(self, settings: LearningSettings, run_steps: int | None = None, continuous: bool = False):
         """As `a3c.A3C.__init__`."""

@@ -126,10 +126,12 @@ def run(arguments: list[str]) -> int:
 
     from ga3c.server import Server
     from ga3c.systems.ga3c import GA3C
+    from ga3c.systems.replayed import Replayed
     from ga3c.systems.serial import Serial
     from ga3c.systems.synchronous import Synchronous
 
     system = GA3C if settings.schedule.sampling == "asynchronous" else Synchronous
+    system = Replayed if settings.learning.algorithm in ("dqn", "c51") else system
     system = Serial if settings.schedule.serial else system
 
     try:

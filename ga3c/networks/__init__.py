@@ -1,11 +1,12 @@
 """Networks by name. Each maps a batch of observations to (policy [batch, actions.policy_size], value [batch]).
 
-Those of PQN give action values and the largest of them instead.
+Those of Q-learning give action values and the largest of them instead.
 """
 
 from ga3c.errors import ConfigError
 from ga3c.rollout import EnvironmentSpec
 
+_OF_VALUES = {"pqn": "pqn", "dqn": "dqn", "c51": "dqn"}  # algorithms that learn action values, and their networks
 CONTINUOUS = ("a2c", "a2c-vtrace", "ppo", "appo")  # algorithms that have continuous actions, too
 
 
@@ -14,25 +15,25 @@ def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
 
     Raises ConfigError.
     """
-    is_image, of_values = len(spec.observation_shape) == 3, algorithm == "pqn"
+    is_image, own = len(spec.observation_shape) == 3, _OF_VALUES.get(algorithm)
     if spec.actions.continuous and algorithm not in CONTINUOUS:
         raise ConfigError(
             f"'{spec.name}' has continuous actions, and --algorithm {algorithm} discrete ones alone: "
             "use --preset ppo-continuous."
         )
     if name == "auto":
-        vectors = "pqn-mlp" if of_values else "separate-mlp" if spec.actions.continuous else "mlp"
-        return ("pqn" if of_values else "small") if is_image else vectors
-    if name.startswith("pqn") != of_values:
+        vectors = f"{own}-mlp" if own else "separate-mlp" if spec.actions.continuous else "mlp"
+        return (own or "small") if is_image else vectors
+    if (name.removesuffix("-mlp") if name.startswith(tuple(_OF_VALUES)) else None) != own:
         raise ConfigError(f"--network {name} does not fit --algorithm {algorithm}: leave --network out.")
     if not name.endswith("mlp") and not is_image:
-        vectors = "pqn-mlp" if of_values else "mlp"
+        vectors = f"{own}-mlp" if own else "mlp"
         raise ConfigError(f"--network {name} needs images; '{spec.name}' has vectors: use --network {vectors}.")
     return name
 
 
-def build(name: str, spec: EnvironmentSpec, seed: int, standardize: bool = False):
-    """The network `name` (not "auto") with fresh weights, a keras.Model.
+def build(name: str, spec: EnvironmentSpec, seed: int, standardize: bool = False, **options):
+    """The network `name` (not "auto") with fresh weights, a keras.Model. `options`: of dqn and dqn-mlp, see there.
 
     With `standardize` one for images, or separate-mlp, takes the mean state off, which it keeps in weights that are
     not trained.
@@ -41,7 +42,7 @@ def build(name: str, spec: EnvironmentSpec, seed: int, standardize: bool = False
     """
     import keras  # here: to look a name up must not load TensorFlow
 
-    from ga3c.networks import a3c, mlp, pqn
+    from ga3c.networks import a3c, dqn, mlp, pqn
 
     keras.utils.set_random_seed(seed)
     if name == "mlp":
@@ -50,14 +51,18 @@ def build(name: str, spec: EnvironmentSpec, seed: int, standardize: bool = False
         return mlp.separate(spec.observation_shape, spec.actions, standardize)
     if name == "pqn-mlp":
         return pqn.vectors(spec.observation_shape, spec.actions.count)
+    if name == "dqn-mlp":
+        return dqn.vectors(spec.observation_shape, spec.actions.count, **options)
     try:
+        if name == "dqn":
+            return dqn.images(spec.observation_shape, spec.actions.count, standardize, **options)
         if name == "pqn":
             return pqn.images(spec.observation_shape, spec.actions.count, standardize)
         if name == "small":
             return a3c.small(spec.observation_shape, spec.actions, standardize)
         return a3c.large(spec.observation_shape, spec.actions, standardize, first_stride=int(name.rpartition("-")[2]))
     except ValueError as error:
-        smaller = "pqn-mlp" if name == "pqn" else "mlp"
+        smaller = f"{name}-mlp" if name in _OF_VALUES.values() else "mlp"
         size = "x".join(map(str, spec.observation_shape[:2]))
         raise ConfigError(
             f"Images of {size} pixels are too small for --network {name}: use --network {smaller}."

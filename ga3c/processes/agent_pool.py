@@ -113,7 +113,7 @@ class AgentPool:
         number = self.next_number
         with contextlib.ExitStack() as undo:
             memory = AgentMemory(self._dtype, self._slots)
-            prediction, prediction_client = self._predictions.connect(memory)
+            prediction, prediction_client = self._predictions.connect(memory, number)
             undo.callback(self._predictions.disconnect, prediction)
             training, training_client = self._training.connect(number, memory, self._slots)
             undo.callback(self._training.disconnect, training)

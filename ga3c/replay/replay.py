@@ -11,7 +11,7 @@ from ga3c.rollout import EnvironmentSpec
 
 
 class Drawn(NamedTuple):
-    """A batch: `arrays` by name, [n, ...] each, and where they came from."""
+    """A batch: `arrays` by name, as `rollout.transition_dtype` has them, and where they came from."""
 
     arrays: dict[str, np.ndarray]
     places: np.ndarray  # int64 [n]
@@ -35,9 +35,12 @@ class Replay:
         discount: float,
         priorities: Priorities | None,
         seed: int,
+        reserved_rows: int = 0,
     ):
-        """Room for `transitions`, in one ring for each of `groups` agents of `envs` games."""
-        length = -(-transitions // (groups * envs)) + n_steps + spec.stacked_frames - 1
+        """Room for `transitions`, in one ring for each of `groups` agents of `envs` games; and for what `reserve` is
+        told."""
+        length = -(-transitions // (groups * envs)) + n_steps + spec.stacked_frames - 1 + reserved_rows
+        self.groups = groups
         self._spec, self._n_steps, self._discount = spec, n_steps, discount
         self._rows = Rows(spec, groups, length, envs)
         self._first, self._last = np.zeros(groups, np.int64), np.zeros(groups, np.int64)  # that can be drawn
@@ -54,15 +57,25 @@ class Replay:
         with self._lock:
             self._make_way(group, self._rows.stack)
             self._rows.begin(group, observation)
-            self._offer(group)
 
     def add(self, group: int, record: np.void, length: int) -> None:
-        """A rollout (`rollout.rollout_dtype`) with `length` rows in use: the group's next."""
+        """A rollout (`rollout.rollout_dtype`) with `length` rows in use: the group's next. Drawn once it is offered."""
         with self._lock:
             self._make_way(group, length)
             self._rows.add(group, record, length)
             self.stored += int(record["valid"][:length].sum())
-            self._offer(group)
+
+    def reserve(self, rows: int) -> None:
+        """Takes back now what the next `rows` of each group will write over."""
+        with self._lock:
+            for group in range(self.groups):
+                self._make_way(group, rows)
+
+    def offer(self) -> None:
+        """Lets be drawn what was added and has its successors now."""
+        with self._lock:
+            for group in range(self.groups):
+                self._offer(group)
 
     def _make_way(self, group: int, rows: int) -> None:
         """Takes back what rows to come will write over."""
@@ -76,7 +89,6 @@ class Replay:
             self._last[group] = max(first, self._last[group])
 
     def _offer(self, group: int) -> None:
-        """Lets be drawn what has its successors now."""
         last = self._rows.head[group] - self._n_steps
         if last > self._last[group]:
             new = self._valid(group, self._last[group], last)
@@ -96,7 +108,7 @@ class Replay:
 
     def places(self) -> np.ndarray:
         """All that can be drawn, int64 [size]."""
-        groups = range(len(self._first))
+        groups = range(self.groups)
         return np.concatenate([self._valid(group, self._first[group], self._last[group]) for group in groups])
 
     def draw(self, count: int) -> Drawn:
@@ -108,17 +120,17 @@ class Replay:
                 places, weights = self._uniform(count), np.ones(count, np.float32)
             rows = self._rows
             returns, discounts, following = rows.returns(places, self._n_steps, self._discount)
-            shape = count, *self._spec.observation_shape
+            shape = 1, count, *self._spec.observation_shape
             observation, next_observation = (np.empty(shape, self._spec.observation_dtype) for _ in range(2))
-            rows.observations(places, observation)
-            rows.observations(following, next_observation)
+            rows.observations(places, observation[0])
+            rows.observations(following, next_observation[0])
             arrays = {
                 "observation": observation,
-                "action": rows.action[places],
-                "return": returns,
-                "discount": discounts,
+                "action": rows.action[places][None],
+                "return": returns[None],
+                "discount": discounts[None],
                 "next_observation": next_observation,
-                "weight": weights,
+                "weight": weights[None],
             }
             return Drawn(arrays, places, self._written(places))
 

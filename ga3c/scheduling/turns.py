@@ -6,6 +6,7 @@ has asked; alternating sampling does so for each of two groups, of which one ste
 In lockstep an agent begins a rollout only when its last one is trained on, and an update takes one rollout of every
 agent: each step is played with the weights of the last update, and policy lag is 0. An agent that joins, in the place
 of one that has died, begins after the next update. Nobody waits for one that is gone: what it shipped is lost with it.
+What is taken together is in the order of the agents' numbers, so that timing decides on nothing.
 """
 
 
@@ -17,7 +18,7 @@ class Turns:
     """
 
     def __init__(self, agents: int, groups: int, lockstep: bool):
-        """`agents`: that are waited for before the first prediction."""
+        """`agents`: that are waited for before the first prediction. `groups`: 0, nobody waits for another agent."""
         self._expected, self._groups, self._lockstep = agents, groups, lockstep
         self._players: dict = {}  # agent -> its group; replaced, never changed: the other thread reads it
         self._newcomers: dict = {}  # its keys, in the order in which they came
@@ -35,13 +36,16 @@ class Turns:
         waiting[:] = [request for request in waiting if not request.agent.gone]
         if self.ending:
             return len(waiting)
-        self._admit([request.agent for request in waiting])
         due = {r.agent for r in waiting if not (self._lockstep and r.row == 0 and r.agent.memory.untrained)}
+        if not self._groups:
+            waiting.sort(key=lambda request: request.agent not in due)
+            return len(due)
+        self._admit([request.agent for request in waiting])
         for group in sorted(range(self._groups), key=lambda one: one == self._served):
             members = [agent for agent, of in self._players.items() if of == group]
             if members and due.issuperset(members):
                 self._served = group
-                waiting.sort(key=lambda request: self._players.get(request.agent) != group)
+                waiting.sort(key=lambda request: (self._players.get(request.agent) != group, request.agent.number))
                 return len(members)
         return 0
 
@@ -60,7 +64,7 @@ class Turns:
         newcomers = dict.fromkeys(a for a in [*self._newcomers, *asking] if a not in players and not a.gone)
         updated, self._updated = self._updated, False
         if updated or (bool(players) and not self._lockstep) or (not players and len(newcomers) >= self._expected):
-            for agent in newcomers:
+            for agent in sorted(newcomers, key=lambda one: one.number):
                 sizes = [list(players.values()).count(group) for group in range(self._groups)]
                 players[agent] = sizes.index(min(sizes))
             newcomers, self._expected = {}, 1
@@ -72,8 +76,11 @@ class Turns:
         """How many of the rollouts that wait are learned from now: one of every agent, or none."""
         if self.ending:  # what is left is learned from when the queue is closed, of who has just joined too
             return 0
+        if not self._groups:
+            return len(waiting)
         players = {id(agent.memory) for agent in self._players}
         for rollout in [rollout for rollout in waiting if id(rollout.agent.memory) not in players]:
             rollout.drop()
             waiting.remove(rollout)
+        waiting.sort(key=lambda rollout: rollout.agent.number)
         return len(waiting) if len(waiting) == len(players) else 0

@@ -5,19 +5,22 @@ from typing import Literal
 
 Network = Literal[
     "auto", "small", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1", "mlp", "separate-mlp",
-    "pqn", "pqn-mlp",
+    "pqn", "pqn-mlp", "dqn", "dqn-mlp",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class LearningSettings:
-    algorithm: Literal["a3c", "a2c", "a2c-vtrace", "ppo", "appo", "pqn", "none"] = "a3c"
+    algorithm: Literal["a3c", "a2c", "a2c-vtrace", "ppo", "appo", "pqn", "dqn", "c51", "none"] = "a3c"
     """What is learned from what was played. a3c: GA3C's, a sum over the batch. a2c: the same as a mean, with the values
     of the newest weights. a2c-vtrace: that, for steps of older policies (Espeholt et al. 2018).
     ppo: proximal policy optimization, several passes over each batch (Schulman et al. 2017). appo: the same, of games
     that nobody waits for (Stooke and Abbeel 2018). pqn: Q-learning without replay (Gallici et al. 2024).
+    dqn: Q-learning from a replay memory (Mnih et al. 2015). c51: the same, of the distribution of returns (Bellemare et
+    al. 2017).
     none: nothing, to measure how fast games are played (Stooke and Abbeel 2018, section 5.2)."""
-    preset: Literal["default", "paper", "a2c", "a2c-vtrace", "ppo", "ppo-continuous", "appo", "pqn"] = "default"
+    preset: Literal["default", "paper", "a2c", "a2c-vtrace", "ppo", "ppo-continuous", "appo", "pqn", "dqn",
+                    "fast-dqn", "c51", "rainbow"] = "default"  # fmt: skip
     """Defaults of the learning and scheduling settings. paper: the paper's constants and one game for each agent. The
     others stand for the algorithm of their name and the constants of its paper; --algorithm sets them, too.
     a2c: 16 games in lockstep, 5 steps, RMSProp at 7e-4 (Stooke and Abbeel 2018).
@@ -27,12 +30,16 @@ class LearningSettings:
     Adam at 3e-4 that falls to 0 in 1 million steps, rewards scaled (Schulman et al. 2017, MuJoCo).
     appo: 8 games that nobody waits for, 256 steps, Adam at 6.25e-5, else as ppo (Stooke and Abbeel 2018).
     pqn: 128 games in lockstep, 32 steps, 2 epochs of 32 minibatches, lambda 0.65, RAdam at 2.5e-4 (Gallici et al.
-    2024)."""
+    2024).
+    dqn: 8 games in lockstep, 32 transitions of a million in an update for each 4 steps, RMSProp at 2.5e-4 (Mnih et al.
+    2015). fast-dqn: the same, with --concurrent-training (Daley and Amato 2021).
+    c51: as dqn, with Adam at 2.5e-4 (Bellemare et al. 2017). rainbow: c51 with --double-q, --dueling, --n-steps 3 and
+    priorities, Adam at 6.25e-5 (Hessel et al. 2018; without noisy networks)."""
     network: Network = "auto"
     """The paper's small or large networks (section 5.1), or a small fully connected one (mlp; separate-mlp: one for the
     policy and one for the value).
     auto: small for images, mlp for vectors, separate-mlp for vectors and continuous actions; with pqn its own, pqn and
-    pqn-mlp."""
+    pqn-mlp; with dqn and c51 dqn and dqn-mlp."""
     input_scaling: Literal["standardized", "bytes"] = "standardized"
     """What images are to the network. standardized: less the mean state of the run, over four standard deviations.
     bytes: 0 to 255 becomes 0 to 1. With separate-mlp, vectors: standardized: each number less its mean, over its
@@ -62,17 +69,18 @@ class LearningSettings:
     value_clip: float = 0.0
     """ppo, appo: nor the value's loss a value by more than this. 0: by whatever it likes (paper of PPO)."""
     exploration_start: float = 1.0
-    """pqn: share of actions that are any action at the start (epsilon),"""
+    """pqn, dqn, c51: share of actions that are any action at the start (epsilon),"""
     exploration_end: float = 0.001
-    """pqn: and from the end of its fall on, in a straight line."""
+    """pqn, dqn, c51: and from the end of its fall on, in a straight line."""
     exploration_decay_steps: int = 1_000_000
-    """pqn: steps until the end of that fall."""
+    """pqn, dqn, c51: steps until the end of that fall."""
     entropy_weight: float = 0.004
     """Weight of the policy's entropy in the loss (paper: beta)."""
     value_weight: float = 0.1
     """Weight of the squared value error in the loss."""
     learning_rate: float = 8e-4
-    """Step size of RMSProp (paper: eta), of ppo and appo that of Adam, of pqn that of RAdam."""
+    """Step size of RMSProp (paper: eta), of ppo and appo that of Adam, of pqn that of RAdam, of c51
+    that of Adam."""
     learning_rate_decay_steps: int = 1_000_000
     """The step size falls as 1 / (1 + steps / this), so to a half after so many. 0: it stays (paper)."""
     learning_rate_schedule: Literal["inverse", "linear"] = "inverse"
@@ -86,7 +94,7 @@ class LearningSettings:
     rmsprop_epsilon: float = 1e-5
     """Added to the mean square inside the square root (paper: epsilon of Eq. 3)."""
     adam_epsilon: float = 1e-5
-    """ppo, appo, pqn: added to the root of Adam's mean square."""
+    """ppo, appo, pqn, c51: added to the root of Adam's mean square."""
     gradient_clip_norm: float = 160.0
     """The gradient, of a3c summed over the batch, is scaled down to this norm; 0: never (the paper needs none)."""
     log_epsilon: float = 1e-6

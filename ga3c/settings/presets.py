@@ -96,7 +96,43 @@ _PQN = {
     "adam_epsilon": 1e-8,
     "gradient_clip_norm": 10.0,
 }
+# Mnih et al. 2015, extended data table 1. Its gradient is a sum over 32 transitions, with 0.01 added to its variance:
+# of the mean that is 0.01 / 32^2.
+_DQN = {
+    "algorithm": "dqn",
+    "input_scaling": "bytes",
+    "t_max": 1,
+    "minimum_batch_steps": 8,
+    "exploration_start": 1.0,
+    "exploration_end": 0.1,
+    "exploration_decay_steps": 1_000_000,
+    "learning_rate": 2.5e-4,
+    "learning_rate_decay_steps": 0,
+    "rmsprop_decay": 0.95,
+    "rmsprop_epsilon": 1e-5,
+    "gradient_clip_norm": 0.0,
+}
+# Bellemare et al. 2017, section 5 and appendix.
+_C51 = {**_DQN, "algorithm": "c51", "exploration_end": 0.01, "adam_epsilon": 0.01 / 32}
+# Hessel et al. 2018, table 1, with epsilon-greedy play in place of noisy networks.
+_RAINBOW = {**_C51, "exploration_decay_steps": 250_000, "learning_rate": 6.25e-5, "adam_epsilon": 1.5e-4}
+_REPLAY = {
+    "fast-dqn": {"concurrent_training": True},
+    "rainbow": {
+        "replay_minimum_transitions": 20_000,
+        "target_updates": 2_000,
+        "n_steps": 3,
+        "double_q": True,
+        "dueling": True,
+        "priority_alpha": 0.5,
+        "priority_beta": 0.4,
+    },
+}
 _LEARNING = {
+    "dqn": _DQN,
+    "fast-dqn": _DQN,
+    "c51": _C51,
+    "rainbow": _RAINBOW,
     "paper": _PAPER,
     "a2c": _A2C,
     "a2c-vtrace": _A2C_VTRACE,
@@ -114,6 +150,7 @@ _ENVIRONMENT = {
     "appo": _START_STEPS,
 }
 _GAMES = {"a2c": 16, "ppo": 8, "ppo-continuous": 1, "appo": 8, "pqn": 128}  # of the whole run
+_GAMES |= {"dqn": 8, "fast-dqn": 8, "c51": 8, "rainbow": 8}
 
 
 def with_presets(settings: Settings, preset: str | None, protocol: str | None) -> Settings:
@@ -121,6 +158,8 @@ def with_presets(settings: Settings, preset: str | None, protocol: str | None) -
     if preset in _LEARNING:
         learning = replace(settings.learning, preset=preset, **_LEARNING[preset])
         settings = replace(settings, learning=learning, schedule=replace(settings.schedule, **_schedule(preset)))
+    if preset in _REPLAY:
+        settings = replace(settings, replay=replace(settings.replay, **_REPLAY[preset]))
     if environment := _ENVIRONMENT.get(preset):
         settings = replace(settings, environment=replace(settings.environment, **environment))
     if protocol == "machado":

@@ -52,6 +52,16 @@ RANGES: dict[str, tuple[float, float]] = {
     "gradient_clip_norm": (0, MANY),
     "log_epsilon": (1e-12, 1),
     "seed": (0, 2**31 - 1),
+    "replay_transitions": (1, 1e9),
+    "replay_minimum_transitions": (1, 1e9),
+    "batch": (1, 65_536),
+    "steps_per_update": (1, 1_000_000),
+    "target_updates": (1, MANY),
+    "n_steps": (1, 1000),
+    "atoms": (2, 1001),
+    "value_limit": (1e-3, MANY),
+    "priority_alpha": (0, 10),
+    "priority_beta": (0, 1),
     "steps": (1, MANY),
     "minutes": (0.01, LONG),
     "episodes": (1, MANY),
@@ -80,4 +90,12 @@ def check(settings: Settings) -> None:
         raise ConfigError(
             f"--vtrace-c-limit {learning.vtrace_c_limit:g} is above --vtrace-rho-limit {learning.vtrace_rho_limit:g}: "
             "give one that is not."
+        )
+    replay = settings.replay
+    if replay.concurrent_training and settings.schedule.sampling == "alternating":
+        raise ConfigError("--concurrent-training does not go with --sampling alternating: use synchronised.")
+    if replay.replay_minimum_transitions > replay.replay_transitions:
+        raise ConfigError(
+            f"--replay-minimum-transitions {replay.replay_minimum_transitions} is above --replay-transitions "
+            f"{replay.replay_transitions}: give one that is not."
         )

@@ -7,6 +7,7 @@ import tyro
 
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
+from ga3c.settings.replay import ReplaySettings
 from ga3c.settings.schedule import ScheduleSettings
 
 
@@ -53,4 +54,5 @@ class Settings:
     environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
     schedule: ScheduleSettings = field(default_factory=ScheduleSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
+    replay: ReplaySettings = field(default_factory=ReplaySettings)
     run: RunSettings = field(default_factory=RunSettings)

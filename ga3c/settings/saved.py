@@ -10,6 +10,7 @@ from ga3c.settings.run import Settings
 
 # Settings of older runs that are no more, with the value that says nothing.
 _GONE = [("learning", "lag_correction", False)]
+_LATER = {"replay": {}}  # groups that older runs do not have
 
 
 def to_dict(settings: Settings) -> dict[str, dict]:
@@ -22,7 +23,7 @@ def from_dict(saved: dict[str, dict]) -> Settings:
     groups = {}
     for group in fields(Settings):
         try:
-            values = {k: v for k, v in saved[group.name].items() if (group.name, k, v) not in _GONE}
+            values = {k: v for k, v in (_LATER | saved)[group.name].items() if (group.name, k, v) not in _GONE}
             groups[group.name] = made = group.default_factory(**values)
             for name, kind in get_type_hints(type(made)).items():
                 if not _is(getattr(made, name), kind):

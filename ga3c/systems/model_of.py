@@ -23,7 +23,8 @@ def model_of(
     device = set_up_device(run.device, count)
     xla = run.xla == "on" or (run.xla == "auto" and device == "gpu")
     seed, steps = learning.seed + begun.totals.updates, begun.totals.trained_steps
-    model = Model(spec, learning, algorithm, seed, xla, steps, pieces(algorithms.turns(settings, algorithm), count))
+    divided = pieces(algorithms.turns(settings, algorithm), count)
+    model = Model(spec, learning, algorithm, seed, xla, steps, divided, settings.replay.concurrent_training)
     if arrays is not None:
         model.restore(arrays)
     return device, model

@@ -14,7 +14,7 @@ from ga3c.scheduling.turns import Turns
 from ga3c.systems.ga3c import GA3C
 from ga3c.training_queue import TrainingQueue
 
-GROUPS = {"synchronised": 1, "alternating": 2}
+GROUPS = {"asynchronous": 0, "synchronised": 1, "alternating": 2}
 START_SECONDS = 60.0  # that agents which play wait for those that cannot be started
 
 
@@ -44,10 +44,14 @@ class Synchronous(GA3C):
         turns.on_change = self._training.look_again
         return 3
 
+    @property
+    def _why_no_controller(self) -> str:
+        return f"with {self._settings.schedule.sampling} sampling all agents wait for each other"
+
     def start(self, arrays: dict[str, np.ndarray] | None) -> None:
         schedule = self._settings.schedule
         if schedule.controller != "off":
-            self._say(f"Controller: off, because with {schedule.sampling} sampling all agents wait for each other.")
+            self._say(f"Controller: off, because {self._why_no_controller}.")
             self._settings = replace(self._settings, schedule=replace(schedule, controller="off"))
         super().start(arrays)
 

@@ -115,13 +115,13 @@ class Inbox:
                 self._selector.unregister(agent._connection)
             agent.close()
 
-    def take(self, choose: Callable[[list[Any]], int]) -> list[Any]:
+    def take(self, choose: Callable[[list[Any]], int], wait: Callable[[], bool] = lambda: True) -> list[Any]:
         """Waits until `choose(waiting messages)` is more than 0 and returns that many, oldest first.
 
         `choose` is asked again whenever something has come, an agent has gone, or `look_again` was called. It may sort
-        and drop what waits.
+        and drop what waits. `wait()` is asked as often: False ends the waiting, with [].
 
-        Returns [] to a thread that shall leave: because of `retire_one` or `drop`, or because the inbox is closed
+        Returns [] also to a thread that shall leave: because of `retire_one` or `drop`, or because the inbox is closed
         and empty. When closed, what is left in the end is handed out, even if `choose` would wait for more.
         """
         with self._turn:
@@ -133,6 +133,8 @@ class Inbox:
                     self._leave.pop()
                     return []
                 count = choose(self._pending) if self._pending else 0
+                if not count and not self.closed and not wait():
+                    return []
                 if not count and (self._receive(timeout=0 if self.closed else None) or not self.closed):
                     continue
                 count = count or len(self._pending)  # closed, and nothing more comes: what is left

@@ -1,0 +1,27 @@
+"""Epsilon-greedy: the best action, or now and then any."""
+
+import tensorflow as tf
+
+from ga3c.algorithms import schedules
+from ga3c.settings.learning import LearningSettings
+
+
+def epsilon(steps: int, settings: LearningSettings) -> float:
+    """After so many steps of play."""
+    return schedules.linear(
+        steps, settings.exploration_start, settings.exploration_end, settings.exploration_decay_steps
+    )
+
+
+def act(outputs: tuple[tf.Tensor, ...], seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:
+    """The best action, or with probability `explore` any. Arguments and result as `softmax.act`.
+
+    outputs: action values float32 [batch, actions], the largest of them [batch], and what else there is.
+    """
+    q_values, best_values = outputs[:2]
+    actions = q_values.shape[1]
+    whether, which = tf.unstack(tf.random.stateless_uniform((tf.shape(q_values)[0], 2), seed), axis=1)
+    best = tf.argmax(q_values, axis=1, output_type=tf.int32)
+    taken = tf.where(whether < explore, tf.minimum(tf.cast(which * actions, tf.int32), actions - 1), best)
+    probability = explore / actions + tf.where(taken == best, 1.0 - explore, 0.0)
+    return {"action": taken, "log_probability": tf.math.log(probability), "value": best_values}

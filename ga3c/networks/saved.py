@@ -1,0 +1,38 @@
+"""Tensors as plain arrays with names, as checkpoints hold them; read back with suspicion."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from ga3c.errors import ConfigError
+
+
+def to_arrays(group: str, tensors: Sequence[tf.Tensor]) -> dict[str, np.ndarray]:
+    """By the group's name and their number."""
+    return {f"{group}/{i}": tensor.numpy() for i, tensor in enumerate(tensors)}
+
+
+def has(arrays: dict[str, np.ndarray], group: str) -> bool:
+    return any(name.startswith(f"{group}/") for name in arrays)
+
+
+def from_arrays(
+    arrays: dict[str, np.ndarray], group: str, like: Sequence[tf.Tensor], network: str
+) -> tuple[tf.Tensor, ...]:
+    """The inverse of `to_arrays`, for tensors `like` these. Raises ConfigError where the arrays are of others."""
+    saved = [arrays.get(f"{group}/{i}") for i in range(len(like))]
+    if any(s is None or s.shape != tuple(t.shape) for s, t in zip(saved, like, strict=True)):
+        raise ConfigError(f"The checkpoint does not fit the network '{network}' of this game.")
+    if any(s.dtype != t.dtype.as_numpy_dtype or not np.isfinite(s).all() for s, t in zip(saved, like, strict=True)):
+        raise ConfigError("The checkpoint holds weights that are no finite numbers.")
+    return tuple(tf.constant(s) for s in saved)
+
+
+def version_of(arrays: dict[str, np.ndarray]) -> int:
+    """Raises ConfigError."""
+    version = arrays.get("version")
+    is_number = np.ndim(version) == 0 and isinstance(version, np.ndarray | np.integer) and version.dtype.kind == "i"
+    if not (is_number and version >= 0):
+        raise ConfigError("The checkpoint does not say how many updates made it.")
+    return int(version)

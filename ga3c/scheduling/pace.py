@@ -1,0 +1,65 @@
+"""Pace: when an update is due for what was played, and when who plays waits for updates."""
+
+from collections.abc import Callable
+
+
+class Pace:
+    """One update for each `steps_per_update` steps, from the first `minimum_steps` on."""
+
+    def __init__(self, minimum_steps: int, steps_per_update: int):
+        self._minimum_steps, self._steps_per_update = minimum_steps, steps_per_update
+        self._steps = self._updates = 0
+
+    def played(self, steps: int) -> None:
+        self._steps += steps
+
+    def updated(self) -> None:
+        self._updates += 1
+
+    @property
+    def due(self) -> bool:
+        """Whether an update is."""
+        return self._steps >= self._minimum_steps + self._updates * self._steps_per_update
+
+    @property
+    def has_minimum(self) -> bool:
+        """Whether there is enough to learn from."""
+        return self._steps >= self._minimum_steps
+
+
+class Blocks:
+    """Play in blocks of as many steps each; between two blocks all who play wait (Daley and Amato 2021, algorithm 1).
+
+    `choose_requests` is called in one thread, the rest in another.
+    """
+
+    def __init__(self, choose: Callable[[list], int], steps: int, envs: int):
+        """`choose`: the rule for predictions within a block. `envs`: of an agent."""
+        self._choose, self._steps, self._envs = choose, steps, envs
+        self._left = steps
+        self._waiting: list | None = None  # agents, for the next block; not known yet
+        self.ending = False  # agents are told to end: each is answered at once
+        self.on_change = lambda: None  # a block is played
+
+    def choose_requests(self, waiting: list) -> int:
+        """How many of the requests that wait are answered now, once they are sorted."""
+        count = self._choose(waiting)
+        if self.ending or not count:
+            return count
+        if self._left <= 0:
+            self._waiting = [request.agent for request in waiting[:count]]
+            self.on_change()
+            return 0
+        count = min(count, -(-self._left // self._envs))
+        self._left -= count * self._envs
+        return count
+
+    @property
+    def played(self) -> bool:
+        """A block is, and all that was shipped in it is stored."""
+        waiting = self._waiting
+        return waiting is not None and all(agent.gone or not agent.memory.untrained for agent in waiting)
+
+    def begin(self) -> None:
+        """The next block."""
+        self._waiting, self._left = None, self._steps

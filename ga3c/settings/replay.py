@@ -1,0 +1,36 @@
+"""Settings of Q-learning from a replay memory."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ReplaySettings:
+    replay_transitions: int = 1_000_000
+    """dqn, c51: transitions that the replay holds; then the oldest go."""
+    replay_minimum_transitions: int = 50_000
+    """dqn, c51: transitions in the replay before the first update. A resumed run plays so many before it learns on."""
+    batch: int = 32
+    """dqn, c51: transitions in one update."""
+    steps_per_update: int = 4
+    """dqn, c51: steps that are played for each update."""
+    target_updates: int = 2_500
+    """dqn, c51: updates between two copies of the network into that which the targets are taken from."""
+    n_steps: int = 1
+    """dqn, c51: rewards of so many steps, and the value of the state after them, make a target."""
+    double_q: bool = False
+    """dqn, c51: the newest network chooses the action whose value the target takes (van Hasselt et al. 2016)."""
+    dueling: bool = False
+    """dqn, c51: the network tells the value of a state from the advantages of actions (Wang et al. 2016)."""
+    atoms: int = 51
+    """c51: values that the distribution of a return is made of (Bellemare et al. 2017),"""
+    value_limit: float = 10.0
+    """c51: evenly spaced from minus this to this."""
+    priority_alpha: float = 0.0
+    """dqn, c51: transitions with large errors are drawn more often, with the error to this power (Schaul et al. 2016).
+    0: all as often."""
+    priority_beta: float = 0.4
+    """dqn, c51: how much of the bias that this brings is taken out again at the start. At --steps, or without it after
+    50 million steps, it is 1."""
+    concurrent_training: bool = False
+    """dqn, c51: play and learn at the same time (Daley and Amato 2021): the network of the targets plays, and after
+    --target-updates both wait until what was played is in the replay and the newest network is copied."""
