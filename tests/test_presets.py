@@ -78,3 +78,30 @@ def test_as_many_agents_as_cores_where_all_wait_for_each_other():
         ("alternating", max(2, cores)),
     ):
         assert counts_of(parse_settings(["--sampling", sampling])[0]).agents == agents
+
+
+def test_with_larger_batches_each_transition_is_learned_from_as_often():
+    for preset, rates in (
+        ("dqn", {32: 2.5e-4, 512: 7.5e-4, 1024: 1.5e-3, 2048: 1.5e-3, 8: 2.5e-4}),
+        ("c51", {32: 2.5e-4, 256: 4.2e-4, 2048: 4.2e-4}),
+        ("rainbow", {512: 6.25e-5}),
+    ):
+        plain = parse_settings(["--preset", preset])[0]
+        for batch, rate in rates.items():
+            learning, replay = (s := parse_settings(["--preset", preset, "--batch", str(batch)])[0]).learning, s.replay
+            assert learning.learning_rate == pytest.approx(rate)
+            assert (replay.batch, replay.batch / replay.steps_per_update) == (batch, 8)
+            steps = plain.replay.target_updates * plain.replay.steps_per_update
+            assert abs(replay.target_updates * replay.steps_per_update - steps) <= replay.steps_per_update / 2
+    assert parse_settings(["--preset", "c51", "--batch", "512"])[0].learning.adam_epsilon == pytest.approx(0.01 / 512)
+    assert parse_settings(["--preset", "rainbow", "--batch", "512"])[0].learning.adam_epsilon == pytest.approx(
+        0.005 / 512
+    )
+    between = parse_settings(["--preset", "dqn", "--batch", "128"])[0].learning.learning_rate
+    assert between == pytest.approx((2.5e-4 * 7.5e-4) ** 0.5)
+    own = parse_settings(["--preset", "dqn", "--batch", "512", "--learning-rate", "1e-3", "--steps-per-update", "4"])[0]
+    assert (own.learning.learning_rate, own.replay.steps_per_update) == (1e-3, 4)
+    assert (
+        parse_settings(["--preset", "ppo", "--batch", "512"])[0].learning
+        == parse_settings(["--preset", "ppo"])[0].learning
+    )

@@ -44,12 +44,9 @@ def _whole(asked: tyro.constructors.PrimitiveTypeInfo) -> tyro.constructors.Prim
         return None
 
     def read(words: list[str]) -> int:
-        with contextlib.suppress(ValueError):
-            return int(words[0])
-        with contextlib.suppress(ValueError, OverflowError):
-            if (number := float(words[0])) == int(number):
-                return int(number)
-        raise ValueError(f"{words[0]} is no whole number")
+        if (number := whole_number(words[0])) is None:
+            raise ValueError(f"{words[0]} is no whole number")
+        return number
 
     return tyro.constructors.PrimitiveConstructorSpec(
         nargs=1,
@@ -58,6 +55,16 @@ def _whole(asked: tyro.constructors.PrimitiveTypeInfo) -> tyro.constructors.Prim
         is_instance=lambda value: isinstance(value, int) and not isinstance(value, bool),
         str_from_instance=lambda value: [str(value)],
     )
+
+
+def whole_number(word: str | None) -> int | None:
+    """None: it is none."""
+    with contextlib.suppress(ValueError, OverflowError, TypeError):
+        return int(word)
+    with contextlib.suppress(ValueError, OverflowError, TypeError):
+        if (number := float(word)) == int(number):
+            return int(number)
+    return None
 
 
 def parse(options: type[T], arguments: list[str], default: T, description: str, command: str) -> T:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ga3c import environments, networks
-from ga3c.commands.command_line import parse, value_of
+from ga3c.commands.command_line import parse, value_of, whole_number
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.processes import agents_start
@@ -56,7 +56,7 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
     if resume is None:
         preset = value_of("--preset", arguments) or value_of("--algorithm", arguments)  # their constants' name, too
         protocol = value_of("--protocol", arguments)
-        default = with_presets(Settings(), preset, protocol)
+        default = with_presets(Settings(), preset, protocol, whole_number(value_of("--batch", arguments)))
         settings, _ = _parse(arguments, default)
         run_dir = None
     else:

@@ -54,7 +54,7 @@ def threads(name: str) -> int:
     """How many threads to give one TensorFlow operation, on a machine without a GPU.
 
     Games and model share the cores, so a few are best; only the two largest networks keep all busy (results/README.md
-    has the measurement).
+    has the measurement), and DQN's, whose updates take ten times as long as the play between them.
     """
     cores = usable_cores()
-    return cores if name in ("large-stride-1", "large-stride-2") else max(1, cores // 4)
+    return cores if name in ("large-stride-1", "large-stride-2", "dqn") else max(1, cores // 4)

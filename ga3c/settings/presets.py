@@ -1,5 +1,7 @@
 """Sets of defaults that go under one name."""
 
+import itertools
+import math
 from dataclasses import replace
 
 from ga3c.machine import usable_cores
@@ -153,13 +155,21 @@ _GAMES = {"a2c": 16, "ppo": 8, "ppo-continuous": 1, "appo": 8, "pqn": 128}  # of
 _GAMES |= {"dqn": 8, "fast-dqn": 8, "c51": 8, "rainbow": 8}
 
 
-def with_presets(settings: Settings, preset: str | None, protocol: str | None) -> Settings:
-    """`settings` with the defaults that `--preset` and `--protocol` stand for put in."""
+# Stooke and Abbeel 2018, section 5.4.1: step sizes that served DQN at these batches; between them on a straight line of
+# both logarithms. And what is added in Adam, times the batch.
+_DQN_RATES = {32: 2.5e-4, 512: 7.5e-4, 1024: 1.5e-3}
+_ADAM_EPSILON_OF_ONE = {"c51": 0.01, "rainbow": 0.005}
+
+
+def with_presets(settings: Settings, preset: str | None, protocol: str | None, batch: int | None = None) -> Settings:
+    """`settings` with the defaults that `--preset`, `--protocol` and, with a replay, `--batch` stand for put in."""
     if preset in _LEARNING:
         learning = replace(settings.learning, preset=preset, **_LEARNING[preset])
         settings = replace(settings, learning=learning, schedule=replace(settings.schedule, **_schedule(preset)))
     if preset in _REPLAY:
         settings = replace(settings, replay=replace(settings.replay, **_REPLAY[preset]))
+    if batch and settings.learning.algorithm in ("dqn", "c51"):
+        settings = _with_batch(settings, preset, batch)
     if environment := _ENVIRONMENT.get(preset):
         settings = replace(settings, environment=replace(settings.environment, **environment))
     if protocol == "machado":
@@ -173,6 +183,32 @@ def with_presets(settings: Settings, preset: str | None, protocol: str | None) -
         )
         settings = replace(settings, environment=environment)
     return settings
+
+
+def _with_batch(settings: Settings, preset: str, batch: int) -> Settings:
+    """Each transition is learned from as often as with the preset's own batch, and targets are as old in steps."""
+    own, rate = settings.replay, settings.learning.learning_rate
+    steps = max(1, round(batch * own.steps_per_update / own.batch))
+    updates = max(1, round(own.target_updates * own.steps_per_update / steps))
+    if settings.learning.algorithm == "dqn":
+        rate = float(math.exp(_interpolated(math.log(batch), _DQN_RATES)))
+    elif preset == "c51" and batch >= 256:
+        rate = 4.2e-4
+    epsilon = _ADAM_EPSILON_OF_ONE.get(preset, settings.learning.adam_epsilon * own.batch) / batch
+    return replace(
+        settings,
+        learning=replace(settings.learning, learning_rate=rate, adam_epsilon=epsilon),
+        replay=replace(own, batch=batch, steps_per_update=steps, target_updates=updates),
+    )
+
+
+def _interpolated(log_batch: float, rates: dict[int, float]) -> float:
+    """The logarithm of the rate; beyond the first and the last it stays."""
+    points = [(math.log(batch), math.log(rate)) for batch, rate in rates.items()]
+    for (left, low), (right, high) in itertools.pairwise(points):
+        if log_batch <= right:
+            return low + (high - low) * max(0.0, log_batch - left) / (right - left)
+    return points[-1][1]
 
 
 def _schedule(preset: str) -> dict:

@@ -10,7 +10,8 @@ class ReplaySettings:
     replay_minimum_transitions: int = 50_000
     """dqn, c51: transitions in the replay before the first update. A resumed run plays so many before it learns on."""
     batch: int = 32
-    """dqn, c51: transitions in one update."""
+    """dqn, c51: transitions in one update. With a preset the step size, --steps-per-update and --target-updates go with
+    it (Stooke and Abbeel 2018, section 5.4.1)."""
     steps_per_update: int = 4
     """dqn, c51: steps that are played for each update."""
     target_updates: int = 2_500
