@@ -3,6 +3,7 @@
 import math
 
 import keras
+import numpy as np
 from keras import layers, ops
 
 from ga3c.networks.a3c import PixelConvolution, StandardizingConvolution
@@ -48,5 +49,6 @@ def _heads(observations, hidden, units: int, actions: int, dueling: bool, suppor
     if not support:
         q_values = ops.squeeze(values, axis=2)
         return keras.Model(observations, (q_values, ops.max(q_values, axis=1)))
-    q_values = ops.sum(ops.softmax(values) * ops.linspace(*support), axis=2)
+    support_values = np.linspace(*support, dtype=np.float32)  # NumPy's: a tensor would be an input of each call
+    q_values = ops.sum(ops.softmax(values) * support_values, axis=2)
     return keras.Model(observations, (q_values, ops.max(q_values, axis=1), values))
