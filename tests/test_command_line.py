@@ -229,3 +229,11 @@ def test_the_machado_protocol():
     environment = parse_settings(["--protocol", "machado"])[0].environment
     assert (environment.sticky_action_probability, environment.full_action_set) == (0.25, True)
     assert (environment.no_op_max_steps, environment.life_loss_terminates) == (0, False)
+
+
+def test_a_run_that_never_began_is_taken_back_as_far_as_the_disk_lets_it(monkeypatch, tmp_path):
+    monkeypatch.setattr("ga3c.records.run_directory.RESULTS", tmp_path)
+    path = run_directory.create(Settings())
+    (path / "messages.csv").mkdir()  # cannot be removed as a file
+    run_directory.discard(path)
+    assert [left.name for left in path.iterdir()] == ["messages.csv"]

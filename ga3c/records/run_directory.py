@@ -187,9 +187,10 @@ def read_start(path: Path) -> dict:
 
 
 def discard(path: Path) -> None:
-    """Takes back `create`, for a run that never began."""
+    """Takes back `create`, for a run that never began, as far as the disk lets it: what is wrong is said elsewhere."""
     for name in ("config.json", "messages.csv", LOCK):
-        remove(path / name)
+        with contextlib.suppress(OSError):
+            remove(path / name)
     with contextlib.suppress(OSError):  # not ours alone: leave what lies there
         path.rmdir()
 
