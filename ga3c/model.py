@@ -68,7 +68,9 @@ class Model:
         self._many = self._pieces.predictions * PIECE_STATES if self._pieces.predictions > 1 else math.inf
         self.network_name = networks.resolve(settings.network, spec, settings.algorithm)
         standardize = settings.input_scaling == "standardized"
-        self._network = networks.build(self.network_name, spec, seed, standardize, **algorithm.network_options)
+        self._network = networks.build(
+            self.network_name, spec, seed, standardize, settings.precision, **algorithm.network_options
+        )
         trained, others = (
             tuple(tf.convert_to_tensor(v) for v in variables)
             for variables in (self._network.trainable_variables, self._network.non_trainable_variables)

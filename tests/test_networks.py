@@ -61,3 +61,24 @@ def test_auto_and_what_does_not_fit():
         networks.resolve("small", VECTOR)
     with pytest.raises(ConfigError, match="10x10 pixels are too small for --network large-stride-1"):
         networks.build("large-stride-1", ATARI._replace(observation_shape=(10, 10, 3)), seed=1)
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("name", ["small", "large-stride-4", "pqn", "dqn"])
+def test_half_the_bytes_give_nearly_the_same_outputs_of_what_little_moves(name, standardize):
+    """Two states that differ in a few pixels: their outputs differ as in float32, not by rounding."""
+    options = {"dueling": True, "support": None} if name == "dqn" else {}
+    random = np.random.default_rng(2)
+    states = np.repeat(random.integers(100, 200, (1, 84, 84, 4), dtype=np.uint8), 32, axis=0)
+    states[:, 20:24, 20:24] = random.integers(256, size=(32, 4, 4, 4))
+    outputs = []
+    for precision in ("float32", "bfloat16"):
+        network = networks.build(name, ATARI, 1, standardize, precision, **options)
+        for weight in network.non_trainable_variables:
+            weight.assign(states[0] if len(weight.shape) == 3 else 400.0)  # the mean state; the variance
+        for layer in network.layers:
+            assert all(weight.dtype == "float32" for weight in layer.weights)
+        outputs.append(network(states)[0].numpy())
+        assert outputs[-1].dtype == np.float32
+    wanted, given = (output - output.mean(axis=0) for output in outputs)
+    assert np.abs(given - wanted).max() < (0.03 if standardize else 0.2) * np.abs(wanted).max()

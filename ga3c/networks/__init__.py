@@ -32,8 +32,12 @@ def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
     return name
 
 
-def build(name: str, spec: EnvironmentSpec, seed: int, standardize: bool = False, **options):
+def build(
+    name: str, spec: EnvironmentSpec, seed: int, standardize: bool = False, precision: str = "float32", **options
+):
     """The network `name` (not "auto") with fresh weights, a keras.Model. `options`: of dqn and dqn-mlp, see there.
+
+    `precision`: what networks for images compute with, but for their last layers; weights and outputs are float32.
 
     With `standardize` one for images, or separate-mlp, takes the mean state off, which it keeps in weights that are
     not trained.
@@ -53,14 +57,15 @@ def build(name: str, spec: EnvironmentSpec, seed: int, standardize: bool = False
         return pqn.vectors(spec.observation_shape, spec.actions.count)
     if name == "dqn-mlp":
         return dqn.vectors(spec.observation_shape, spec.actions.count, **options)
+    dtype = "float32" if precision == "float32" else f"mixed_{precision}"
     try:
         if name == "dqn":
-            return dqn.images(spec.observation_shape, spec.actions.count, standardize, **options)
+            return dqn.images(spec.observation_shape, spec.actions.count, standardize, **options, dtype=dtype)
         if name == "pqn":
-            return pqn.images(spec.observation_shape, spec.actions.count, standardize)
+            return pqn.images(spec.observation_shape, spec.actions.count, standardize, dtype)
         if name == "small":
-            return a3c.small(spec.observation_shape, spec.actions, standardize)
-        return a3c.large(spec.observation_shape, spec.actions, standardize, first_stride=int(name.rpartition("-")[2]))
+            return a3c.small(spec.observation_shape, spec.actions, standardize, dtype)
+        return a3c.large(spec.observation_shape, spec.actions, standardize, int(name.rpartition("-")[2]), dtype)
     except ValueError as error:
         smaller = f"{name}-mlp" if name in _OF_VALUES.values() else "mlp"
         size = "x".join(map(str, spec.observation_shape[:2]))

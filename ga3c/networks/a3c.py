@@ -29,8 +29,11 @@ class StandardizingConvolution(layers.Conv2D):
 
     def convolution_op(self, inputs, kernel):
         # A screen that never changed has no deviation: one grey level is the least.
-        kernel = kernel * 0.25 * ops.rsqrt(ops.maximum(ops.convert_to_tensor(self.variance), 1.0))
-        mean = ops.convert_to_tensor(self.mean)[None]
+        scale = 0.25 * ops.rsqrt(ops.maximum(ops.cast(self.variance, "float32"), 1.0))
+        kernel = kernel * ops.cast(scale, self.compute_dtype)
+        mean = ops.cast(self.mean, "float32")[None]
+        if self.compute_dtype != "float32":  # of two results that are nearly the same the difference is rounding
+            return super().convolution_op(ops.cast(ops.cast(inputs, "float32") - mean, self.compute_dtype), kernel)
         pixels = super().convolution_op(ops.cast(inputs, self.compute_dtype), kernel)
         return pixels - super().convolution_op(mean, kernel)
 
@@ -40,8 +43,9 @@ def _network(
     actions: Actions,
     convolutions: list[tuple[int, int, int]],
     standardize: bool,
+    dtype: str,
 ):
-    """Convolutions (filters, kernel, stride), 256 units, two heads.
+    """Convolutions (filters, kernel, stride), 256 units, two heads. `dtype`: Keras's policy of all but the heads.
 
     Input: uint8 [batch, height, width, channels].
     Output: (policy [batch, actions.policy_size], value [batch]), float32.
@@ -49,23 +53,29 @@ def _network(
     observations = keras.Input(observation_shape, dtype="uint8")
     hidden, convolution = observations, StandardizingConvolution if standardize else PixelConvolution
     for filters, kernel, stride in convolutions:
-        hidden = convolution(filters, kernel, stride, activation="relu", kernel_initializer="he_uniform")(hidden)
-        convolution = layers.Conv2D
-    hidden = layers.Flatten()(hidden)
-    hidden = layers.Dense(256, activation="relu", kernel_initializer="he_uniform")(hidden)
+        convolve = convolution(filters, kernel, stride, activation="relu", kernel_initializer="he_uniform", dtype=dtype)
+        hidden, convolution = convolve(hidden), layers.Conv2D
+    hidden = layers.Flatten(dtype=dtype)(hidden)
+    hidden = layers.Dense(256, activation="relu", kernel_initializer="he_uniform", dtype=dtype)(hidden)
     # Both start near zero: values of a few points, where scores are rare, are errors that wreck the layers below.
     policy = heads.policy(hidden, actions)
     value = layers.Dense(1, kernel_initializer=keras.initializers.Orthogonal(0.01), name="value")(hidden)
     return keras.Model(observations, (policy, layers.Reshape(())(value)))
 
 
-def small(observation_shape: tuple[int, int, int], actions: Actions, standardize: bool) -> keras.Model:
+def small(
+    observation_shape: tuple[int, int, int], actions: Actions, standardize: bool, dtype: str = "float32"
+) -> keras.Model:
     """16 filters 8x8 stride 4, 32 filters 4x4 stride 2, 256 units."""
-    return _network(observation_shape, actions, [(16, 8, 4), (32, 4, 2)], standardize)
+    return _network(observation_shape, actions, [(16, 8, 4), (32, 4, 2)], standardize, dtype)
 
 
 def large(
-    observation_shape: tuple[int, int, int], actions: Actions, standardize: bool, first_stride: int
+    observation_shape: tuple[int, int, int],
+    actions: Actions,
+    standardize: bool,
+    first_stride: int,
+    dtype: str = "float32",
 ) -> keras.Model:
     """32 filters 8x8 with stride 1 to 4, 32 filters 4x4 stride 2, 64 filters 4x4 stride 2, 256 units."""
-    return _network(observation_shape, actions, [(32, 8, first_stride), (32, 4, 2), (64, 4, 2)], standardize)
+    return _network(observation_shape, actions, [(32, 8, first_stride), (32, 4, 2), (64, 4, 2)], standardize, dtype)

@@ -10,15 +10,20 @@ from ga3c.networks.a3c import PixelConvolution, StandardizingConvolution
 
 
 def images(
-    observation_shape: tuple[int, int, int], actions: int, standardize: bool, dueling: bool, support: tuple | None
+    observation_shape: tuple[int, int, int],
+    actions: int,
+    standardize: bool,
+    dueling: bool,
+    support: tuple | None,
+    dtype: str = "float32",
 ) -> keras.Model:
     """32 filters 8x8 stride 4, 64 filters 4x4 stride 2, 64 filters 3x3, unpadded; 512 units. uint8 images."""
     observations = keras.Input(observation_shape, dtype="uint8")
     hidden, convolution = observations, StandardizingConvolution if standardize else PixelConvolution
     for filters, kernel, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
-        hidden = convolution(filters, kernel, stride, activation="relu", kernel_initializer="he_uniform")(hidden)
-        convolution = layers.Conv2D
-    return _heads(observations, layers.Flatten()(hidden), 512, actions, dueling, support)
+        convolve = convolution(filters, kernel, stride, activation="relu", kernel_initializer="he_uniform", dtype=dtype)
+        hidden, convolution = convolve(hidden), layers.Conv2D
+    return _heads(observations, layers.Flatten(dtype=dtype)(hidden), 512, actions, dueling, support, dtype)
 
 
 def vectors(observation_shape: tuple[int, ...], actions: int, dueling: bool, support: tuple | None) -> keras.Model:
@@ -29,7 +34,9 @@ def vectors(observation_shape: tuple[int, ...], actions: int, dueling: bool, sup
     return _heads(observations, hidden, 128, actions, dueling, support)
 
 
-def _heads(observations, hidden, units: int, actions: int, dueling: bool, support: tuple | None) -> keras.Model:
+def _heads(
+    observations, hidden, units: int, actions: int, dueling: bool, support: tuple | None, dtype: str = "float32"
+) -> keras.Model:
     """Output: (action values [batch, actions], the largest of them [batch]), float32.
 
     `support` (lowest, highest value, atoms): the network gives a distribution over as many values, evenly spaced
@@ -39,7 +46,7 @@ def _heads(observations, hidden, units: int, actions: int, dueling: bool, suppor
     atoms = support[2] if support else 1
 
     def stream(width: int, name: str):
-        own = layers.Dense(units, activation="relu", kernel_initializer="he_uniform")(hidden)
+        own = layers.Dense(units, activation="relu", kernel_initializer="he_uniform", dtype=dtype)(hidden)
         first = keras.initializers.Orthogonal(0.01)
         return layers.Reshape((width, atoms))(layers.Dense(width * atoms, kernel_initializer=first, name=name)(own))
 

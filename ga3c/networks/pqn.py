@@ -8,8 +8,8 @@ from keras import layers
 from ga3c.networks.a3c import PixelConvolution, StandardizingConvolution
 
 
-def _normalized(hidden):
-    return layers.Activation("relu")(layers.LayerNormalization(epsilon=1e-6)(hidden))
+def _normalized(hidden, dtype: str = "float32"):
+    return layers.Activation("relu", dtype=dtype)(layers.LayerNormalization(epsilon=1e-6, dtype=dtype)(hidden))
 
 
 def _heads(observations, hidden, actions: int) -> keras.Model:
@@ -18,15 +18,18 @@ def _heads(observations, hidden, actions: int) -> keras.Model:
     return keras.Model(observations, (q_values, keras.ops.max(q_values, axis=1)))
 
 
-def images(observation_shape: tuple[int, int, int], actions: int, standardize: bool) -> keras.Model:
+def images(
+    observation_shape: tuple[int, int, int], actions: int, standardize: bool, dtype: str = "float32"
+) -> keras.Model:
     """32 filters 8x8 stride 4, 64 filters 4x4 stride 2, 64 filters 3x3, unpadded; 512 units. uint8 images."""
     observations = keras.Input(observation_shape, dtype="uint8")
     hidden, convolution = observations, StandardizingConvolution if standardize else PixelConvolution
     for filters, kernel, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
-        hidden = _normalized(convolution(filters, kernel, stride, kernel_initializer="he_normal")(hidden))
-        convolution = layers.Conv2D
-    hidden = layers.Dense(512, kernel_initializer="he_normal")(layers.Flatten()(hidden))
-    return _heads(observations, _normalized(hidden), actions)
+        convolve = convolution(filters, kernel, stride, kernel_initializer="he_normal", dtype=dtype)
+        hidden, convolution = _normalized(convolve(hidden), dtype), layers.Conv2D
+    flat = layers.Flatten(dtype=dtype)(hidden)
+    hidden = layers.Dense(512, kernel_initializer="he_normal", dtype=dtype)(flat)
+    return _heads(observations, _normalized(hidden, dtype), actions)
 
 
 def vectors(observation_shape: tuple[int, ...], actions: int) -> keras.Model:
