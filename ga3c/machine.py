@@ -1,11 +1,13 @@
 """What this machine has: cores, memory, file handles; whether a run fits into it; and what it gives a process."""
 
+import bisect
 import contextlib
 import ctypes
 import math
 import os
 import resource
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from ga3c.errors import ConfigError
@@ -168,9 +170,14 @@ def _threads_of_user() -> int:
     return threads
 
 
+def agent_bytes(slots_bytes: int, games: int) -> int:
+    """Memory that one agent takes. `slots_bytes`: of it, what it shares."""
+    return slots_bytes + AGENT_BYTES + games * GAME_BYTES
+
+
 def agents_that_fit(slots_bytes: int, games: int) -> dict[str, int]:
     """What is scarce -> how many agents it is enough for. `slots_bytes`: shared memory of one agent."""
-    agent = slots_bytes + AGENT_BYTES + games * GAME_BYTES
+    agent = agent_bytes(slots_bytes, games)
     threads = THREADS + THREADS_PER_CORE * usable_cores()
     amounts = (  # in the order of REMEDIES: what there is, besides what the server takes; what an agent takes
         (shared_memory_free(), 0, slots_bytes),
@@ -186,17 +193,20 @@ def agents_that_fit(slots_bytes: int, games: int) -> dict[str, int]:
     }
 
 
-def check_replay_fits(transitions: int, transition_bytes: int) -> None:
-    """Raises ConfigError, with the number that would fit, where so many do not."""
+def check_replay_fits(transitions: int, bytes_of: Callable[[int], int], agents_bytes: int) -> None:
+    """Raises ConfigError, with the number that would fit, where so many do not. `bytes_of` grows with the number."""
     there = memory_available()
     if there is None:
         return
-    most = max(0, int((there - SERVER_BYTES) // transition_bytes))
-    if transitions > most:
-        raise ConfigError(
-            f"A replay of {transitions:,} transitions takes {transitions * transition_bytes / 1e9:.1f} GB, and this "
-            f"machine has {max(0, there - SERVER_BYTES) / 1e9:.1f} GB for it: use --replay-transitions {most}."
-        )
+    room = max(0, there - SERVER_BYTES - agents_bytes)
+    if bytes_of(transitions) <= room:
+        return
+    most = bisect.bisect_right(range(1, transitions), room, key=bytes_of)
+    advice = f"use --replay-transitions {most}" if most else REMEDIES["memory"]
+    raise ConfigError(
+        f"A replay of {transitions:,} transitions takes {bytes_of(transitions) / 1e9:.1f} GB, and this machine has "
+        f"{room / 1e9:.1f} GB for it: {advice}."
+    )
 
 
 def check_agents_fit(agents: int, slots_bytes: int, games: int) -> int:

@@ -14,14 +14,12 @@ import tensorflow as tf
 
 from ga3c import networks
 from ga3c.devices.device import quiet
-from ga3c.devices.graph import Graph
+from ga3c.devices.graph import Graph, sizes_to_compile
 from ga3c.devices.pieces import PIECE_STATES, WHOLE, Pieces, in_pieces
 from ga3c.networks import saved, standardization
 from ga3c.networks.standardization import Statistics
 from ga3c.rollout import EnvironmentSpec, column_axis, rollout_dtype, transition_dtype
 from ga3c.settings.learning import LearningSettings
-
-_NOT_AT_ALL = np.float32(0)  # to explore
 
 
 class Update(NamedTuple):
@@ -48,7 +46,7 @@ class Model:
 
     `algorithm` has what `algorithms.a3c.A3C` has. `steps`: of play that the run has learnt from so far. `pieces`: in
     which the network runs through a batch of images, side by side, without XLA. `target_acts`: predictions are those of
-    the target network.
+    the target network. `games`: that play, if each may explore on its own.
     """
 
     def __init__(
@@ -61,6 +59,7 @@ class Model:
         steps: int = 0,
         pieces: Pieces = WHOLE,
         target_acts: bool = False,
+        games: int = 0,
     ):
         self._spec, self._t_max, self._algorithm, self._xla = spec, settings.t_max, algorithm, xla
         images = len(spec.observation_shape) == 3  # other networks have done a batch before another thread is awake
@@ -79,7 +78,9 @@ class Model:
         self._current = self._target = 0, Weights(trained, Statistics(*others) if others else ())
         self._target_acts = target_acts
         self._optimizer = algorithm.initial_state(trained)
-        self._explore = tf.constant(algorithm.exploration(steps), tf.float32)
+        self._games = games
+        self._set_exploration(steps)
+        self.per_game = self._explore.shape.rank > 0  # `predict` has to know which game a state is of
         self._training = threading.Lock()
         self._seed = np.random.SeedSequence(seed).generate_state(1).astype(np.int32)[0]
         self._predictions = 0
@@ -100,17 +101,20 @@ class Model:
 
     def _predict_in(self, pieces: int) -> Graph:
         states = tf.TensorSpec((None, *self._spec.observation_shape), self._spec.observation_dtype)
-        seed, explore = tf.TensorSpec((2,), tf.int32), tf.TensorSpec((), tf.float32)
+        seed, explore = tf.TensorSpec((2,), tf.int32), tf.TensorSpec(self._explore.shape, tf.float32)
+        games = [tf.TensorSpec((None,), tf.int32)] * self.per_game
 
-        def graph(weights, observations, seed, explore):
+        def graph(weights, observations, seed, explore, *games):
             outputs = self._apply(*weights, observations, pieces)
+            if games:
+                explore = tf.gather(explore, games[0] % explore.shape[0])
             fields = self._algorithm.act(outputs, seed, explore)
             self._fields = tuple(fields)
             return *fields.values(), *outputs[
                 :2
             ]  # flat: to put names and tuples together again takes 20 us of each call
 
-        return Graph(graph, (self._weights, states, seed, explore), self._xla, pieces > 1)
+        return Graph(graph, (self._weights, states, seed, explore, *games), self._xla, pieces > 1)
 
     @functools.cached_property
     def _train(self) -> Graph:
@@ -170,13 +174,13 @@ class Model:
         self._numbers = tuple(numbers)
         return Weights(trained, statistics), optimizer, tf.stack(list(numbers.values())), *errors
 
-    def predict(self, observations: np.ndarray) -> tuple[dict[str, np.ndarray], int]:
-        """What the algorithm makes of observations [batch, ...].
+    def predict(self, observations: np.ndarray, *games: np.ndarray) -> tuple[dict[str, np.ndarray], int]:
+        """What the algorithm makes of observations [batch, ...]; `per_game`: of games number int32 [batch].
 
         Returns: its fields of a rollout's row by name, [batch] each (`action` is one), and the version of the weights
         that said so. Under XLA the batch is one of `prediction_sizes`, or it is compiled first.
         """
-        arrays, version = self._run_predict(observations, self._explore)
+        arrays, version = self._run_predict(observations, self._explore, *games)
         return {name: array.numpy() for name, array in zip(self._fields, arrays, strict=False)}, version
 
     def policy(self, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -184,17 +188,18 @@ class Model:
 
         Of action values: the best actions, the action values, and the best of them.
         """
-        arrays, _ = self._run_predict(observations, _NOT_AT_ALL)
+        games = [np.zeros(len(observations), np.int32)] * self.per_game
+        arrays, _ = self._run_predict(observations, tf.zeros_like(self._explore), *games)
         action = arrays[self._fields.index("action")]
         return (*(array.numpy() for array in (action, *arrays[len(self._fields) :])),)
 
-    def _run_predict(self, observations: np.ndarray, explore: tf.Tensor | np.float32):
+    def _run_predict(self, observations: np.ndarray, explore: tf.Tensor, *games: np.ndarray):
         version, weights = self._target if self._target_acts else self._current
         # Two threads may draw the same number: the noise is of a batch, not of a step.
         self._predictions = (self._predictions + 1) % 2**31
         seed = np.array([self._seed, self._predictions], np.int32)
         predict = self._predict_many if len(observations) >= self._many else self._predict
-        return predict(weights, tf.convert_to_tensor(observations), seed, explore), version
+        return predict(weights, tf.convert_to_tensor(observations), seed, explore, *games), version
 
     def train(self, batch: dict[str, np.ndarray], steps: int = 0) -> Update:
         """One update from what the algorithm learns from; left out where one of its numbers is not finite.
@@ -212,7 +217,7 @@ class Model:
             if applied:
                 self._current, self._optimizer = (version + 1, weights), optimizer
             if not self._target_acts:
-                self._explore = tf.constant(self._algorithm.exploration(steps), tf.float32)
+                self._set_exploration(steps)
         names = dict(zip(self._numbers, numbers.tolist(), strict=True))
         return Update(version, applied, names, *(error.numpy() for error in errors))
 
@@ -220,16 +225,14 @@ class Model:
         """The newest weights are the target network's, too, until the next call. `steps`: as of `train`."""
         with self._training:
             self._target = self._current
-            self._explore = tf.constant(self._algorithm.exploration(steps), tf.float32)
+            self._set_exploration(steps)
+
+    def _set_exploration(self, steps: int) -> None:
+        self._explore = tf.constant(self._algorithm.exploration(steps, self._games), tf.float32)
 
     def prediction_sizes(self, envs: int, limit: int) -> list[int]:
         """Batch sizes to pad predictions to: under XLA each size is compiled once; without it any size will do."""
-        if not self._xla:
-            return []
-        sizes = [envs]
-        while sizes[-1] < limit:
-            sizes.append(min(sizes[-1] + max(envs, sizes[-1] // 2 // envs * envs), limit))
-        return sizes
+        return sizes_to_compile(envs, limit) if self._xla else []
 
     def warm_up(self, prediction_sizes: list[int], columns: int) -> None:
         """Traces and compiles what the threads will call, before there are any. Changes no weight."""
@@ -237,7 +240,7 @@ class Model:
         before = self._current, self._optimizer, self._explore
         with quiet():
             for size in prediction_sizes or [1, *[self._many] * (self._pieces.predictions > 1)]:
-                self._run_predict(np.zeros((size, *shape), dtype), _NOT_AT_ALL)
+                self.policy(np.zeros((size, *shape), dtype))
             self.train(self._nothing(columns))
         self._current, self._optimizer, self._explore = before
 

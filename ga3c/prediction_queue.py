@@ -1,5 +1,6 @@
 """Agents -> predictors: "row t of my slot is ready", and back: "it is answered"."""
 
+import itertools
 import struct
 import threading
 import time
@@ -27,9 +28,9 @@ class Order(IntEnum):
 class _Agent(Peer):
     """The server's view of one agent."""
 
-    def __init__(self, memory: AgentMemory, number: int):
+    def __init__(self, memory: AgentMemory, number: int, place: int):
         super().__init__()
-        self.memory, self.number = memory, number
+        self.memory, self.number, self.place = memory, number, place
         self.answered = 0  # requests
         self.answered_at = 0.0  # time.monotonic()
         self.pausing = False  # it has been told to, and not yet to go on
@@ -84,17 +85,24 @@ class PredictionQueue:
         """`choose(waiting)`: how many are taken together, once it has sorted them. None: any that wait."""
         self._choose = choose
         self._inbox = Inbox(lambda agent, data: Request(agent, *_REQUEST.unpack(data)))
+        self._places: set[int] = set()  # that are taken
         self.look_again = self._inbox.look_again
         self.close = self._inbox.close
         self.retire_one = self._inbox.retire_one
         self.waiting = self._inbox.waiting
 
     def connect(self, memory: AgentMemory, number: int = 0) -> "tuple[_Agent, PredictionClient]":
-        """Admits an agent: the server's handle of it, and the client to give to its process."""
-        agent = _Agent(memory, number)
+        """Admits an agent: the server's handle of it, and the client to give to its process.
+
+        Its place is the first that is free: that of an agent which has been disconnected, if there is one.
+        """
+        place = next(place for place in itertools.count() if place not in self._places)
+        self._places.add(place)
+        agent = _Agent(memory, number, place)
         return agent, PredictionClient(self._inbox.connect(agent))
 
     def disconnect(self, agent: _Agent) -> None:
+        self._places.discard(agent.place)
         self._inbox.disconnect(agent)
 
     def take(self, max_requests: int) -> list[Request]:

@@ -20,6 +20,7 @@ def predict(
     observations = dtype["observation"]
     envs = observations.shape[1]
     states = np.zeros((max_requests * envs, *observations.shape[2:]), observations.base)
+    numbers = np.zeros(max_requests * envs, np.int32)
     assembled = predicted = answered = time.monotonic()
     while requests := queue.take(max_requests):
         taken, model_began, model_ended, waited_from = time.monotonic(), assembled, predicted, answered
@@ -31,8 +32,13 @@ def predict(
             for index, request in enumerate(requests):
                 states[index * envs : (index + 1) * envs] = request.observations
             batch = states[:size]
+        games = ()
+        if model.per_game:
+            for index, request in enumerate(requests):
+                numbers[index * envs : (index + 1) * envs] = request.agent.place * envs + np.arange(envs)
+            games = (numbers[:size],)
         assembled = time.monotonic()
-        fields, version = model.predict(batch)
+        fields, version = model.predict(batch, *games)
         predicted = time.monotonic()
         for index, request in enumerate(requests):
             rows = slice(index * envs, (index + 1) * envs)

@@ -45,6 +45,8 @@ class Server:
             self._arrays = initial_weights(settings.run.start_from, console.say)
         decisions = CsvLog(run_dir / "controller.csv", DECISION_COLUMNS, self._disk)
         self.system = make_system(settings, spec, begun, console.say, decisions.append)
+        if settings.run.resume is not None:
+            self._recovery.load_replay(self.system.replay, begun.totals.steps)
         # Set in signal handlers, so without a lock, as an Event has one: a second signal could come while it is held.
         self._stopping = self._report_asked = False
         self._woken, self._wake_up = os.pipe()
@@ -136,7 +138,7 @@ class Server:
             if self._disk.look():
                 every_second()
             if (
-                (run.steps is not None and totals.steps >= run.steps)
+                (run.steps is not None and totals.steps >= run.steps and system.may_end)
                 or (run.episodes is not None and totals.episodes >= run.episodes)
                 or totals.seconds >= until
             ):
@@ -144,12 +146,15 @@ class Server:
         if self._failure:
             raise TrainingFailed(self._failure)
 
-    def save(self) -> bool:
+    def save(self, last: bool = False) -> bool:
         """Writes a checkpoint. False if the disk does not take it."""
         system = self.system
-        return self._recovery.save(
+        saved = self._recovery.save(
             system.model, system.stats, system.chosen_counts, system.next_agent, self._writer.write_episodes
         )
+        if saved:
+            self._recovery.save_replay(system.replay, system.stats.totals().steps, last)
+        return saved
 
     def stop(self) -> Totals | None:
         """Stops the system and writes the last checkpoint.
@@ -161,5 +166,5 @@ class Server:
         if not self._running:
             return None
         self._writer.finish()  # before it is saved: a resumed run takes out rows that are later than its checkpoint
-        self.saved = self.save()
+        self.saved = self.save(last=True)
         return self.system.stats.totals()

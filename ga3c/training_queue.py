@@ -112,8 +112,9 @@ class Batches:
 class Experience:
     """What trainers learn from: its way from the agents. `next_batch` and `done` say what is made of it."""
 
-    def __init__(self):
-        self._inbox = Inbox(_parse)
+    def __init__(self, inbox: Inbox | None = None):
+        """`inbox`: of rollouts, where they do not come from processes."""
+        self._inbox = inbox or Inbox(_parse)
         self.close, self.drop = self._inbox.close, self._inbox.drop
         self.retire_one = self._inbox.retire_one
         self.waiting, self.look_again = self._inbox.waiting, self._inbox.look_again
@@ -145,13 +146,14 @@ class TrainingQueue(Experience):
         fields: Sequence[str],
         choose: Callable[[list[Rollout]], int] | None = None,
         after: Callable[[], None] = lambda: None,
+        inbox: Inbox | None = None,
     ):
         """`dtype`: of a rollout. `fields`: those that the algorithm learns from.
 
         `choose(waiting)`: how many are learned from together, once it has sorted them, and `rollouts_per_batch` at the
         most. None: just so many. `after()` is called when a batch is done.
         """
-        super().__init__()
+        super().__init__(inbox)
         self._rollouts_per_batch, self._rule, self._after = rollouts_per_batch, choose, after
         self._batches = Batches(dtype, rollouts_per_batch, fields)
 

@@ -2,12 +2,13 @@
 
     python tests/chaos.py --kills 200 --stops 50 --server-kills 10 --disk-full 3 --seed 1
     python tests/chaos.py --algorithm ppo --sampling alternating --agents 2
+    python tests/chaos.py --preset fast-dqn --agents 2 -- --replay-minimum-transitions 1000 --target-updates 100
 
 From a seeded schedule, agents are killed and stopped, the disk refuses every byte for a while, the server is killed
 without warning (some of the times while it writes a checkpoint) and the run resumed. The counts change every second;
 with --controller off they stay, and it says how soon after the last blow the speed was what it had been before the
-first. It says for how long nothing was learned, at the longest. Ends with 1 if anything is wrong. Linux only: /proc
-tells it about processes.
+first. It says for how long nothing was learned, at the longest. What follows -- goes to the run as it is. Ends with 1
+if anything is wrong. Linux only: /proc tells it about processes.
 """
 
 import argparse
@@ -224,9 +225,10 @@ def shared_memory() -> set[str]:
 
 def chaos(options: argparse.Namespace, directory: Path) -> None:
     before = shared_memory()
-    arguments = ["--algorithm", options.algorithm, "--sampling", options.sampling, "--game", options.game]
-    arguments += ["--agents", str(options.agents), "--envs-per-agent", "4"]
-    if options.sampling == "asynchronous":
+    given = (("algorithm", options.algorithm), ("preset", options.preset), ("sampling", options.sampling))
+    arguments = [part for name, value in given if value for part in (f"--{name}", value)]
+    arguments += ["--game", options.game, "--agents", str(options.agents), "--envs-per-agent", "4", *options.more]
+    if options.sampling == "asynchronous" or not (options.sampling or options.preset):
         arguments += ["--controller", options.controller or "paper"]
     arguments += ["--controller-seconds", "1", "--log-seconds", "1", "--plot-seconds", "0"]
     arguments += ["--checkpoint-seconds", str(CHECKPOINT_SECONDS)]
@@ -282,8 +284,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="Pong")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--algorithm", default="a3c")
-    parser.add_argument("--sampling", default="asynchronous", help="alternating and synchronised: no controller")
+    parser.add_argument("--algorithm", help="without it and --preset a3c")
+    parser.add_argument("--preset")
+    parser.add_argument("--sampling", help="alternating and synchronised: no controller")
     parser.add_argument("--agents", type=int, default=4)
     parser.add_argument("--controller", choices=("paper", "off"), help="without it paper, and no look at the speed")
     parser.add_argument("--kills", type=int, default=10, help="agents to kill")
@@ -292,6 +295,7 @@ def main() -> int:
     parser.add_argument("--server-kills", type=int, default=2, help="times that the server is killed and resumed")
     parser.add_argument("--pause-seconds", type=float, default=0.5, help="between two blows, on average")
     parser.add_argument("--keep", help="directory for the run, kept afterwards")
+    parser.add_argument("more", nargs="*", help="after --: more settings of the run")
     options = parser.parse_args()
     directory = Path(options.keep or tempfile.mkdtemp(prefix="ga3c-chaos-"))
     try:

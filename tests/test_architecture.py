@@ -26,7 +26,7 @@ ALLOWED = {
     "transport": {"rollout"},
     **{name: {"rollout", "transport"} for name in QUEUES},
     "environments": {"errors", "rollout", "settings"},
-    "replay": {"rollout", "scheduling", "training_queue"},
+    "replay": {"rollout", "scheduling", "training_queue", "transport"},
     "agent": {*QUEUES, "settings", "transport"},
     "networks": {"errors", "rollout"},
     "devices": {"errors", "machine"},
@@ -40,7 +40,7 @@ ALLOWED = {
     "server": GROUND | {"processes", "records"},
     "views": {"environments", "errors", "records", "settings", "text"},
     "play": {*READERS, *LEARNING, "environments", "errors", "machine", "model", "rollout", "settings", "text"},
-    "experiments": {*GROUND, *STATIONS, *LEARNING, *READERS, "environments", "processes"},
+    "experiments": {*GROUND, *STATIONS, *LEARNING, *READERS, "environments", "processes", "replay"},
     "papers": {"environments", "errors", "experiments", "records", "settings", "views"},
     "commands": {
         *GROUND,

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from ga3c.experiments import station_costs
 from ga3c.experiments.benchmark import bound, latency, since_first_update, summary
 from ga3c.experiments.station_costs import Cost
 from ga3c.machine import usable_cores
+from ga3c.replay.replay import Replay
 from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings.run import Settings
 from ga3c.settings.saved import to_flags
@@ -40,6 +42,47 @@ def test_the_bound_in_lockstep_is_the_sum_of_the_phases():
     slow_model = COSTS | {"predict": Cost(0.1, 9.0)}
     assert bound(slow_model, True, "alternating") == pytest.approx(1000 / (9.0 + update))
     assert bound(COSTS, False, "serial") == pytest.approx(1000 / (0.5 + 0.1 + 0.3))  # nothing at the same time
+
+
+def test_what_a_replay_memory_costs_belongs_to_the_update():
+    costs = COSTS | {"replay": Cost(0.7, 1.1)}
+    assert bound(costs, on_gpu=False) == pytest.approx(usable_cores() * 1000 / 1.5)
+    assert bound(costs, False, "synchronised") == pytest.approx(1000 / (0.5 / usable_cores() + 0.1 + 0.3 + 1.1))
+    slow_model = costs | {"predict": Cost(0.1, 9.0)}
+    assert bound(slow_model, on_gpu=True) == pytest.approx(1000 / (9.0 + 0.3 + 1.1))
+
+
+def test_a_replay_memory_is_drawn_from_as_often_as_it_is_learned_from(monkeypatch):
+    """2 agents of 4 games with rollouts of 3 steps are 24 steps, of which each 5 make an update due."""
+    settings = parse_settings(["--algorithm", "dqn"])[0]
+    replay = replace(settings.replay, replay_minimum_transitions=50, steps_per_update=5, batch=7, priority_alpha=0.5)
+    schedule, learning = replace(settings.schedule, envs_per_agent=4), replace(settings.learning, t_max=3)
+    drawn, stored, learned = [], [], []
+    draw, add, learn = Replay.draw, Replay.add, Replay.learned
+    monkeypatch.setattr(Replay, "draw", lambda self, count: drawn.append(draw(self, count)) or drawn[-1])
+    monkeypatch.setattr(Replay, "add", lambda self, *what: stored.append(add(self, *what)))
+    monkeypatch.setattr(Replay, "learned", lambda self, *what: learned.append(learn(self, *what)))
+
+    def repeat(work, steps, seconds):
+        assert (steps, 12 * len(stored), len(drawn)) == (24, 72, 5)  # filled; updates were due at 50, 55, ... 70
+        for _ in range(10):
+            work()
+        return steps
+
+    monkeypatch.setattr(station_costs, "_repeat", repeat)
+    settings = replace(settings, replay=replay, schedule=schedule, learning=learning)
+    assert station_costs.replay(SPEC, settings, agents=2, seconds=1) == 24
+    assert 12 * len(stored) == 72 + 240
+    assert len(drawn) == len(learned) == (72 + 240 - 50) // 5 + 1
+    assert drawn[-1].arrays["next_observation"].shape == (1, 7, 3)
+
+
+def test_an_update_of_transitions_is_worth_the_steps_between_two(monkeypatch):
+    monkeypatch.setattr(station_costs, "_repeat", lambda work, steps, seconds: (steps, work()))
+    model = SimpleNamespace(train=lambda batch: {name: array.shape for name, array in batch.items()})
+    steps, shapes = station_costs.train_transitions(model, SPEC, batch=7, steps_per_update=5, seconds=1)
+    assert steps == 5
+    assert (shapes["observation"], shapes["return"]) == ((1, 7, 3), (1, 7))
 
 
 class Affine:
@@ -91,6 +134,10 @@ def test_an_algorithm_is_measured_with_the_constants_and_the_games_that_it_is_tr
     measured, trained = parse_options(["--algorithm", "ppo"]), parse_settings(["--algorithm", "ppo"])[0]
     assert (measured.learning, measured.schedule) == (trained.learning, trained.schedule)
     assert parse_options([]).schedule.controller == "off"
+    large = ["--algorithm", "dqn", "--batch", "512", "--target-updates", "7"]
+    measured, trained = parse_options(large), parse_settings(large)[0]
+    assert measured.learning == trained.learning
+    assert measured.replay == replace(trained.replay, replay_minimum_transitions=5_000)
 
 
 def test_the_share_of_the_model_is_said_beside_the_papers():
@@ -102,17 +149,32 @@ def test_the_share_of_the_model_is_said_beside_the_papers():
     text = "\n".join(latency({name: summary([value]) for name, value in figures.items()}))
     assert "the wait for it: 70 % (paper: 108 ms, of which the model 10 %)" in text
     assert "The model: 75 % (paper: 11.1 ms, of which the model 41 %)" in text
+    assert "A rollout waits 20.0 ms for its batch. An update" in text
+    del figures["training_queue_ms"]  # into a replay memory
+    assert "A rollout waits" not in "\n".join(latency({name: summary([value]) for name, value in figures.items()}))
 
 
-@pytest.mark.parametrize("flags", [[], ["--algorithm", "ppo", "--sampling", "alternating"]], ids=["ga3c", "ppo"])
+PPO = ["--algorithm", "ppo", "--sampling", "alternating"]
+DQN = ["--algorithm", "dqn", "--replay-minimum-transitions", "200", "--replay-transitions", "1000"]
+
+
+@pytest.mark.parametrize("flags", [[], PPO, DQN], ids=["ga3c", "ppo", "dqn"])
 def test_the_command(tmp_path, flags):
     out = tmp_path / "figures.json"
     sizes = ["--t-max", 5, "--seconds", 2, "--rounds", 1]
-    ended = program.run("benchmark", *program.TINY, *flags, *sizes, "--json", out)
+    shorter = "from ga3c.experiments import benchmark; benchmark.SETTLING_SECONDS, benchmark.STATION_SECONDS = 2, 1.0"
+    ended = program.run("benchmark", *program.TINY, *flags, *sizes, "--json", out, code=shorter)
     assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == ""
     figures = json.loads(out.read_text())
     assert not flags or figures["policy_lag_updates"]["maximum"] == 0  # in lockstep
-    for name in ("pps", "tps", "bound_pps", "efficiency", "emulate_core_ms", "predict_core_ms", "train_core_ms"):
+    stations = [f"{name}_core_ms" for name in ("emulate", "predict", "train", "queue", *["replay"] * (flags is DQN))]
+    assert set(stations) == {name for name in figures if name.endswith("_core_ms")} - {
+        "agents_core_ms",
+        "server_core_ms",
+    }
+    assert ("alone: replay memory" in ended.stdout) == (flags is DQN)
+    for name in ("pps", "tps", "bound_pps", "efficiency", *stations):
         values = figures[name]
         assert 0 < values["minimum"] <= values["median"] <= values["maximum"] < np.inf, name
     for line in ("PPS", "efficiency", "An agent waits", "An update takes"):
@@ -131,6 +193,6 @@ def test_bad_input(flags, words):
 
 
 def test_what_it_measures_begins_with_the_first_update():
-    rows = {"tps": np.array([0.0, 0.0, 5.0, 0.0, 6.0])}  # a stall later on counts
+    rows = {"updates_per_second": np.array([0.0, 0.0, 5.0, 0.0, 6.0])}  # a stall later on counts
     assert since_first_update(rows).tolist() == [2, 3, 4]
     assert len(since_first_update({})) == 0

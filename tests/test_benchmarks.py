@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.run import Settings
@@ -36,11 +37,15 @@ def test_table():
 
 
 def test_the_first_and_the_last_row_of_a_log_are_no_windows():
-    rows = [{"pps": str(n)} for n in range(5)]
+    rows = [{"pps": str(n), "updates_per_second": "1"} for n in range(5)]
     assert compare.whole_windows(rows, 3) == rows[1:4]
     assert compare.whole_windows(rows, 2) == rows[1:3]
     with pytest.raises(ConfigError, match="after 3 of 4 windows"):
         compare.whole_windows(rows, 4)
+    filling = {"pps": "900", "updates_per_second": "0"}  # a replay memory, before the first update
+    assert compare.whole_windows([filling, filling, *rows], 3) == rows[1:4]
+    with pytest.raises(ConfigError, match="after 0 of 1 windows"):
+        compare.whole_windows([filling] * 9, 1)
 
 
 BAD = [
@@ -51,6 +56,7 @@ BAD = [
     (["--against", "ppo"], "--against ppo: with --algorithm a3c there are plain-sync-a2c,"),
     (["--algorithm", "ppo", "--against", "sb3-a2c"], "with --algorithm ppo there are sb3-ppo,"),
     (["--algorithm", "ppo", "--python", "false"], "sb3.py in /"),
+    (["--algorithm", "dqn", "--against", "sb3-ppo"], "with --algorithm dqn there are sb3-dqn."),
     (["--agents", "3"], "unrecognized arguments: --agents 3"),
     (["--python", "/nowhere"], "tests/benchmarks/run.sh"),
     (["--json", "/nowhere/file"], "Cannot write /nowhere/file"),
@@ -73,6 +79,28 @@ def test_bad_input_is_one_line_and_status_2(arguments, says, capfd, monkeypatch)
 def stand_in(python: Path, script: str) -> None:
     python.write_text(f"#!/bin/sh\n{script}\n")
     python.chmod(0o755)
+
+
+def test_dqn_is_given_the_same_work_on_both_sides(tmp_path):
+    settings, _ = parse_settings(["--game", "Pong", *compare.SAME_WORK["dqn"]])
+    replay, learning = settings.replay, settings.learning
+    assert (learning.exploration_start, learning.exploration_end, learning.learning_rate) == (0.1, 0.1, 2.5e-4)
+    figures = '{"steps_per_second": [10.0], "parameters": 9}'
+    stand_in(tmp_path / "python", f"echo \"$@\" >>'{tmp_path}/started'\necho '{figures}'")
+    options = compare.parse(["--algorithm", "dqn", "--python", str(tmp_path / "python")])
+    for script, games, more in compare.OTHERS["dqn"]["sb3-dqn"]:
+        assert compare.measure_other(script, games, more, options).median == 10
+    one, eight = (tmp_path / "started").read_text().splitlines()
+    assert "sb3.py --game pong --games 1 --seconds" in one
+    assert "--games 8 --seconds" in eight
+    source = (compare.HERE / "sb3.py").read_text()
+    for same in (
+        f'"batch_size": {replay.batch}, "buffer_size": {replay.replay_transitions:_},',
+        f'"learning_starts": {replay.replay_minimum_transitions:_},',
+        f'"target_update_interval": {replay.target_updates * replay.steps_per_update:_}',
+        f"STEPS_PER_UPDATE = {replay.steps_per_update} ",
+    ):
+        assert same in source
 
 
 def test_terminated_it_ends_what_it_had_started(tmp_path):

@@ -402,3 +402,18 @@ def test_seeds_may_be_as_large_as_they_get(game):
     games = environments.make(EnvironmentSettings(game=game), 3, seed=2**31 - 2)
     assert len(games.reset()) == 3
     games.close()
+
+
+def test_a_share_of_the_actions_of_an_evaluation_is_random():
+    """In games of 20 steps with 4 actions each, of which the policy knows the right one."""
+
+    def policy(observations):
+        return observations.argmax(axis=1), observations, observations.max(axis=1)
+
+    settings = EnvironmentSettings(game="tests.tiny_environment:Match-v0")
+    for greedy in (False, True):
+        for exploration in (0.0, 0.4, 1.0):
+            scores, _ = play_games(policy, settings, 100, 1, greedy, 50, exploration)
+            right = 1 - 0.75 * exploration
+            assert abs(np.mean(scores) / 20 - right) <= 4 * np.sqrt(right * (1 - right) / 2000)
+    assert scores == play_games(policy, settings, 100, 1, greedy, 50, exploration)[0]

@@ -7,10 +7,14 @@ import resource
 import subprocess
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from ga3c import machine
 from ga3c.errors import ConfigError
+from ga3c.replay.priorities import Priorities
+from ga3c.replay.replay import Replay
+from ga3c.rollout import EnvironmentSpec, discrete
 from tests import program
 
 
@@ -51,6 +55,39 @@ def test_what_to_do_where_fewer_agents_would_not_help(monkeypatch):
     machine_with(monkeypatch, files=64)
     with pytest.raises(ConfigError, match=r"for 0 agents.*: raise the limit: ulimit -n 4096"):
         machine.check_agents_fit(1, 7_000_000, 16)
+
+
+@pytest.mark.parametrize("prioritised", [False, True])
+def test_a_replay_that_does_not_fit_is_said_with_the_size_that_would(monkeypatch, prioritised):
+    """All that it takes is counted: a ring that is full takes no more than that, and hardly less."""
+    spec, agents_bytes = EnvironmentSpec("x", (84, 84, 4), "uint8", discrete(6), 4, 4), 50_000_000
+
+    def bytes_of(transitions: int) -> int:
+        return Replay.bytes_of(spec, 2, 8, transitions, 3, prioritised, reserved_rows=10)
+
+    replay = Replay(spec, 2, 8, 5000, 3, 0.9, Priorities(0.5, lambda: 0.5) if prioritised else None, 1, 10)
+    arrays = [one for part in (replay, replay._rows) for one in vars(part).values() if isinstance(one, np.ndarray)]
+    taken = sum(array.nbytes for array in arrays) + (replay._priorities._tree._nodes.nbytes if prioritised else 0)
+    assert taken - 1000 < bytes_of(5000) <= taken
+    machine_with(monkeypatch, memory=machine.SERVER_BYTES + agents_bytes + bytes_of(5000))
+    machine.check_replay_fits(5000, bytes_of, agents_bytes)
+    with pytest.raises(ConfigError) as said:
+        machine.check_replay_fits(1_000_000, bytes_of, agents_bytes)
+    assert re.match(r"A replay of 1,000,000 transitions takes 7\.\d GB, and this machine has 0\.0 GB", str(said.value))
+    most = int(re.search(r"use --replay-transitions (\d+)\.$", str(said.value))[1])
+    assert bytes_of(most) <= bytes_of(5000) < bytes_of(most + 1)
+    machine_with(monkeypatch, memory=machine.SERVER_BYTES)
+    with pytest.raises(ConfigError, match=r"has 0\.0 GB for it: close other programs"):
+        machine.check_replay_fits(1, bytes_of, agents_bytes)
+
+
+def test_a_run_whose_replay_does_not_fit_does_not_begin(tmp_path):
+    code = "from ga3c import machine\nmachine.memory_available = lambda: machine.SERVER_BYTES + 2_000_000_000"
+    flags = "--game", "Pong", "--algorithm", "dqn", "--agents", 2, "--run-dir", tmp_path / "run"
+    refused = program.run(*flags, code=code)
+    assert refused.returncode == 2
+    assert re.search(r"ga3c: A replay of 1,000,000 transitions .*: use --replay-transitions \d+\.\n$", refused.stderr)
+    assert not (tmp_path / "run").exists()
 
 
 def test_this_machine_is_asked(monkeypatch):

@@ -192,6 +192,34 @@ def test_training_on_the_tiny_environment_can_be_evaluated(tmp_path):
     assert ended.returncode == 0, ended.stderr
 
 
+def test_an_agent_of_action_values(tmp_path):
+    """It takes the best action in each way; DQN's protocol takes others now and then, in short games."""
+    run, file = tmp_path / "run", tmp_path / "result.json"
+    small = ["--replay-minimum-transitions", 200, "--replay-transitions", 1000, "--steps", 300]
+    ended = program.run("--preset", "rainbow", "--serial", "--game", "CartPole-v1", *small, "--run-dir", run)
+    assert ended.returncode == 0, ended.stderr
+    ended = program.run("evaluate", run, "--protocol", "dqn", "--episodes", 4, "--json", file)
+    assert ended.returncode == 0, ended.stderr
+    assert "5 % of actions at random" in ended.stdout
+    assert re.search(r"^  actions +best$", ended.stdout, re.MULTILINE)
+    outcome = json.loads(file.read_text())
+    assert outcome["exploration"] == 0.05
+    assert outcome["ways"]["sampled"] == outcome["ways"]["greedy"]
+    ended = program.run("play", run, "--record", tmp_path / "film.mp4")
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_action_values_are_shown_between_the_least_and_the_best():
+    def policy(observations):
+        return np.array([0, 1]), np.array([[3.0, 1.0], [2.0, 2.0]], np.float32), np.array([3.0, 2.0])
+
+    stage = Stage(EnvironmentSettings(game="CartPole-v1"), 2, 1)
+    moment = next(moments(stage, policy, False, lambda: None, has_action_values=True))
+    stage.close()
+    assert moment.shares_of == "action values"
+    np.testing.assert_array_equal(moment.shares, [[1, 0], [0, 0]])
+
+
 # Pictures of the game that the agent plays, without a display between.
 PLAYED = """
 import sys

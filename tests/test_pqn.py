@@ -44,6 +44,24 @@ def test_exploration_falls_in_a_straight_line():
     np.testing.assert_allclose([algorithm.exploration(steps) for steps in (0, 50, 100, 10**9)], [0.9, 0.5, 0.1, 0.1])
 
 
+def test_each_game_explores_as_much_as_its_number_says():
+    """Horgan et al. 2018, section 4.1, with eps 0.4 and alpha 7: of a model, in the graph."""
+    settings = LearningSettings(algorithm="pqn", exploration="per-game")
+    algorithm = algorithms.make(Settings(learning=settings))
+    expected = [0.4 ** (1 + 7 * i / 3) for i in range(4)]
+    np.testing.assert_allclose(algorithm.exploration(10**6, 4), expected, rtol=1e-5)
+    np.testing.assert_allclose(algorithm.exploration(0, 1), [0.4])
+    player = Model(VECTOR, settings, algorithm, 1, xla=False, games=4)
+    player.warm_up([], 1)
+    states, games = np.ones((40_000, *VECTOR.observation_shape), np.float32), np.arange(40_000, dtype=np.int32) % 5
+    actions = player.predict(states, games)[0]["action"]
+    (best,) = set(player.policy(states)[0])  # which does not explore
+    count = VECTOR.actions.count
+    for game in range(5):  # the fifth is a first one again
+        share = np.mean(actions[games == game] != best) * count / (count - 1)
+        assert abs(share - expected[game % 4]) < 0.04
+
+
 def test_an_update_goes_down_half_the_square_of_the_distance_to_q_lambda():
     """With one epoch of one minibatch: the gradient against finite differences of the loss, targets held."""
     fields, weights = batch(), WEIGHTS[:, :ACTIONS]

@@ -19,22 +19,24 @@ DTYPE = rollout_dtype(EnvironmentSpec("Test", (1,), "float32", discrete(100), 1)
 class Echo:
     """The action is the observation, the value twice that; the version counts the calls."""
 
-    def __init__(self):
-        self.sizes = []
+    def __init__(self, per_game=False):
+        self.sizes, self.states, self.games, self.per_game = [], [], [], per_game
 
-    def predict(self, observations):
+    def predict(self, observations, *games):
         self.sizes.append(len(observations))
+        self.games += [numbers.copy() for numbers in games]
         asked = observations[:, 0].copy()
+        self.states.append(asked)
         fields = {"action": asked.astype(np.int32), "log_probability": -asked, "value": 2 * asked}
         return fields, len(self.sizes)
 
 
-def answered(asked, max_requests=10, sizes=()):
+def answered(asked, max_requests=10, sizes=(), per_game=False):
     """Lets a predictor answer `asked`, (slot, row) of as many agents, all at once. Returns rows, model and stats.
 
     Game g of agent n shows 10 n + g.
     """
-    queue, stats, model = PredictionQueue(), Stats(Totals()), Echo()
+    queue, stats, model = PredictionQueue(), Stats(Totals()), Echo(per_game)
     memories = [AgentMemory(DTYPE, SLOTS) for _ in asked]
     clients = [queue.connect(memory)[1] for memory in memories]
     for number, (memory, client, (slot, row)) in enumerate(zip(memories, clients, asked, strict=True)):
@@ -80,3 +82,25 @@ def test_it_counts_states_not_padding():
     assert timings.requests == 3
     assert timings.request_queue > 0
     assert timings.request_model > 0
+
+
+@pytest.mark.parametrize("sizes", [(), (16,)])
+def test_a_model_is_told_which_game_a_state_is_of_if_it_asks(sizes):
+    """Game g of agent n shows 10 n + g."""
+    _, model, _ = answered([(0, 0), (1, 2), (0, 1)], max_requests=2, sizes=sizes, per_game=True)
+    assert [len(games) for games in model.games] == model.sizes
+    told = []
+    for games, states in zip(model.games, model.states, strict=True):
+        told += [game for game, state in zip(games, states, strict=True) if game == state // 10 * ENVS + state % 10]
+    assert set(told) == set(range(3 * ENVS))
+    assert answered([(0, 0)])[1].games == []
+
+
+def test_an_agent_has_the_place_of_the_one_that_it_replaces():
+    queue = PredictionQueue()
+    agents = [queue.connect(AgentMemory(DTYPE, SLOTS), number)[0] for number in range(3)]
+    assert [agent.place for agent in agents] == [0, 1, 2]
+    for replaced, number in ((1, 3), (0, 4)):
+        queue.disconnect(agents[replaced])
+        assert queue.connect(AgentMemory(DTYPE, SLOTS), number)[0].place == replaced
+    assert queue.connect(AgentMemory(DTYPE, SLOTS), 5)[0].place == 3

@@ -16,6 +16,9 @@ MACHADO = with_presets(Settings(), None, "machado").environment
 def test_the_names():
     assert protocols.fingerprint(PAPER).startswith("paper-")
     assert protocols.fingerprint(MACHADO).startswith("machado-")
+    dqn = protocols.under(MACHADO, "dqn")
+    assert dqn == replace(PAPER, episode_cap_frames=5 * 60 * 60, life_loss_terminates=False)
+    assert protocols.fingerprint(dqn).startswith("dqn-")
     assert protocols.fingerprint(replace(PAPER, sticky_action_probability=0.1)).startswith("own-")
 
 

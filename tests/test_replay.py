@@ -85,6 +85,16 @@ def from_list(game: list[Step], at: int, n_steps: int) -> tuple:
     return total, factor, game[at].state
 
 
+def restarted(replay: Replay, again: Replay) -> Replay:
+    """`again`, with what the other one holds."""
+    parts = iter([part.copy() for part in replay.parts()])
+    again.restore(lambda array: np.copyto(array, next(parts)), lambda: None)
+    assert next(parts, None) is None
+    assert sorted(again.places()) == sorted(replay.places())
+    assert again.size == replay.size
+    return again
+
+
 @settings(max_examples=100, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -98,13 +108,20 @@ def from_list(game: list[Step], at: int, n_steps: int) -> tuple:
 def test_what_is_drawn_was_played_and_nothing_is_missing(seed, stack, n_steps, envs, groups, room, alpha):
     random = np.random.default_rng(seed)
     players = [Player(random, stack, envs) for _ in range(groups)]
-    priorities = Priorities(alpha, lambda: 0.5) if alpha else None
-    replay = Replay(players[0].spec, groups, envs, room, n_steps, DISCOUNT, priorities, seed)
-    played = 0
+
+    def empty() -> Replay:
+        priorities = Priorities(alpha, lambda: 0.5) if alpha else None
+        return Replay(players[0].spec, groups, envs, room, n_steps, DISCOUNT, priorities, seed)
+
+    replay, played = empty(), 0
     for group, player in enumerate(players):
         replay.begin(group, player.begin())
     for _ in range(int(random.integers(1, 60))):
         group = int(random.integers(groups))
+        if random.random() < 0.03:  # the run ends, and goes on with what was kept of the replay
+            replay, played = restarted(replay, empty()), 0
+            for other, player in enumerate(players):
+                replay.begin(other, player.begin())
         if random.random() < 0.1:
             replay.begin(group, players[group].begin())
         record, length = players[group].rollout()

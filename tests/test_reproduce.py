@@ -11,11 +11,13 @@ from PIL import Image, ImageColor
 from ga3c.commands import reproduce
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
-from ga3c.experiments.runs import directory_of
+from ga3c.experiments.runs import RunFailed, directory_of
 from ga3c.experiments.throughput import SpeedRun
-from ga3c.papers import Options, accelerated
+from ga3c.papers import Options, accelerated, fast_dqn, replayed
 from ga3c.papers.accelerated import fig2 as accelerated_fig2
-from ga3c.papers.accelerated import sampling, table1
+from ga3c.papers.accelerated import fig4 as accelerated_fig4
+from ga3c.papers.accelerated import sampling, table1, table3
+from ga3c.papers.fast_dqn import table1 as fast_dqn_table1
 from ga3c.papers.ga3c import fig2, fig3, fig4, table2
 from ga3c.settings.learning import Network
 from ga3c.settings.presets import with_presets
@@ -86,7 +88,7 @@ def test_train_takes_every_run(scale, tmp_path):
 
 def test_the_networks_exist():
     assert set(fig3.NETWORKS) == set(table2.NETWORKS) == set(get_args(Network)) - {
-        "auto", "mlp", "separate-mlp", "pqn", "pqn-mlp",
+        "auto", "mlp", "separate-mlp", "pqn", "pqn-mlp", "dqn", "dqn-mlp",
     }  # fmt: skip
 
 
@@ -261,6 +263,8 @@ def test_table_1_is_beside_the_papers(tmp_path):
         (["table1", "--cores", "1", "2"], "--cores takes one value"),
         (["fig3", "--games", "12"], "powers of 2"),
         (["fig3", "--games", "0"], "--games 0 is out of range"),
+        (["fig4", "--batches", "0"], "--batches 0 is out of range"),
+        (["table3", "--game", "Pong", "Boxing"], "--game takes one value"),
         (["table2"], "'table2'"),
     ],
 )
@@ -268,6 +272,106 @@ def test_what_an_accelerated_figure_refuses(words, said):
     with pytest.raises(ConfigError, match=said) as refused:
         reproduce.run(["accelerated", *words])
     assert "\n" not in str(refused.value)
+
+
+# Q-learning
+
+
+def settings_of(run, directory):
+    words = run.command(directory)
+    return parse_settings(words[words.index("train") + 1 :])[0]
+
+
+@pytest.mark.parametrize("scale", ["cpu", "full"])
+def test_the_14_variants_of_fast_dqn(scale, tmp_path):
+    cells = fast_dqn_table1.plan(fast_dqn.Options(scale))
+    assert len(cells) == 14
+    assert len({run.name for trials in cells.values() for run in trials}) == 14 * (5 if scale == "full" else 1)
+    usual = with_presets(Settings(), "dqn", None).replay
+    for (name, games), trials in cells.items():
+        settings = settings_of(trials[-1], tmp_path)
+        schedule, learning, replay = settings.schedule, settings.learning, settings.replay
+        assert (schedule.agents, schedule.envs_per_agent, schedule.controller) == (games, 1, "off")
+        assert (schedule.sampling == "synchronised") == (name in ("synchronised", "both"))
+        assert replay.concurrent_training == (name in ("concurrent", "both"))
+        assert (learning.algorithm, learning.exploration_start, learning.exploration_end) == ("dqn", 0.1, 0.1)
+        assert (learning.seed, settings.run.plot_seconds) == (len(trials), 0)
+        assert (replay.batch, replay.steps_per_update) == (32, 4)
+        assert (replace(replay, concurrent_training=False) == usual) == (scale == "full")
+
+
+def test_fast_dqns_table_is_beside_the_papers(tmp_path):
+    options = fast_dqn.Options(games=(8, 3), seeds=2)
+    speed = {"standard": 10, "concurrent": 20, "synchronised": 15, "both": 40}  # with one game, TPS
+    for (name, games), trials in fast_dqn_table1.plan(options).items():
+        for run, factor in zip(trials, (1.25, 1), strict=True):
+            make_run(run, tmp_path, tps=speed[name] * games * factor)
+    words = fast_dqn_table1.reproduce(options, tmp_path)
+    # 62.5 and 50 steps/s are 222.22 and 277.78 hours
+    assert "| 1 | standard | 56 | 250.00 ± 39.28 | 1.00 | 25.08 | 1.00 |" in words
+    assert "| 8 | both | 1,800 | 7.81 ± 1.23 | 32.00 | 9.02 | 2.78 |" in words
+    assert "| 3 | concurrent | 338 | 41.67 ± 6.55 | 6.00 | - | - |" in words
+    assert "The fastest is both with 8 games: 32.00 times standard DQN with one game (paper: 2.78;" in words
+    rows = program.rows(tmp_path / "table1.csv")
+    assert len(rows) == 2 * (2 + 2 * 4)
+    assert [rows[0][name] for name in ("variant", "games", "seed", "hours", "speed_up", "paper_speed_up")] == [
+        "standard", "1", "1", "222.222", "1.0000", "1.0000",
+    ]  # fmt: skip
+    assert colours(tmp_path / "table1.png") == {0, 1, 2, 3}
+
+
+def test_the_speed_is_without_the_filling_of_the_memory_and_where_a_block_is_cut(tmp_path):
+    """Blocks of 100 steps in 10 seconds, all played in the first 2 of them."""
+    run = fast_dqn_table1.plan(fast_dqn.Options(seconds=100.0))["both", 8][0]
+    make_run(run, tmp_path, rows=100)
+    file = directory_of(run, tmp_path) / "throughput.csv"
+    rows = program.rows(file)
+    for second, row in enumerate(rows, start=1):
+        filled = second > 33
+        row["steps"] = 100 * (second // 10 + min(1, second % 10 / 2)) + 15_000 if filled else 450 * second
+        row["updates_per_second"] = 2.5 if filled else 0
+    rows[-1]["steps"] = 1e6  # of the stop
+    with file.open("w", newline="") as opened:
+        writer = csv.DictWriter(opened, rows[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    assert replayed.steps_per_second(run, tmp_path) == pytest.approx(10, rel=0.05)
+
+
+def test_what_learned_too_late_is_not_measured(tmp_path):
+    run = fast_dqn_table1.plan(fast_dqn.Options())["standard", 1][0]
+    make_run(run, tmp_path, updates_per_second=0.0)
+    with pytest.raises(RunFailed, match="learned too late"):
+        replayed.steps_per_second(run, tmp_path)
+
+
+@pytest.mark.parametrize("scale", ["cpu", "full"])
+def test_figure_4_of_accelerated_methods_is_of_batches(scale, tmp_path):
+    runs = accelerated_fig4.plan(accelerated.Options(scale))
+    assert list(runs) == ["dqn", "c51"]
+    for algorithm, group in runs.items():
+        assert {run.setting for run in group} >= {f"{algorithm}-32", f"{algorithm}-512"}
+        for run in group:
+            settings, batch = settings_of(run, tmp_path), int(run.setting.rpartition("-")[2])
+            schedule, replay = settings.schedule, settings.replay
+            assert (settings.learning.algorithm, replay.batch) == (algorithm, batch)
+            assert replay.steps_per_update == batch // 8  # each transition is learned from 8 times
+            assert schedule.agents * schedule.envs_per_agent == max(8, replay.steps_per_update)
+    (run,) = accelerated_fig4.plan(accelerated.Options(batches=(64,), seconds=60.0))["dqn"]
+    assert (run.setting, run.seconds, run.steps) == ("dqn-64", 60.0, 0)
+
+
+def test_table_3_of_accelerated_methods(tmp_path):
+    options = accelerated.Options()
+    for run in table3.plan(options):
+        make_run(run, tmp_path, tps=100.0)
+        settings = settings_of(run, tmp_path)
+        assert (settings.learning.preset, settings.replay.batch) == (run.preset, run.batch)
+        assert settings.schedule.agents * settings.schedule.envs_per_agent == run.batch // 8
+    words = table3.reproduce(options, tmp_path)
+    assert "| dqn-512 | 500 | 27.8 | 8.3 | 4.8 | 3.1 | 2.6 |" in words
+    assert "| c51-2048 | 500 | 27.8 | 10.7 | 6.0 | 2.8 | 1.8 |" in words
+    assert [row["paper_hours_1_gpus"] for row in program.rows(tmp_path / "table3.csv")] == ["8.3", "14.1", "10.7"]
 
 
 # The real thing

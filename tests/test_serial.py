@@ -12,6 +12,7 @@ from ga3c import environments
 from ga3c.records import checkpoint, progress
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
+from ga3c.settings.replay import ReplaySettings
 from ga3c.settings.run import RunSettings, Settings
 from ga3c.settings.schedule import ScheduleSettings
 from tests import program
@@ -47,7 +48,11 @@ def test_it_has_no_agents_trains_on_every_step_and_goes_on(tmp_path):
     row = program.rows(run / "throughput.csv")[-1]
     assert int(row["steps"]) == int(row["trained_steps"])
     assert {float(row["max_policy_lag_updates"]) for row in program.rows(run / "throughput.csv")} <= {0.0, 1.0}
-    before = int(weights_of(run)["version"])
+    before, settings = int(weights_of(run)["version"]), (run / "config.json").read_text()
+    refused = program.run("--resume", run, "--algorithm", "dqn")
+    assert refused.returncode == 2
+    assert "does not fit the network 'dqn-mlp' of this game: give --algorithm" in refused.stderr
+    assert (run / "config.json").read_text() == settings
     ended = program.run("--resume", run, "--steps", int(row["steps"]) + 2_000)
     assert ended.returncode == 0, ended.stderr
     assert int(weights_of(run)["version"]) > before
@@ -59,12 +64,12 @@ def device(monkeypatch):
     monkeypatch.setattr("ga3c.systems.model_of.set_up_device", lambda device, threads: "cpu")
 
 
-def played(steps=600, seed=7, begun=None, stop_at=None, start_steps_limit=20):
-    """A2C in a `Serial` that has ended: at so many steps, or stopped once it has made `stop_at`."""
+def played(steps=600, seed=7, begun=None, stop_at=None, start_steps_limit=20, algorithm="a2c", replay=None, **learning):
+    """A `Serial` that has ended: at so many steps, or stopped once it has made `stop_at`."""
     schedule = ScheduleSettings(serial=True, agents=2, envs_per_agent=4)
-    learning = LearningSettings(algorithm="a2c", seed=seed, t_max=5, minimum_batch_steps=80)
+    learning = LearningSettings(algorithm=algorithm, seed=seed, **({"t_max": 5, "minimum_batch_steps": 80} | learning))
     game = EnvironmentSettings(game="tests.tiny_environment:Match-v0", start_steps_limit=start_steps_limit)
-    settings = Settings(environment=game, schedule=schedule, learning=learning, run=RunSettings(steps=steps))
+    settings = Settings(game, schedule, learning, replay or ReplaySettings(), RunSettings(steps=steps))
     begun = begun or progress.beginning(settings)
     system = Serial(settings, environments.make(game, 1, 0).spec, begun, lambda _: None, lambda _: None)
     system.start(None)
@@ -98,3 +103,37 @@ def test_it_stops_when_it_is_told_to_and_goes_on_to_the_steps_of_the_whole_run()
     system = played(begun=begun)
     assert 600 <= system.stats.totals().steps < 600 + 8
     assert system.next_agent == 5
+
+
+SMALL = ReplaySettings(replay_transitions=300, replay_minimum_transitions=200, batch=16, target_updates=20)
+DQN = {"algorithm": "dqn", "t_max": 1, "minimum_batch_steps": 8, "exploration_decay_steps": 400}
+RAINBOW = replace(SMALL, n_steps=3, double_q=True, dueling=True, priority_alpha=0.5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "replay"),
+    [(DQN, SMALL), (DQN | {"algorithm": "c51"}, replace(RAINBOW, concurrent_training=True))],
+    ids=["dqn", "rainbow in blocks"],
+)
+def test_a_replay_is_learned_from_in_the_same_thread(settings, replay):
+    first, second = (played(**settings, replay=replay) for _ in range(2))
+    state, other = first.model.state(), second.model.state()
+    assert all(np.array_equal(array, other[name]) for name, array in state.items())
+    totals = first.stats.totals()
+    assert 600 <= totals.steps == totals.made_steps == totals.trained_steps < 600 + 8
+    assert totals.lag_sum == 0
+    if replay.concurrent_training:
+        # 600 steps are 79 rows with the restarts in them: 7 blocks of 10, and no update before the replay has 200.
+        assert totals.updates == (7 - 3) * replay.target_updates
+        assert all(np.array_equal(state[f"target/{i}"], state[f"network/{i}"]) for i in range(4))
+    else:
+        assert totals.updates == (totals.steps - replay.replay_minimum_transitions) // replay.steps_per_update + 1
+        assert not np.array_equal(state["target/0"], state["network/0"])
+
+
+def test_a_block_that_is_stopped_leaves_updates_out():
+    """And ends at once, however many there are."""
+    replay = replace(SMALL, concurrent_training=True, target_updates=10**6, steps_per_update=1)
+    system = played(steps=None, stop_at=250, **DQN, replay=replay)
+    totals = system.stats.totals()
+    assert totals.made_steps == totals.trained_steps == totals.steps

@@ -95,8 +95,8 @@ class A3C:
         """What goes into the rows that asked: `softmax.act` says it."""
         return self._policy.act(outputs, seed, explore)
 
-    def exploration(self, steps: int) -> float:
-        """How much `act` is to explore after so many steps of play: nothing beyond what the policy does."""
+    def exploration(self, steps: int, games: int = 0) -> float:
+        """How much `act` is to explore after so many steps of play, or [games] of each: nothing beyond the policy."""
         return 0.0
 
     def initial_state(self, weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:

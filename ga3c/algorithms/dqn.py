@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import tensorflow as tf
 
 from ga3c.algorithms import adam, exploration, q_learning, rmsprop, schedules
@@ -26,9 +27,9 @@ class DQN:
         self._settings, self._replay, self._run_steps = settings, replay, run_steps
         self.network_options = {"dueling": replay.dueling, "support": None}
 
-    def exploration(self, steps: int) -> float:
-        """Epsilon after so many steps of play."""
-        return exploration.epsilon(steps, self._settings)
+    def exploration(self, steps: int, games: int = 0) -> float | np.ndarray:
+        """Epsilon after so many steps of play, as `exploration.epsilon`."""
+        return exploration.epsilon(steps, self._settings, games)
 
     def learning_rate(self, steps: int) -> float:
         """After so many steps of play."""

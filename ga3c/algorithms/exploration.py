@@ -1,13 +1,17 @@
 """Epsilon-greedy: the best action, or now and then any."""
 
+import numpy as np
 import tensorflow as tf
 
 from ga3c.algorithms import schedules
 from ga3c.settings.learning import LearningSettings
 
 
-def epsilon(steps: int, settings: LearningSettings) -> float:
-    """After so many steps of play."""
+def epsilon(steps: int, settings: LearningSettings, games: int) -> float | np.ndarray:
+    """After so many steps of play: of all games; or float32 [games], of each (Horgan et al. 2018, section 4.1)."""
+    if games and settings.exploration == "per-game":
+        place = np.linspace(0.0, 1.0, games, dtype=np.float32)
+        return settings.exploration_base ** (1.0 + settings.exploration_exponent * place)
     return schedules.linear(
         steps, settings.exploration_start, settings.exploration_end, settings.exploration_decay_steps
     )
@@ -17,6 +21,7 @@ def act(outputs: tuple[tf.Tensor, ...], seed: tf.Tensor, explore: tf.Tensor) -> 
     """The best action, or with probability `explore` any. Arguments and result as `softmax.act`.
 
     outputs: action values float32 [batch, actions], the largest of them [batch], and what else there is.
+    explore: float32, of the whole batch, or [batch].
     """
     q_values, best_values = outputs[:2]
     actions = q_values.shape[1]

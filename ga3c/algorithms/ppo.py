@@ -96,7 +96,7 @@ class PPO:
         """As `a3c.A3C.act`."""
         return self._policy.act(outputs, seed, explore)
 
-    def exploration(self, steps: int) -> float:
+    def exploration(self, steps: int, games: int = 0) -> float:
         """As `a3c.A3C.exploration`."""
         return 0.0
 

@@ -1,5 +1,6 @@
 """PQN: parallelised Q-learning without replay and without a target network (Gallici et al. 2024)."""
 
+import numpy as np
 import tensorflow as tf
 
 from ga3c.algorithms import exploration, masked, minibatches
@@ -15,9 +16,9 @@ class PQN(PPO):
 
     act = staticmethod(exploration.act)
 
-    def exploration(self, steps: int) -> float:
-        """Epsilon after so many steps of play."""
-        return exploration.epsilon(steps, self._settings)
+    def exploration(self, steps: int, games: int = 0) -> float | np.ndarray:
+        """Epsilon after so many steps of play, as `exploration.epsilon`."""
+        return exploration.epsilon(steps, self._settings, games)
 
     def update(self, apply, weights, state, learning_rate, batch):
         """As PPO's. The loss is half the mean of (R - Q(s, a))^2 over the valid steps."""

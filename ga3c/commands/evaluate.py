@@ -13,16 +13,20 @@ from ga3c.errors import ConfigError
 from ga3c.experiments import evaluation
 
 DESCRIPTION = """Plays whole games, each with its own seed, many at once, and prints their true scores: so many games
-with actions sampled from the policy, as the paper does, and so many with the most probable ones."""
+with actions sampled from the policy, as the paper does, and so many with the most probable ones. An agent of action
+values takes the best ones alone."""
 
 
 @dataclass(frozen=True)
 class EvaluateOptions(AgentOptions):
     episodes: int = 30
     """Games to play in each way (paper, table 3: 30)."""
-    protocol: Literal["paper", "machado"] | None = None
-    """The rules to play under: the paper's (no-op starts), or those of Machado et al. 2018 (sticky actions, all 18
-    actions). Default: those of the training."""
+    protocol: Literal["paper", "machado", "dqn"] | None = None
+    """The rules to play under: the paper's (no-op starts), those of Machado et al. 2018 (sticky actions, all 18
+    actions), or those of Mnih et al. 2015 (the paper's, 5 minutes for each game, and --exploration 0.05). Default:
+    those of the training."""
+    exploration: float | None = None
+    """Share of actions that are any action, however the agent plays. Default: 0; with --protocol dqn 0.05."""
     json: str | None = None
     """File to write the result into. Its main scores are those of sampled actions."""
     most_steps: int = 108_000
@@ -33,20 +37,27 @@ def run(arguments: list[str]) -> int:
     options = parse(EvaluateOptions, arguments, EvaluateOptions(), DESCRIPTION, "evaluate")
     if options.most_steps < 1:
         raise ConfigError(f"--most-steps {options.most_steps} is out of range: give a number of at least 1.")
+    exploration = options.exploration
+    if exploration is None:
+        exploration = evaluation.DQN_EXPLORATION if options.protocol == "dqn" else 0.0
+    if not 0 <= exploration <= 1:
+        raise ConfigError(f"--exploration {exploration:g} is out of range: give a number from 0 to 1.")
     if options.json:
         check_writable("--json", Path(options.json))
     agent = agent_options.load(options)
     settings = evaluation.settings_under(agent, options.protocol)
-    outcome = evaluation.result(agent, settings, options.episodes, options.seed, options.most_steps)
-    print(f"  {options.episodes} games in each way, protocol {outcome['fingerprint']}")
+    outcome = evaluation.result(agent, settings, options.episodes, options.seed, options.most_steps, exploration)
+    names = evaluation.ways_of(agent)
+    random = f", {100 * exploration:g} % of actions at random" if exploration else ""
+    print(f"  {options.episodes} games in each way, protocol {outcome['fingerprint']}{random}")
     trained_under = protocols.fingerprint(agent.settings.environment)
     if mix := protocols.mix([outcome["fingerprint"], trained_under]):
         print(f"  Trained and measured under {mix}")
-    ways = [_column(way) for way in outcome["ways"].values()]
-    print(f"  {'actions':20}" + "".join(f"{text:>22}" for text in ("sampled", "most probable")))
+    ways = [_column(outcome["ways"][way]) for way in names]
+    print(f"  {'actions':20}" + "".join(f"{text:>22}" for text in names.values()))
     for name in ways[0]:
         print(f"  {name:20}" + "".join(f"{way[name]:>22}" for way in ways))
-    if cut := sum(way["cut_off"] for way in outcome["ways"].values()):
+    if cut := sum(outcome["ways"][way]["cut_off"] for way in names):
         print(f"  {cut} games were cut off after {options.most_steps:,} steps (--most-steps)")
     if options.json:
         write_json(options.json, outcome)

@@ -7,6 +7,7 @@ from ga3c.commands import agent_options
 from ga3c.commands.agent_options import AgentOptions
 from ga3c.commands.command_line import RunArgument, check_writable, parse
 from ga3c.errors import ConfigError
+from ga3c.experiments.evaluation import ways_of
 from ga3c.experiments.export import export
 from ga3c.records import run_directory
 
@@ -43,7 +44,7 @@ def run(arguments: list[str]) -> int:
     if (out / "config.json").exists() and not options.replace:
         raise ConfigError(f"There is an agent in {out} already: name another directory with --out, or add --replace.")
     check_writable("--out", out, makes_directories=True)
-    print(f"Playing twice {options.episodes} games ...", flush=True)
+    print(f"Playing {len(ways_of(agent)) * options.episodes} games ...", flush=True)
     export(agent, directory, out, options.episodes, options.seed)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     print(f"In {out} ({size / 1e6:.1f} MB)")

@@ -27,7 +27,8 @@ class PlayOptions(AgentOptions):
     episodes: int | None = None
     """Games to play (in each place of a grid). Default: 1; with --live as many as somebody watches."""
     greedy: bool = False
-    """Take the most probable action instead of sampling from the policy."""
+    """Take the most probable action instead of sampling from the policy; an agent of action values always takes the
+    best."""
     record: str | None = None
     """Video file to write (.mp4 or .gif) instead of opening a window."""
     terminal: bool = False
@@ -39,7 +40,7 @@ class PlayOptions(AgentOptions):
     grid: int = 1
     """Games to play at once, in one picture."""
     overlay: bool = True
-    """Show score, action probabilities and the value beside the game."""
+    """Show score, action probabilities (or values) and the value beside the game."""
 
 
 def _check(options: PlayOptions) -> Path | None:

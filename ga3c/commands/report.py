@@ -39,9 +39,9 @@ class ReportOptions:
 
 def scores(agent: TrainedAgent, episodes: int, seed: int) -> list[dict]:
     """A row for each way to play."""
-    found = evaluation.evaluate(agent.model.policy, agent.settings.environment, episodes, seed)
+    found = evaluation.evaluate(agent, agent.settings.environment, episodes, seed)
     names = {"sampled": "sampling from the policy", "greedy": "greedy"}
-    return [found | value | {"way": names[way]} for way, value in found["ways"].items()]
+    return [found | found["ways"][way] | {"way": names[way]} for way in evaluation.ways_of(agent)]
 
 
 def run(arguments: list[str]) -> int:
@@ -51,7 +51,7 @@ def run(arguments: list[str]) -> int:
     check_writable("--out", out)
     asked = {name: getattr(options, name) for name in ("game", "trust", "episodes", "seed")}
     agent = agent_options.load(AgentOptions(run=str(directory), **asked))
-    print(f"Playing twice {options.episodes} games ...", flush=True)
+    print(f"Playing {len(evaluation.ways_of(agent)) * options.episodes} games ...", flush=True)
     rows = scores(agent, options.episodes, options.seed)
     with tempfile.TemporaryDirectory() as scratch:
         film_file, curves = Path(scratch) / "film.mp4", Path(scratch) / "curves.svg"

@@ -15,11 +15,12 @@ from ga3c.commands.command_line import parse
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.experiments.runs import RunFailed
-from ga3c.papers import CommonOptions, Options, accelerated
+from ga3c.papers import CommonOptions, Options, accelerated, fast_dqn
 from ga3c.records import run_directory
 
 GA3C = """Makes a figure or table of GA3C's paper again, from training runs of its own. A second start goes on.
-Of accelerated methods (Stooke and Abbeel 2018): ./run.sh reproduce accelerated --help.
+Of accelerated methods (Stooke and Abbeel 2018): ./run.sh reproduce accelerated --help. Of fast DQN (Daley and Amato
+2021): ./run.sh reproduce fast_dqn --help.
 
 fig2: what the controller does. fig3: TPS over agents, predictors, trainers. fig4: queues and batches in the runs of
 fig3. table2: PPS and utilisation over networks. fig5: TPS and learning. fig6: learning curves. fig7: minimum batches
@@ -28,7 +29,12 @@ ACCELERATED = """Makes a figure or table of accelerated methods (Stooke and Abbe
 second start goes on. Of GA3C's paper: ./run.sh reproduce --help.
 
 fig2: sampling speed over games per core and cores, with and without inference. table1: the same synchronised,
-alternating and asynchronous. fig3: learning of A2C, A3C, PPO and APPO over numbers of games."""
+alternating and asynchronous. fig3: learning of A2C, A3C, PPO and APPO over numbers of games. fig4: of DQN and C51 over
+batch sizes. table3: hours of DQN, C51 and Rainbow with large batches."""
+FAST_DQN = """Makes tables of fast DQN (Daley and Amato 2021) again, from runs of its own. A second start goes on. Of
+GA3C's paper: ./run.sh reproduce --help.
+
+table1: speed of DQN with concurrent training, synchronised execution, both and neither, over numbers of games."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +47,21 @@ class ReproduceGA3C(Options):
 
 @dataclass(frozen=True)
 class ReproduceAccelerated(accelerated.Options):
-    figure: Annotated[Literal["fig2", "table1", "fig3"], tyro.conf.Positional] = tyro.MISSING
+    figure: Annotated[Literal["fig2", "table1", "fig3", "fig4", "table3"], tyro.conf.Positional] = tyro.MISSING
     """What to make."""
 
 
-PAPERS = {"ga3c": (ReproduceGA3C, GA3C), "accelerated": (ReproduceAccelerated, ACCELERATED)}
+@dataclass(frozen=True)
+class ReproduceFastDQN(fast_dqn.Options):
+    figure: Annotated[Literal["table1"], tyro.conf.Positional] = tyro.MISSING
+    """What to make."""
+
+
+PAPERS = {
+    "ga3c": (ReproduceGA3C, GA3C),
+    "accelerated": (ReproduceAccelerated, ACCELERATED),
+    "fast_dqn": (ReproduceFastDQN, FAST_DQN),
+}
 
 
 def check(options: CommonOptions) -> None:
@@ -57,7 +73,7 @@ def check(options: CommonOptions) -> None:
     for name in ("seeds", "episodes"):
         if (value := getattr(options, name)) is not None and value < 1:
             raise ConfigError(f"--{name} {value} is out of range: give a number of at least 1.")
-    for name in ("agents", "predictors", "trainers", "cores", "games"):
+    for name in ("agents", "predictors", "trainers", "cores", "games", "batches"):
         if (smallest := min(getattr(options, name, ()), default=1)) < 1:
             raise ConfigError(f"--{name} {smallest} is out of range: give numbers of at least 1.")
 

@@ -112,9 +112,18 @@ def run(arguments: list[str]) -> int:
         own_games.note(settings.environment.game)
     resumed = run_dir is not None
     if resumed:
-        run_directory.go_on(run_dir, settings)
+        before = run_directory.go_on(run_dir, settings)
     else:
         run_dir = run_directory.create(settings)
+
+    def refuse() -> None:
+        """A start that fails changes nothing."""
+        console.flush()
+        if resumed:
+            run_directory.take_back(run_dir, before)
+        else:
+            run_directory.discard(run_dir)
+
     console.take_streams()
     console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, Disk(lambda _: None, run_dir)).append)
     console.say(f"Training {spec.name} in {place(run_dir)}  (Ctrl-C stops and saves)")
@@ -125,21 +134,11 @@ def run(arguments: list[str]) -> int:
     console.say("Loading TensorFlow.")
 
     from ga3c.server import Server
-    from ga3c.systems.ga3c import GA3C
-    from ga3c.systems.replayed import Replayed
-    from ga3c.systems.serial import Serial
-    from ga3c.systems.synchronous import Synchronous
-
-    system = GA3C if settings.schedule.sampling == "asynchronous" else Synchronous
-    system = Replayed if settings.learning.algorithm in ("dqn", "c51") else system
-    system = Serial if settings.schedule.serial else system
 
     try:
-        server = Server(system, settings, run_dir, spec, console)
+        server = Server(_system(settings), settings, run_dir, spec, console)
     except ConfigError:
-        console.flush()
-        if not resumed:
-            run_directory.discard(run_dir)
+        refuse()
         raise
     failed = False
     stops: list[tuple[int, float]] = []  # signal, when
@@ -171,9 +170,7 @@ def run(arguments: list[str]) -> int:
         failed = True
         console.say(f"ga3c: {failure}")
     except ConfigError:
-        console.flush()
-        if not resumed:
-            run_directory.discard(run_dir)
+        refuse()
         raise
     finally:
         if stops:
@@ -197,6 +194,25 @@ def run(arguments: list[str]) -> int:
             except OSError as error:
                 console.say(f"Cannot draw {place(run_dir / 'plot.png')}: {error.strerror}.")
     return 1 if failed else 128 + stops[0][0] if stops else 0
+
+
+def _system(settings: Settings):
+    """Which of `ga3c.systems` the settings want. Imported here alone: a replay needs Numba, which takes a second."""
+    if settings.schedule.serial:
+        from ga3c.systems.serial import Serial
+
+        return Serial
+    if settings.learning.algorithm in ("dqn", "c51"):
+        from ga3c.systems.replayed import Replayed
+
+        return Replayed
+    if settings.schedule.sampling != "asynchronous":
+        from ga3c.systems.synchronous import Synchronous
+
+        return Synchronous
+    from ga3c.systems.ga3c import GA3C
+
+    return GA3C
 
 
 def _score(mean: float) -> str:

@@ -32,3 +32,12 @@ class Graph:
             executor_type="SINGLE_THREADED_EXECUTOR",
         )
         return tf.nest.pack_sequence_as(self._function.structured_outputs, outputs)
+
+
+def sizes_to_compile(step: int, limit: int) -> list[int]:
+    """Sizes up to `limit`, multiples of `step`, each half as large again as the one before: few to compile, little to
+    pad."""
+    sizes = [step]
+    while sizes[-1] < limit:
+        sizes.append(min(sizes[-1] + max(step, sizes[-1] // 2 // step * step), limit))
+    return sizes

@@ -21,7 +21,8 @@ RULES = (
     "fire_reset",
     "episode_cap_frames",
 )
-NAMES = ("paper", "machado")
+NAMES = ("paper", "machado", "dqn")
+DQN_FRAMES = 18_000  # of a game: 5 minutes (Mnih et al. 2015, its evaluation)
 
 
 def rules(settings: EnvironmentSettings) -> dict:
@@ -31,9 +32,11 @@ def rules(settings: EnvironmentSettings) -> dict:
 
 
 def under(settings: EnvironmentSettings, protocol: str) -> EnvironmentSettings:
-    """The same game, seen in the same way, under the rules of a named protocol."""
+    """The same game, seen in the same way, under the rules of a named protocol; dqn: the paper's, in short games."""
     named = with_presets(Settings(), None, protocol).environment
-    return replace(settings, protocol=protocol, **{name: getattr(named, name) for name in RULES})
+    if protocol == "dqn":
+        named = replace(named, episode_cap_frames=DQN_FRAMES)
+    return replace(settings, protocol=named.protocol, **{name: getattr(named, name) for name in RULES})
 
 
 def fingerprint(settings: EnvironmentSettings) -> str:

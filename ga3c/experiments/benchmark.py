@@ -14,6 +14,7 @@ from ga3c import environments, networks
 from ga3c.errors import ConfigError
 from ga3c.experiments import station_costs
 from ga3c.experiments.runs import child_environment
+from ga3c.experiments.station_costs import Cost
 from ga3c.machine import usable_cores
 from ga3c.processes import agents_start
 from ga3c.records.disk import read_csv
@@ -21,11 +22,12 @@ from ga3c.records.progress import counts_of
 from ga3c.rollout import EnvironmentSpec, slots_needed
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
+from ga3c.settings.replay import ReplaySettings
 from ga3c.settings.run import Settings
 from ga3c.settings.saved import to_flags
 from ga3c.settings.schedule import ScheduleSettings
 
-GROUPS = ("environment", "schedule", "learning")
+GROUPS = ("environment", "schedule", "learning", "replay")
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class BenchmarkOptions:
     environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
     schedule: ScheduleSettings = field(default_factory=lambda: ScheduleSettings(controller="off"))
     learning: LearningSettings = field(default_factory=LearningSettings)
+    replay: ReplaySettings = field(default_factory=ReplaySettings)
     seconds: float = 20.0
     """Seconds that the whole program is measured in each round, in two halves, after their starts."""
     rounds: int = 3
@@ -73,13 +76,14 @@ def training_settings(options: BenchmarkOptions) -> Settings:
 
 
 def since_first_update(rows: dict[str, np.ndarray]) -> np.ndarray:
-    """Indices of the rows of throughput.csv from the one with the first update on: games take time to start."""
-    return np.flatnonzero(np.cumsum(rows.get("tps", ())))
+    """Indices of the rows of throughput.csv from the one with the first update on: games take time to start, and a
+    replay memory to fill."""
+    return np.flatnonzero(np.cumsum(rows.get("updates_per_second", ())))
 
 
 def measure_run(options: BenchmarkOptions) -> dict[str, float]:
     """The whole program, over the rows of its throughput.csv, one each second: means of what is counted in a second,
-    which may hold one update or two, and medians of the rest. Raises ConfigError."""
+    which may hold one update or two, and medians of the rest, where there is any. Raises ConfigError."""
     settings = training_settings(options)
     flags = to_flags(replace(settings, learning=replace(settings.learning, preset="default")), Settings())
     flags += ["--preset", "default"]  # the constants are those that the flags say
@@ -104,24 +108,31 @@ def measure_run(options: BenchmarkOptions) -> dict[str, float]:
     return {
         name: float((np.nanmean if name in RATES else np.nanmedian)(rows[column][settled]))
         for column, name in COLUMNS.items()
+        if not np.isnan(rows[column][settled]).all()
     }
 
 
 def measure_stations(
-    model, settings: Settings, spec: EnvironmentSpec, agents: int, turns: str, mean_batch: float
+    model, settings: Settings, spec: EnvironmentSpec, agents: int, turns: str, replays: bool, mean_batch: float
 ) -> dict:
     """Each station alone, for a few seconds: a `station_costs.Cost` by name."""
-    learning, envs = settings.learning, settings.schedule.envs_per_agent
+    learning, replay, envs = settings.learning, settings.replay, settings.schedule.envs_per_agent
     if turns == "serial":
         envs, agents = agents * envs, 1
     rollouts = slots_needed(learning.t_max, envs, learning.minimum_batch_steps) - 2
     if turns in ("synchronised", "alternating"):
         rollouts = agents
-    return {
+    costs = {
         "emulate": station_costs.emulate(settings.environment, learning.t_max, envs, STATION_SECONDS),
         "predict": station_costs.predict(model, spec, envs, mean_batch, STATION_SECONDS),
-        "train": station_costs.train(model, spec, learning.t_max, rollouts * envs, STATION_SECONDS),
         "queue": station_costs.queue(spec, learning.t_max, envs, rollouts + 2, STATION_SECONDS),
+    }
+    if not replays:
+        return costs | {"train": station_costs.train(model, spec, learning.t_max, rollouts * envs, STATION_SECONDS)}
+    sizes = replay.batch, replay.steps_per_update
+    return costs | {
+        "train": station_costs.train_transitions(model, spec, *sizes, STATION_SECONDS),
+        "replay": station_costs.replay(spec, settings, agents, STATION_SECONDS),
     }
 
 
@@ -133,10 +144,14 @@ def bound(costs: dict, on_gpu: bool, turns: str = "asynchronous") -> float:
     synchronised: first games and messages, on all cores; then the model, in the time that it takes alone.
     alternating: games and predictions as if asynchronous; then the update.
     serial: all in turn, on one core, without messages.
+
+    What a replay memory costs belongs to the update.
     """
     cores = usable_cores()
     games = (costs["emulate"].core_ms + costs["queue"].core_ms) / cores
     predict, train = costs["predict"], costs["train"]
+    if "replay" in costs:
+        train = Cost(*(update + replay for update, replay in zip(train, costs["replay"], strict=True)))
     if turns == "serial":
         return 1000 / (costs["emulate"].wall_ms + predict.wall_ms + train.wall_ms)
     if turns == "synchronised":
@@ -174,16 +189,17 @@ def measure(options: BenchmarkOptions) -> dict[str, dict[str, float]]:
         print(f"Round {number} of {options.rounds}: the whole program ...", end="", flush=True)
         first = measure_run(options)
         print(f" {first['pps']:.0f} steps/s, each station alone ...", end="", flush=True)
-        costs = measure_stations(model, settings, spec, agents, turns, first["prediction_batch"])
+        costs = measure_stations(model, settings, spec, agents, turns, algorithm.replays, first["prediction_batch"])
         second = measure_run(options)
         print(f" the whole program {second['pps']:.0f} steps/s,", end="", flush=True)
-        measured = {name: (first[name] + second[name]) / 2 for name in first}
+        measured = {name: (first[name] + second[name]) / 2 for name in first if name in second}
         measured |= {f"{name}_core_ms": cost.core_ms for name, cost in costs.items()}
         measured["bound_pps"] = bound(costs, on_gpu, turns)
         measured["efficiency"] = measured["pps"] / measured["bound_pps"]
         print(f" bound {measured['bound_pps']:.0f}", flush=True)
         rounds.append(measured)
-    return {name: summary([measured[name] for measured in rounds]) for name in rounds[0]}
+    known = [name for name in rounds[0] if all(name in measured for measured in rounds)]
+    return {name: summary([measured[name] for measured in rounds]) for name in known}
 
 
 def summary(values: list[float]) -> dict[str, float]:
@@ -202,14 +218,16 @@ def report(figures: dict[str, dict[str, float]]) -> str:
         "emulate_core_ms": ("alone: emulation", "core-ms a step", 3),
         "predict_core_ms": ("alone: prediction", "core-ms a step", 3),
         "train_core_ms": ("alone: training", "core-ms a step", 3),
+        "replay_core_ms": ("alone: replay memory", "core-ms a step", 3),
         "queue_core_ms": ("alone: queues", "core-ms a step", 3),
         "bound_pps": ("bound", "steps/s", 0),
         "efficiency": ("efficiency", "PPS / bound", 2),
     }
-    lines = [f"{'':18} {'lowest':>9} {'median':>9} {'highest':>9}"]
+    lines = [f"{'':20} {'lowest':>9} {'median':>9} {'highest':>9}"]
     for name, (label, unit, digits) in names.items():
-        cells = " ".join(f"{figures[name][kind]:9,.{digits}f}" for kind in ("minimum", "median", "maximum"))
-        lines.append(f"{label:18} {cells}  {unit}")
+        if name in figures:
+            cells = " ".join(f"{figures[name][kind]:9,.{digits}f}" for kind in ("minimum", "median", "maximum"))
+            lines.append(f"{label:20} {cells}  {unit}")
     return "\n".join([*lines, "", *latency(figures)])
 
 
@@ -217,6 +235,8 @@ def latency(figures: dict[str, dict[str, float]]) -> list[str]:
     """From request to answer, and of one update: what the model has of it. The paper's figures: section 5.1."""
     f = {name: figure["median"] for name, figure in figures.items()}
     needed = f["prediction_model_ms"] + f["prediction_queue_model_ms"]
+    # Not for one that goes into a replay memory.
+    waits = f"A rollout waits {f['training_queue_ms']:.1f} ms for its batch. " if "training_queue_ms" in f else ""
     return [
         f"An agent waits {f['prediction_ms']:.2f} ms for a prediction: queue {f['prediction_queue_ms']:.2f} "
         f"({f['prediction_queue_model_ms']:.2f} of it while the model answers others), assembly "
@@ -224,7 +244,7 @@ def latency(figures: dict[str, dict[str, float]]) -> list[str]:
         f"{f['prediction_reply_ms']:.2f}.",
         f"  The model and the wait for it: {100 * needed / f['prediction_ms']:.0f} % "
         "(paper: 108 ms, of which the model 10 %).",
-        f"A rollout waits {f['training_queue_ms']:.1f} ms for its batch. An update takes {f['update_ms']:.2f} ms: "
+        f"{waits}An update takes {f['update_ms']:.2f} ms: "
         f"assembly {f['update_assembly_ms']:.2f}, model {f['update_model_ms']:.2f}.",
         f"  The model: {100 * f['update_model_ms'] / f['update_ms']:.0f} % (paper: 11.1 ms, of which the model 41 %).",
     ]

@@ -18,36 +18,54 @@ from ga3c.settings.game import EnvironmentSettings
 AT_ONCE = 32
 MOST_STEPS = 108_000  # of a game that does not end
 WAYS = {"sampled": False, "greedy": True}  # actions sampled from the policy, or the most probable ones
+DQN_EXPLORATION = 0.05  # Mnih et al. 2015, its evaluation
 
 
 def play_games(
-    policy: Callable, settings: EnvironmentSettings, episodes: int, seed: int, greedy: bool, most_steps: int
+    policy: Callable,
+    settings: EnvironmentSettings,
+    episodes: int,
+    seed: int,
+    greedy: bool,
+    most_steps: int,
+    exploration: float = 0.0,
 ) -> tuple[list[float], int]:
     """True scores of `episodes` whole games, in the order of their seeds: seed, seed + 1, ...; and how many were cut.
 
-    `policy(observations)` gives what `Model.policy` does. A game that does not end is cut off after `most_steps`.
+    `policy(observations)` gives what `Model.policy` does; a share `exploration` of actions is any action. A game that
+    does not end is cut off after `most_steps`.
     """
     scores, cut_off = [], 0
     while len(scores) < episodes:
         count = min(AT_ONCE, episodes - len(scores))
-        played, cut = _play_at_once(policy, settings, count, seed + len(scores), greedy, most_steps)
+        played, cut = _play_at_once(policy, settings, count, seed + len(scores), greedy, most_steps, exploration)
         scores, cut_off = scores + played, cut_off + cut
     return scores, cut_off
 
 
 def _play_at_once(
-    policy: Callable, settings: EnvironmentSettings, count: int, seed: int, greedy: bool, most_steps: int
+    policy: Callable,
+    settings: EnvironmentSettings,
+    count: int,
+    seed: int,
+    greedy: bool,
+    most_steps: int,
+    exploration: float,
 ) -> tuple[list[float], int]:
     scores, playing = np.zeros(count), np.ones(count, np.bool_)
+    random = np.random.default_rng([seed, 1])  # with the seed alone it would be the first game's own
     with contextlib.closing(environments.make(settings, count, seed, threads=usable_cores())) as games:
         blame, kind = f"The game '{games.spec.name}' failed", games.spec.actions
         with blaming(blame):
             observations = games.reset()
         for _ in range(most_steps):
             sampled, policies, _ = policy(observations)
-            actions = kind.most_likely(policies) if greedy else sampled
+            actions = (kind.most_likely(policies) if greedy else sampled).astype(kind.dtype)
+            if exploration:
+                explore = random.random(count) < exploration
+                actions[explore] = kind.random(random, count)[explore]
             with blaming(blame):
-                observations, rewards, terminated, truncated, _ = games.step(actions.astype(kind.dtype))
+                observations, rewards, terminated, truncated, _ = games.step(actions)
             scores += rewards * playing
             playing &= ~(terminated | truncated)  # the games that go on for company do not count
             if not playing.any():
@@ -71,18 +89,33 @@ def summary(scores: list[float], settings: EnvironmentSettings) -> dict:
     }
 
 
+def ways_of(agent: TrainedAgent) -> dict[str, str]:
+    """In which it can play, and what to call them: an agent of action values knows but one."""
+    return {"greedy": "best"} if agent.has_action_values else {"sampled": "sampled", "greedy": "most probable"}
+
+
 def evaluate(
-    policy: Callable, settings: EnvironmentSettings, episodes: int, seed: int, most_steps: int = MOST_STEPS
+    agent: TrainedAgent,
+    settings: EnvironmentSettings,
+    episodes: int,
+    seed: int,
+    most_steps: int = MOST_STEPS,
+    exploration: float = 0.0,
 ) -> dict:
-    """Plays in both ways. The result says all that its scores depend on, but for the weights."""
+    """Plays in each way. The result says all that its scores depend on, but for the weights.
+
+    Of an agent of action values, `ways` says the same of both.
+    """
     ways = {}
-    for way, greedy in WAYS.items():
-        scores, cut_off = play_games(policy, settings, episodes, seed, greedy, most_steps)
+    for way in ways_of(agent):
+        scores, cut_off = play_games(agent.model.policy, settings, episodes, seed, WAYS[way], most_steps, exploration)
         ways[way] = summary(scores, settings) | {"cut_off": cut_off}
+    ways = {way: ways.get(way, ways["greedy"]) for way in WAYS}
     not_rules = ("game", "reward_clip", "reward_scaling_discount")
     rules = {name: value for name, value in vars(settings).items() if name not in not_rules}
     fingerprint = protocols.fingerprint(settings)
-    return {"episodes": episodes, "seed": seed, "protocol": rules, "fingerprint": fingerprint, "ways": ways}
+    found = {"episodes": episodes, "seed": seed, "exploration": exploration, "protocol": rules}
+    return found | {"fingerprint": fingerprint, "ways": ways}
 
 
 def settings_under(agent: TrainedAgent, protocol: str | None) -> EnvironmentSettings:
@@ -99,16 +132,21 @@ def settings_under(agent: TrainedAgent, protocol: str | None) -> EnvironmentSett
     if sizes[0] != sizes[1]:
         raise ConfigError(
             f"--protocol {protocol} has {sizes[1]} actions, and this agent was trained with {sizes[0]}: "
-            f"train one with --protocol {protocol}."
+            f"train one with --protocol {asked.protocol}."
         )
     return asked
 
 
 def result(
-    agent: TrainedAgent, settings: EnvironmentSettings, episodes: int, seed: int, most_steps: int = MOST_STEPS
+    agent: TrainedAgent,
+    settings: EnvironmentSettings,
+    episodes: int,
+    seed: int,
+    most_steps: int = MOST_STEPS,
+    exploration: float = 0.0,
 ) -> dict:
     """What --json writes: the scores of sampled actions at the top, and both ways under `ways`."""
-    found = evaluate(agent.model.policy, settings, episodes, seed, most_steps)
+    found = evaluate(agent, settings, episodes, seed, most_steps, exploration)
     return {
         "game": agent.game,
         **found["ways"]["sampled"],

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ga3c.errors import ConfigError
-from ga3c.experiments.evaluation import result
+from ga3c.experiments.evaluation import result, ways_of
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records import checkpoint, progress
 from ga3c.records.description import read
@@ -35,7 +35,7 @@ def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) 
     steps, _ = curves.thinned(*curves.of_run(run, curves.SCORE_OVER_STEPS))
     outcome = result(agent, settings.environment, episodes, seed)
     outcome |= {"checkpoint": agent.path.name, "minutes": minutes, "frames": frames}
-    weights = {name: array for name, array in arrays.items() if not name.startswith("optimizer/")}
+    weights = {name: array for name, array in arrays.items() if not name.startswith(("optimizer/", "target/"))}
     try:
         path = checkpoint.save(out / "checkpoints", agent.steps, weights, saved.to_meta(), keep=1)
         for replaced in {*checkpoint.saved(path.parent), path.with_name(checkpoint.BEST)} - {path}:
@@ -46,7 +46,7 @@ def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) 
         curve = [("minutes", "million_steps", "mean_score"), *points]
         write_whole(out / "learning-curve.csv", "".join(map(line, curve)))
         _draw(x, y, agent.game, out / "learning-curve.png")
-        write_whole(out / "README.md", _readme(outcome, settings, minutes, frames, hardware))
+        write_whole(out / "README.md", _readme(outcome, ways_of(agent), settings, minutes, frames, hardware))
     except OSError as error:
         raise ConfigError(f"Cannot write to {out}: {error.strerror}.") from error
 
@@ -72,11 +72,11 @@ def _draw(x, y, game: str, file: Path) -> None:
     save(figure, file)
 
 
-def _readme(outcome: dict, settings: Settings, minutes: float, frames: int, hardware: dict) -> str:
-    ways = outcome["ways"]
+def _readme(outcome: dict, names: dict, settings: Settings, minutes: float, frames: int, hardware: dict) -> str:
+    ways = ((name, outcome["ways"][way]) for way, name in names.items())
     rows = [
         f"| {name} | {way['mean']:.1f} | {way['low']:.1f} to {way['high']:.1f} | {way['min']:g} to {way['max']:g} |"
-        for name, way in (("sampled", ways["sampled"]), ("most probable", ways["greedy"]))
+        for name, way in ways
     ]
     return "\n".join(
         [

@@ -10,8 +10,12 @@ import numpy as np
 
 from ga3c import environments
 from ga3c.prediction_queue import PredictionClient, PredictionQueue
-from ga3c.rollout import EnvironmentSpec, rollout_dtype
+from ga3c.replay.priorities import Priorities
+from ga3c.replay.replay import Replay
+from ga3c.rollout import EnvironmentSpec, rollout_dtype, transition_dtype
+from ga3c.scheduling.pace import Pace
 from ga3c.settings.game import EnvironmentSettings
+from ga3c.settings.run import Settings
 from ga3c.training_queue import TrainingClient, TrainingQueue
 from ga3c.transport.memory import AgentMemory
 
@@ -70,11 +74,53 @@ def predict(model, spec: EnvironmentSpec, envs: int, mean_batch: float, seconds:
 
 def train(model, spec: EnvironmentSpec, t_max: int, columns: int, seconds: float) -> Cost:
     """`Model.train`, of a full batch of rollouts of one game each."""
-    record = np.zeros((), rollout_dtype(spec, t_max, columns))
-    batch = {name: record[name] for name in record.dtype.names}
-    batch["observation"][:] = _observations(spec, (t_max, columns))
-    batch["valid"][:] = True
+    batch = _rollout(spec, t_max, columns)
     return _repeat(lambda: model.train(batch), t_max * columns, seconds)
+
+
+def train_transitions(model, spec: EnvironmentSpec, batch: int, steps_per_update: int, seconds: float) -> Cost:
+    """`Model.train`, of a batch of transitions."""
+    record = np.zeros((), transition_dtype(spec, batch))
+    arrays = {name: record[name] for name in record.dtype.names}
+    for name in ("observation", "next_observation"):
+        arrays[name][:] = _observations(spec, (1, batch))
+    arrays["weight"][:] = 1
+    return _repeat(lambda: model.train(arrays), steps_per_update, seconds)
+
+
+def replay(spec: EnvironmentSpec, settings: Settings, agents: int, seconds: float) -> Cost:
+    """A replay memory with `replay_minimum_transitions` in it: rollouts of all agents stored, the batches that are due
+    for them drawn, and their new priorities."""
+    wanted, learning, envs = settings.replay, settings.learning, settings.schedule.envs_per_agent
+    priorities = Priorities(wanted.priority_alpha, lambda: wanted.priority_beta) if wanted.priority_alpha else None
+    sizes = agents, envs, wanted.replay_minimum_transitions, wanted.n_steps
+    memory = Replay(spec, *sizes, learning.discount, priorities, seed=1)
+    rollout, steps = _rollout(spec, learning.t_max, envs), agents * envs * learning.t_max
+    pace, errors = Pace(wanted.replay_minimum_transitions, wanted.steps_per_update), np.ones(wanted.batch, np.float32)
+    for group in range(agents):
+        memory.begin(group, rollout["observation"][0])
+
+    def work() -> None:
+        for group in range(agents):
+            memory.add(group, rollout, learning.t_max)
+        memory.offer()
+        pace.played(steps)
+        while pace.due:
+            memory.learned(memory.draw(wanted.batch), errors)
+            pace.updated()
+
+    while not pace.has_minimum:
+        work()
+    return _repeat(work, steps, seconds)
+
+
+def _rollout(spec: EnvironmentSpec, t_max: int, columns: int) -> dict[str, np.ndarray]:
+    """The fields of a full one."""
+    record = np.zeros((), rollout_dtype(spec, t_max, columns))
+    fields = {name: record[name] for name in record.dtype.names}
+    fields["observation"][:] = _observations(spec, (t_max, columns))
+    fields["valid"][:] = True
+    return fields
 
 
 def _observations(spec: EnvironmentSpec, shape: tuple[int, ...]) -> np.ndarray:

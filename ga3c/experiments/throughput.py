@@ -45,11 +45,12 @@ class SpeedRun:
         return min(max(self.seconds / 12, 0.1), 5.0)
 
     def command(self, directory: Path) -> list[str]:
-        values = asdict(self) | {"minutes": self.seconds / 60, "log_seconds": self.log_seconds, "seed": 1}
+        values = {"seed": 1} | asdict(self) | {"minutes": self.seconds / 60, "log_seconds": self.log_seconds}
         values |= {"run_dir": directory, "plot_seconds": 0, "checkpoints_kept": 1}
         del values["seconds"]
-        given = {"--" + name.replace("_", "-"): str(value) for name, value in values.items() if value is not None}
-        return [sys.executable, "-m", "ga3c", "train", *chain.from_iterable(given.items())]
+        given = {"--" + name.replace("_", "-"): v for name, v in values.items() if v is not None and v is not False}
+        flags = ([flag] if value is True else [flag, str(value)] for flag, value in given.items())
+        return [sys.executable, "-m", "ga3c", "train", *chain.from_iterable(flags)]
 
 
 class Spread(NamedTuple):

@@ -6,7 +6,7 @@ Those of Q-learning give action values and the largest of them instead.
 from ga3c.errors import ConfigError
 from ga3c.rollout import EnvironmentSpec
 
-_OF_VALUES = {"pqn": "pqn", "dqn": "dqn", "c51": "dqn"}  # algorithms that learn action values, and their networks
+OF_VALUES = {"pqn": "pqn", "dqn": "dqn", "c51": "dqn"}  # algorithms that learn action values, and their networks
 CONTINUOUS = ("a2c", "a2c-vtrace", "ppo", "appo")  # algorithms that have continuous actions, too
 
 
@@ -15,7 +15,7 @@ def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
 
     Raises ConfigError.
     """
-    is_image, own = len(spec.observation_shape) == 3, _OF_VALUES.get(algorithm)
+    is_image, own = len(spec.observation_shape) == 3, OF_VALUES.get(algorithm)
     if spec.actions.continuous and algorithm not in CONTINUOUS:
         raise ConfigError(
             f"'{spec.name}' has continuous actions, and --algorithm {algorithm} discrete ones alone: "
@@ -24,7 +24,7 @@ def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
     if name == "auto":
         vectors = f"{own}-mlp" if own else "separate-mlp" if spec.actions.continuous else "mlp"
         return (own or "small") if is_image else vectors
-    if (name.removesuffix("-mlp") if name.startswith(tuple(_OF_VALUES)) else None) != own:
+    if (name.removesuffix("-mlp") if name.startswith(tuple(OF_VALUES)) else None) != own:
         raise ConfigError(f"--network {name} does not fit --algorithm {algorithm}: leave --network out.")
     if not name.endswith("mlp") and not is_image:
         vectors = f"{own}-mlp" if own else "mlp"
@@ -67,7 +67,7 @@ def build(
             return a3c.small(spec.observation_shape, spec.actions, standardize, dtype)
         return a3c.large(spec.observation_shape, spec.actions, standardize, int(name.rpartition("-")[2]), dtype)
     except ValueError as error:
-        smaller = f"{name}-mlp" if name in _OF_VALUES.values() else "mlp"
+        smaller = f"{name}-mlp" if name in OF_VALUES.values() else "mlp"
         size = "x".join(map(str, spec.observation_shape[:2]))
         raise ConfigError(
             f"Images of {size} pixels are too small for --network {name}: use --network {smaller}."

@@ -22,8 +22,12 @@ def from_arrays(
 ) -> tuple[tf.Tensor, ...]:
     """The inverse of `to_arrays`, for tensors `like` these. Raises ConfigError where the arrays are of others."""
     saved = [arrays.get(f"{group}/{i}") for i in range(len(like))]
-    if any(s is None or s.shape != tuple(t.shape) for s, t in zip(saved, like, strict=True)):
-        raise ConfigError(f"The checkpoint does not fit the network '{network}' of this game.")
+    more = f"{group}/{len(like)}" in arrays
+    if more or any(s is None or s.shape != tuple(t.shape) for s, t in zip(saved, like, strict=True)):
+        raise ConfigError(
+            f"The checkpoint does not fit the network '{network}' of this game: give --algorithm, --network, --dueling "
+            "and --atoms as it was trained with."
+        )
     if any(s.dtype != t.dtype.as_numpy_dtype or not np.isfinite(s).all() for s, t in zip(saved, like, strict=True)):
         raise ConfigError("The checkpoint holds weights that are no finite numbers.")
     return tuple(tf.constant(s) for s in saved)

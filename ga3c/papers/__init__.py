@@ -24,7 +24,7 @@ class CommonOptions:
     seconds: float | None = None
     """Training time of each run. Where speed is measured its first fifth is for settling and does not count."""
     seeds: int | None = None
-    """Runs of each setting, with the seeds 1, 2, ...; for all that shows learning."""
+    """Runs of each setting, with the seeds 1, 2, ...; for all that shows learning, and for fast DQN's trials."""
     episodes: int = 30
     """Games that each trained agent plays; for all that shows learning."""
 

@@ -20,7 +20,8 @@ class Moment(NamedTuple):
     """What there is to see before a step; of a game that has just ended, its end. Arrays are [game, ...]."""
 
     pictures: np.ndarray  # uint8 [game, height, width, 3]
-    shares: np.ndarray  # float32 [game, action], 0 to 1: probabilities; of continuous actions where in their bounds
+    shares: np.ndarray  # float32 [game, action], 0 to 1: `shares_of`
+    shares_of: str  # "action probabilities", "action values" between the least and the best, "actions" in their bounds
     values: np.ndarray  # float32 [game]: the agent's estimate of the return
     actions: np.ndarray  # [game, ...]: that the agent takes next
     scores: np.ndarray  # float64 [game]: true and unclipped
@@ -75,19 +76,28 @@ class Stage:
             self._screen.close()
 
 
-def _shares(kind: Actions, policies: np.ndarray, actions: np.ndarray) -> np.ndarray:
+def _shares(
+    kind: Actions, policies: np.ndarray, actions: np.ndarray, has_action_values: bool
+) -> tuple[np.ndarray, str]:
     """As in Moment."""
     if kind.continuous:
         low, high = np.array(kind.low), np.array(kind.high)
-        return np.clip((actions - low) / np.maximum(high - low, 1e-9), 0.0, 1.0)
+        return np.clip((actions - low) / np.maximum(high - low, 1e-9), 0.0, 1.0), "actions"
+    if has_action_values:
+        least = policies.min(axis=1, keepdims=True)
+        return (policies - least) / np.maximum(np.ptp(policies, axis=1, keepdims=True), 1e-9), "action values"
     odds = np.exp(policies - policies.max(axis=1, keepdims=True))
-    return odds / odds.sum(axis=1, keepdims=True)
+    return odds / odds.sum(axis=1, keepdims=True), "action probabilities"
 
 
 def moments(
-    stage: Stage, policy: Callable[[np.ndarray], tuple], greedy: bool, joystick: Callable[[], int | None]
+    stage: Stage,
+    policy: Callable[[np.ndarray], tuple],
+    greedy: bool,
+    joystick: Callable[[], int | None],
+    has_action_values: bool = False,
 ) -> Iterator[Moment]:
-    """Plays on and on. `policy(observations)` gives what `Model.policy` does.
+    """Plays on and on. `policy(observations)` gives what `Model.policy` does, of an agent that `has_action_values`.
 
     `joystick()` is asked before each step: None, or the action of the first game.
     """
@@ -97,9 +107,9 @@ def moments(
     while True:
         sampled, policies, values = policy(observations)
         actions = (stage.actions.most_likely(policies) if greedy else sampled).astype(stage.actions.dtype)
-        shares = _shares(stage.actions, policies, actions)
+        shares = _shares(stage.actions, policies, actions, has_action_values)
         history = [*history[1 - HISTORY_STEPS :], float(values[0])]
-        yield Moment(stage.pictures, shares, values, actions, scores.copy(), steps.copy(), ended, history)
+        yield Moment(stage.pictures, *shares, values, actions, scores.copy(), steps.copy(), ended, history)
         if (own := joystick()) is not None:
             actions[0] = own
         restarted = ended

@@ -16,7 +16,7 @@ def film(agent: TrainedAgent, seed: int, path: Path) -> str:
     stage = Stage(agent.settings.environment, 1, seed)
     video = Video(path, stage.steps_per_second, Overlay(stage.game, stage.action_names))
     try:
-        for moment in moments(stage, agent.model.policy, False, lambda: None):
+        for moment in moments(stage, agent.model.policy, False, lambda: None, agent.has_action_values):
             video.show(moment, "")
             cut = moment.steps[0] >= FILM_SECONDS * stage.steps_per_second
             if moment.ended[0] or cut:
@@ -25,4 +25,5 @@ def film(agent: TrainedAgent, seed: int, path: Path) -> str:
         video.close()
         stage.close()
     end = f"its first {FILM_SECONDS} s, score {moment.scores[0]:g} by then" if cut else f"score {moment.scores[0]:g}"
-    return f"Game with seed {seed}, actions sampled from the policy: {end}."
+    how = "the best actions" if agent.has_action_values else "actions sampled from the policy"
+    return f"Game with seed {seed}, {how}: {end}."

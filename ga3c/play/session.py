@@ -15,7 +15,7 @@ def play(
     `scores` gets a line for each game.
     """
     left = np.full(stage.count, float(games))
-    for moment in moments(stage, policy, greedy, keyboard.action):
+    for moment in moments(stage, policy, greedy, keyboard.action, policy.has_action_values):
         display.show(moment, f"{keyboard}{policy}")
         for game in np.flatnonzero(moment.ended & (left > 0)):
             left[game] -= 1

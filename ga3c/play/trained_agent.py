@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ga3c import environments
+from ga3c import environments, networks
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
@@ -27,6 +27,11 @@ class TrainedAgent:
     frames_per_step: int
     steps: int
     path: Path
+
+    @property
+    def has_action_values(self) -> bool:
+        """It takes the action of the largest value: there is no policy to sample from."""
+        return self.settings.learning.algorithm in networks.OF_VALUES
 
 
 def load(
@@ -79,7 +84,7 @@ class Policy:
 
     def __init__(self, agent: TrainedAgent, live: bool):
         self._agent, self._live, self._file, self._looked = agent, live, agent.path, time.monotonic()
-        self._steps = agent.steps
+        self._steps, self.has_action_values = agent.steps, agent.has_action_values
 
     def __str__(self) -> str:
         """Whose it is, where that changes."""

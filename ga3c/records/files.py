@@ -10,6 +10,7 @@ import json
 import math
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -122,15 +123,20 @@ def _partial(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}{PARTIAL}")
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """The file appears when it is complete and on disk, or stays as it was. Raises OSError."""
+def write_whole(path: Path, content: str | bytes | Iterator) -> None:
+    """The file appears when it is complete and on disk, or stays as it was. Raises OSError.
+
+    `content` may come in parts, as bytes, each of which is on disk before the next: others do not wait long for theirs.
+    """
     partial = _partial(path)
+    parts = content if isinstance(content, Iterator) else [content.encode() if isinstance(content, str) else content]
     try:
         remove(partial)  # of another process of this number, which was killed
         file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OURS, 0o666)
         try:
-            write(file, content.encode() if isinstance(content, str) else content)
-            os.fsync(file)
+            for part in parts:
+                write(file, part)
+                os.fsync(file)
         finally:
             os.close(file)
         os.replace(partial, path)

@@ -14,6 +14,7 @@ from ga3c.records import checkpoint, progress, run_directory
 from ga3c.records.disk import Disk, mend
 from ga3c.records.files import reason
 from ga3c.records.progress import Progress
+from ga3c.records.replay_file import ReplayFile
 from ga3c.scheduling.counts import Counts
 from ga3c.settings.run import Settings
 from ga3c.stats import RECENT_GAMES, Stats
@@ -45,6 +46,7 @@ class Recovery:
         self._checkpoints = run_dir / "checkpoints"
         self._rolled_back: list[float] = []  # when
         self._best_mean = self._saved_best()
+        self._replay_file = ReplayFile(run_dir, disk, say) if settings.replay.checkpoint_replay else None
 
     def _saved_best(self) -> float:
         """Mean score of the 100 games before the best checkpoint."""
@@ -91,6 +93,16 @@ class Recovery:
             self._write(totals.steps, state, meta)
 
         return self._disk.attempt(self._checkpoints, write)
+
+    def load_replay(self, replay, steps: int) -> None:
+        """What is kept of a `replay.replay.Replay` (None: the system has none), if that is asked for."""
+        if self._replay_file and replay:
+            self._replay_file.load(replay, steps)
+
+    def save_replay(self, replay, steps: int, last: bool) -> None:
+        """The same way, after a checkpoint of so many steps. `last`: before this returns."""
+        if self._replay_file and replay:
+            self._replay_file.save(replay, steps, last)
 
     def _write(self, steps: int, state: dict[str, np.ndarray], meta: dict) -> None:
         path = checkpoint.save(self._checkpoints, steps, state, meta, self._settings.run.checkpoints_kept)

@@ -87,13 +87,22 @@ def _make_new(path: Path) -> Path:
     raise AssertionError
 
 
-def go_on(path: Path, settings: Settings) -> None:
-    """Takes the directory of a run that is resumed, and writes down what was asked for. Raises ConfigError."""
+def go_on(path: Path, settings: Settings) -> str:
+    """Takes the directory of a run that is resumed, and writes down what was asked for, in the place of what it
+    returns. Raises ConfigError."""
     try:
         lock(path, settings.run)
+        before = (path / "config.json").read_text()
         write_whole(path / "config.json", json.dumps(resumed(path, settings), indent=2) + "\n")
     except (OSError, MemoryError) as error:
         raise ConfigError(f"Cannot write to {path}: {reason(error)}.") from error
+    return before
+
+
+def take_back(path: Path, before: str) -> None:
+    """Of a resume that was refused: its settings are not the run's. `before`: what `go_on` returned."""
+    with contextlib.suppress(OSError, MemoryError):
+        write_whole(path / "config.json", before)
 
 
 def is_exported(path: Path) -> bool:

@@ -19,6 +19,27 @@ class Priorities:
 
     def make_room(self, places: int) -> None:
         self._tree = SumTree(places)
+        self._tree.compile()
+
+    @property
+    def largest(self) -> float:
+        """Of p^alpha, so far."""
+        return self._largest
+
+    def of(self, places: np.ndarray) -> np.ndarray:
+        """p^alpha, float64 [n], of int64 [n]."""
+        return self._tree[places]
+
+    @staticmethod
+    def check(values: np.ndarray, largest: float) -> None:
+        """Raises ValueError where these are no p^alpha."""
+        if not ((values >= 0).all() and values.max(initial=0.0) <= largest < np.inf):
+            raise ValueError("its priorities make no sense")
+
+    def restore(self, places: np.ndarray, values: np.ndarray, largest: float) -> None:
+        """As `of` and `largest` said it."""
+        self._largest = largest
+        self._tree.set(places, values)
 
     def enter(self, places: np.ndarray, errors: np.ndarray | None = None) -> None:
         """int64 [n] that can be drawn from now on; float32 [n] errors, where they are known."""

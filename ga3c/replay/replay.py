@@ -1,12 +1,14 @@
 """A replay memory: every transition is stored once; batches are drawn uniformly, or by priority."""
 
 import threading
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from ga3c.replay.priorities import Priorities
 from ga3c.replay.rows import Rows
+from ga3c.replay.sum_tree import SumTree
 from ga3c.rollout import EnvironmentSpec
 
 
@@ -39,7 +41,7 @@ class Replay:
     ):
         """Room for `transitions`, in one ring for each of `groups` agents of `envs` games; and for what `reserve` is
         told."""
-        length = -(-transitions // (groups * envs)) + n_steps + spec.stacked_frames - 1 + reserved_rows
+        length = self._length(spec, groups, envs, transitions, n_steps, reserved_rows)
         self.groups = groups
         self._spec, self._n_steps, self._discount = spec, n_steps, discount
         self._rows = Rows(spec, groups, length, envs)
@@ -47,10 +49,29 @@ class Replay:
         self._priorities = priorities
         if priorities:
             priorities.make_room(groups * length * envs)
+        self._rows.compile()
         self._random = np.random.default_rng(seed)
         self._lock = threading.Lock()
+        self._buffers: list[tuple[np.ndarray, np.ndarray]] = []  # states of batches that were learned
         self.size = 0  # transitions that can be drawn
         self.stored = 0  # ever
+
+    @staticmethod
+    def _length(
+        spec: EnvironmentSpec, groups: int, envs: int, transitions: int, n_steps: int, reserved_rows: int
+    ) -> int:
+        """Rows of a ring."""
+        return -(-transitions // (groups * envs)) + n_steps + spec.stacked_frames - 1 + reserved_rows
+
+    @classmethod
+    def bytes_of(
+        cls, spec: EnvironmentSpec, groups: int, envs: int, transitions: int, n_steps: int, prioritised: bool,
+        reserved_rows: int = 0,
+    ) -> int:  # fmt: skip
+        """What that takes, all rows in use."""
+        length = cls._length(spec, groups, envs, transitions, n_steps, reserved_rows)
+        tree = SumTree.bytes_of(groups * length * envs) if prioritised else 0
+        return Rows.bytes_of(spec, groups, length, envs) + tree
 
     def begin(self, group: int, observation: np.ndarray) -> None:
         """A new agent plays for the group, or rollouts of it are lost. `observation` [env, ...]: the next it saw."""
@@ -120,10 +141,8 @@ class Replay:
                 places, weights = self._uniform(count), np.ones(count, np.float32)
             rows = self._rows
             returns, discounts, following = rows.returns(places, self._n_steps, self._discount)
-            shape = 1, count, *self._spec.observation_shape
-            observation, next_observation = (np.empty(shape, self._spec.observation_dtype) for _ in range(2))
-            rows.observations(places, observation[0])
-            rows.observations(following, next_observation[0])
+            observation, next_observation = self._buffer(count)
+            rows.observations(places, following, observation[0], next_observation[0])
             arrays = {
                 "observation": observation,
                 "action": rows.action[places][None],
@@ -133,6 +152,12 @@ class Replay:
                 "weight": weights[None],
             }
             return Drawn(arrays, places, self._written(places))
+
+    def _buffer(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+        if self._buffers and self._buffers[-1][0].shape[1] == count:
+            return self._buffers.pop()
+        shape = 1, count, *self._spec.observation_shape
+        return np.empty(shape, self._spec.observation_dtype), np.empty(shape, self._spec.observation_dtype)
 
     def _uniform(self, count: int) -> np.ndarray:
         """With replacement; what is no transition is drawn again."""
@@ -153,10 +178,70 @@ class Replay:
         head = self._rows.head[group]
         return head - 1 - (head - 1 - row) % self._rows.length
 
-    def learned(self, drawn: Drawn, errors: np.ndarray) -> None:
-        """New priorities from float32 [n] errors; of what was drawn and is not written over yet."""
+    def learned(self, drawn: Drawn, errors: np.ndarray | None) -> None:
+        """New priorities from float32 [n] errors; of what was drawn and is not written over yet.
+
+        The arrays of what was drawn are written over by what is drawn next.
+        """
         with self._lock:
             if self._priorities:
                 group = drawn.places // (self._rows.length * self._rows.envs)
-                there = drawn.rows >= self._first[group]
+                there = (drawn.rows >= self._first[group]) & np.isfinite(errors)  # an update may have been left out
                 self._priorities.set(drawn.places[there], errors[there])
+            self._buffers = [(drawn.arrays["observation"], drawn.arrays["next_observation"])]
+
+    @property
+    def layout(self) -> dict:
+        """What another replay has to agree in to take this one's rows; for JSON."""
+        sizes = {"agents": self.groups, "envs": self._rows.envs, "rows": self.length, "n_steps": self._n_steps}
+        kind = {"shape": list(self._spec.observation_shape), "dtype": str(np.dtype(self._spec.observation_dtype))}
+        actions, prioritised = self._spec.actions.count, self._priorities is not None
+        return sizes | kind | {"stack": self._rows.stack, "actions": actions, "prioritised": prioritised}
+
+    def parts(self) -> Iterator[np.ndarray]:
+        """All that it holds at the first of them, for `restore`; play may go on meanwhile.
+
+        What is written over before all of them are taken cannot be drawn any more, as the last one says.
+        """
+        with self._lock:
+            parts = [self._last.copy(), *(book.copy() for book in self._rows.books)]
+            if self._priorities:
+                parts += [self._priorities.of(self._all), np.array([self._priorities.largest])]
+            heads = self._rows.head.tolist()
+        yield from parts
+        for group, head in enumerate(heads):
+            yield self._rows.pictures(group, head)
+        with self._lock:
+            yield self._first.copy()
+
+    @property
+    def _all(self) -> np.ndarray:
+        return np.arange(self.groups * self.length * self._rows.envs)
+
+    def restore(self, read: Callable[[np.ndarray], None], check: Callable[[], None]) -> None:
+        """Into an empty one of the same layout. `read` fills an array with the next of the parts; `check` raises what
+        it will where they are not as they were written.
+
+        Raises ValueError where they make no sense. Then it stays empty.
+        """
+        rows, books, first, last = self._rows, [], self._first.copy(), self._last.copy()
+        priorities, largest = np.zeros(len(self._all) if self._priorities else 0), np.zeros(1)
+        books = [np.empty_like(book) for book in rows.books]
+        for array in (last, *books, *((priorities, largest) if self._priorities else ())):
+            read(array)
+        head = books[0]
+        for group in range(self.groups):
+            read(rows.pictures(group, max(0, int(head[group]))))
+        read(first)
+        check()
+        kept = np.maximum(0, head - self.length + rows.stack - 1)
+        in_order = (kept <= first) & (first <= last) & (last <= np.maximum(head - self._n_steps, first))
+        if not (in_order & (head >= 0) & (head < 2**53)).all():
+            raise ValueError("its rows make no sense")
+        Priorities.check(priorities, float(largest[0]))
+        rows.restore(books, self._spec.actions.count)
+        self._first, self._last = first, last
+        places = self.places()
+        self.size = len(places)
+        if self._priorities:
+            self._priorities.restore(places, priorities[places], float(largest[0]))

@@ -4,11 +4,13 @@ A row is a state and what was done in it; the state that follows is in the next 
 pictures, a row holds the newest; the others are in the rows before. A group's row is one of each of its games.
 """
 
+import contextlib
 import math
 
 import numpy as np
 from numba import njit
 
+from ga3c.replay.compiled import compiled
 from ga3c.rollout import EnvironmentSpec
 
 
@@ -18,6 +20,8 @@ class Rows:
     Rows are counted through: row 0 is the first that a group ever played, `head[group]` the one that comes next. The
     last `length` of them are kept.
     """
+
+    _BOOKS = "head", "_newest", "_next_age", "age", "action", "reward", "terminated", "truncated", "valid"
 
     def __init__(self, spec: EnvironmentSpec, groups: int, length: int, envs: int):
         self.length, self.envs, self.stack = length, envs, spec.stacked_frames
@@ -36,10 +40,37 @@ class Rows:
         self.valid = np.zeros(places, np.bool_)  # a transition, and not the restart of a game
 
     @staticmethod
-    def bytes_of(spec: EnvironmentSpec) -> int:
-        """What one row of one game takes."""
-        pixels = math.prod(spec.observation_shape) // spec.stacked_frames
-        return pixels * np.dtype(spec.observation_dtype).itemsize + 12
+    def bytes_of(spec: EnvironmentSpec, groups: int, length: int, envs: int) -> int:
+        """What that takes."""
+        state = math.prod(spec.observation_shape) * np.dtype(spec.observation_dtype).itemsize
+        return groups * envs * (length * (state // spec.stacked_frames + 12) + state + 1)
+
+    def compile(self) -> None:
+        """Before the first is drawn: it takes seconds, unless an earlier start has left the code behind."""
+        none, states = np.zeros(0, np.int64), np.zeros((0, *self._observation_shape), self._frames.dtype)
+        for call in (lambda: self.observations(none, none, states, states), lambda: self.returns(none, 1, 1.0)):
+            with contextlib.suppress(OSError):  # compiled, but the disk does not take the code
+                call()
+
+    @property
+    def books(self) -> list[np.ndarray]:
+        """All but the pictures."""
+        return [getattr(self, name) for name in self._BOOKS]
+
+    def pictures(self, group: int, head: int) -> np.ndarray:
+        """Those that were ever written, [places, pixels], when so many rows were."""
+        first = group * self.length * self.envs
+        return self._frames[first : first + min(head, self.length) * self.envs]
+
+    def restore(self, books: list[np.ndarray], actions: int) -> None:
+        """Takes in books of other rows. Raises ValueError where these make no sense."""
+        new = dict(zip(self._BOOKS, books, strict=True))
+        for name in ("terminated", "truncated", "valid"):
+            new[name] = new[name].view(np.uint8) != 0  # of any bytes
+        if not ((new["action"] >= 0) & (new["action"] < actions)).all() or not np.isfinite(new["reward"]).all():
+            raise ValueError("its actions or rewards make no sense")
+        for name, book in new.items():
+            getattr(self, name)[:] = book
 
     def places(self, group: int, first: int, last: int) -> np.ndarray:
         """Of the rows first <= row < last: int64 [rows, envs]."""
@@ -79,14 +110,15 @@ class Rows:
         self._newest[group], self._next_age[group] = record["last_observation"], age
         self.head[group] += length
 
-    def observations(self, places: np.ndarray, out: np.ndarray) -> None:
-        """The states at int64 [n] places, into `out` [n, *observation_shape]."""
-        flat = out.reshape(len(places), -1, self.stack)
+    def observations(self, places: np.ndarray, following: np.ndarray, out: np.ndarray, next_out: np.ndarray) -> None:
+        """The states at int64 [n] places, and at those that follow, into two arrays [n, *observation_shape]."""
+        states = [array.reshape(len(places), self._frames.shape[1], self.stack) for array in (out, next_out)]
         ring = self.length * self.envs
         if self.stack == 4 and out.dtype == np.uint8:
-            _four(self._frames, self.age, places, ring, self.envs, flat.view(np.uint32)[..., 0])
+            states = [array.view(np.uint32)[..., 0] for array in states]
+            _fours(self._frames, self.age, places, following, ring, self.envs, *states)
         else:
-            _stack(self._frames, self.age, places, ring, self.envs, flat)
+            _stacks(self._frames, self.age, places, following, ring, self.envs, *states)
 
     def returns(self, places: np.ndarray, steps: int, discount: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of the transitions at int64 [n] places, `steps` of each, or fewer where a game ends before.
@@ -98,45 +130,56 @@ class Rows:
         return _returns(self.reward, self.terminated, self.truncated, places, *games, steps, discount)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _moved(place, rows, ring, envs):
     """The place so many rows later in the same game's ring."""
     start = place // ring * ring
     return start + (place - start + rows * envs) % ring
 
 
-@njit(cache=True, nogil=True)
-def _four(frames, age, places, ring, envs, out):
+@njit(nogil=True)
+def _four(frames, known, place, nothing, ring, envs, packed):
     """Four bytes in one number each, which takes a third of the time."""
+    newest = frames[place]
+    second = frames[_moved(place, -1, ring, envs)] if known >= 1 else nothing
+    third = frames[_moved(place, -2, ring, envs)] if known >= 2 else nothing
+    oldest = frames[_moved(place, -3, ring, envs)] if known >= 3 else nothing
+    for pixel in range(packed.size):
+        packed[pixel] = (
+            np.uint32(oldest[pixel])
+            | np.uint32(third[pixel]) << np.uint32(8)
+            | np.uint32(second[pixel]) << np.uint32(16)
+            | np.uint32(newest[pixel]) << np.uint32(24)
+        )
+
+
+@compiled
+def _fours(frames, age, places, following, ring, envs, out, next_out):
     nothing = np.zeros(frames.shape[1], frames.dtype)
+    for index in range(places.size):  # both states of a transition at once: they share pictures
+        _four(frames, age[places[index]], places[index], nothing, ring, envs, out[index])
+        _four(frames, age[following[index]], following[index], nothing, ring, envs, next_out[index])
+
+
+@njit(nogil=True)
+def _stack(frames, known, place, ring, envs, state):
+    stack = state.shape[1]
+    for picture in range(stack):
+        back = stack - 1 - picture
+        if back <= known:
+            state[:, picture] = frames[_moved(place, -back, ring, envs)]
+        else:
+            state[:, picture] = 0
+
+
+@compiled
+def _stacks(frames, age, places, following, ring, envs, out, next_out):
     for index in range(places.size):
-        place, known, packed = places[index], age[places[index]], out[index]
-        newest = frames[place]
-        second = frames[_moved(place, -1, ring, envs)] if known >= 1 else nothing
-        third = frames[_moved(place, -2, ring, envs)] if known >= 2 else nothing
-        oldest = frames[_moved(place, -3, ring, envs)] if known >= 3 else nothing
-        for pixel in range(packed.size):
-            packed[pixel] = (
-                np.uint32(oldest[pixel])
-                | np.uint32(third[pixel]) << np.uint32(8)
-                | np.uint32(second[pixel]) << np.uint32(16)
-                | np.uint32(newest[pixel]) << np.uint32(24)
-            )
+        _stack(frames, age[places[index]], places[index], ring, envs, out[index])
+        _stack(frames, age[following[index]], following[index], ring, envs, next_out[index])
 
 
-@njit(cache=True, nogil=True)
-def _stack(frames, age, places, ring, envs, out):
-    stack = out.shape[2]
-    for index in range(places.size):
-        for picture in range(stack):
-            back = stack - 1 - picture
-            if back <= age[places[index]]:
-                out[index, :, picture] = frames[_moved(places[index], -back, ring, envs)]
-            else:
-                out[index, :, picture] = 0
-
-
-@njit(cache=True, nogil=True)
+@compiled
 def _returns(reward, terminated, truncated, places, ring, envs, steps, discount):
     returns, discounts = np.zeros(places.size, np.float32), np.zeros(places.size, np.float32)
     following = np.empty(places.size, np.int64)

@@ -1,7 +1,10 @@
 """A sum-tree: numbers from which one is drawn in proportion to its size (Schaul et al. 2016, appendix B.2.1)."""
 
+import contextlib
+
 import numpy as np
-from numba import njit
+
+from ga3c.replay.compiled import compiled
 
 
 class SumTree:
@@ -13,6 +16,17 @@ class SumTree:
     def __init__(self, leaves: int):
         self._first = 1 << max(0, (leaves - 1).bit_length())
         self._nodes = np.zeros(2 * self._first)
+
+    @staticmethod
+    def bytes_of(leaves: int) -> int:
+        """What that takes."""
+        return 16 << max(0, (leaves - 1).bit_length())
+
+    def compile(self) -> None:
+        """Before the first is drawn: it takes seconds, unless an earlier start has left the code behind."""
+        for call in (lambda: self.set(np.zeros(0, np.int64), np.zeros(0)), lambda: self.find(np.zeros(0))):
+            with contextlib.suppress(OSError):  # compiled, but the disk does not take the code
+                call()
 
     @property
     def total(self) -> float:
@@ -33,7 +47,7 @@ class SumTree:
         return _find(self._nodes, self._first, masses)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _set(nodes, first, leaves, values):
     for index in range(leaves.size):
         node = first + leaves[index]
@@ -43,7 +57,7 @@ def _set(nodes, first, leaves, values):
             nodes[node] = nodes[2 * node] + nodes[2 * node + 1]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _find(nodes, first, masses):
     found = np.empty(masses.size, np.int64)
     for index in range(masses.size):

@@ -1,5 +1,6 @@
 """Pace: when an update is due for what was played, and when who plays waits for updates."""
 
+import threading
 from collections.abc import Callable
 
 
@@ -38,6 +39,7 @@ class Blocks:
         self._choose, self._steps, self._envs = choose, steps, envs
         self._left = steps
         self._waiting: list | None = None  # agents, for the next block; not known yet
+        self._lock = threading.Lock()  # a block that begins is not taken for one that is played
         self.ending = False  # agents are told to end: each is answered at once
         self.on_change = lambda: None  # a block is played
 
@@ -46,13 +48,14 @@ class Blocks:
         count = self._choose(waiting)
         if self.ending or not count:
             return count
-        if self._left <= 0:
+        with self._lock:
+            if self._left > 0:
+                count = min(count, -(-self._left // self._envs))
+                self._left -= count * self._envs
+                return count
             self._waiting = [request.agent for request in waiting[:count]]
-            self.on_change()
-            return 0
-        count = min(count, -(-self._left // self._envs))
-        self._left -= count * self._envs
-        return count
+        self.on_change()
+        return 0
 
     @property
     def played(self) -> bool:
@@ -62,4 +65,5 @@ class Blocks:
 
     def begin(self) -> None:
         """The next block."""
-        self._waiting, self._left = None, self._steps
+        with self._lock:
+            self._waiting, self._left = None, self._steps

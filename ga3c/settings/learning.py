@@ -71,12 +71,20 @@ class LearningSettings:
     """ppo, appo: the policy's loss does not ask a step's probability to change by more than this share (epsilon)."""
     value_clip: float = 0.0
     """ppo, appo: nor the value's loss a value by more than this. 0: by whatever it likes (paper of PPO)."""
+    exploration: Literal["schedule", "per-game"] = "schedule"
+    """pqn, dqn, c51: how many actions are any action. schedule: in all games one share, which falls with the steps.
+    per-game: in each game a share of its own, which stays (Horgan et al. 2018, section 4.1)."""
+    exploration_base: float = 0.4
+    """per-game: share of random actions in the first game (epsilon); of N games number i has
+    epsilon^(1 + alpha i / (N - 1)),"""
+    exploration_exponent: float = 7.0
+    """per-game: with this alpha."""
     exploration_start: float = 1.0
-    """pqn, dqn, c51: share of actions that are any action at the start (epsilon),"""
+    """schedule: share of actions that are any action at the start (epsilon),"""
     exploration_end: float = 0.001
-    """pqn, dqn, c51: and from the end of its fall on, in a straight line."""
+    """schedule: and from the end of its fall on, in a straight line."""
     exploration_decay_steps: int = 1_000_000
-    """pqn, dqn, c51: steps until the end of that fall."""
+    """schedule: steps until the end of that fall."""
     entropy_weight: float = 0.004
     """Weight of the policy's entropy in the loss (paper: beta)."""
     value_weight: float = 0.1

@@ -38,6 +38,8 @@ RANGES: dict[str, tuple[float, float]] = {
     "minibatches": (1, 65_536),
     "ppo_clip": (0, MANY),
     "value_clip": (0, MANY),
+    "exploration_base": (0, 1),
+    "exploration_exponent": (0, MANY),
     "exploration_start": (0, 1),
     "exploration_end": (0, 1),
     "exploration_decay_steps": (0, MANY),

@@ -8,7 +8,10 @@ class ReplaySettings:
     replay_transitions: int = 1_000_000
     """dqn, c51: transitions that the replay holds; then the oldest go."""
     replay_minimum_transitions: int = 50_000
-    """dqn, c51: transitions in the replay before the first update. A resumed run plays so many before it learns on."""
+    """dqn, c51: transitions in the replay before the first update. A resumed run plays so many before it learns on,
+    unless --checkpoint-replay has kept them."""
+    checkpoint_replay: bool = False
+    """dqn, c51: keep the replay in the run's directory, beside the checkpoints: it may take gigabytes there."""
     batch: int = 32
     """dqn, c51: transitions in one update. With a preset the step size, --steps-per-update and --target-updates go with
     it (Stooke and Abbeel 2018, section 5.4.1)."""

@@ -29,6 +29,9 @@ STOP_SECONDS = 2.0  # what agents get to ship their last rollouts, and then trai
 class GA3C:
     """A system, as `ga3c.systems` describes it."""
 
+    may_end = True
+    replay = None
+
     def __init__(
         self,
         settings: Settings,

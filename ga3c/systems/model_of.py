@@ -24,7 +24,8 @@ def model_of(
     xla = run.xla == "on" or (run.xla == "auto" and device == "gpu")
     seed, steps = learning.seed + begun.totals.updates, begun.totals.trained_steps
     divided = pieces(algorithms.turns(settings, algorithm), count)
-    model = Model(spec, learning, algorithm, seed, xla, steps, divided, settings.replay.concurrent_training)
+    acts, games = settings.replay.concurrent_training, begun.counts.agents * settings.schedule.envs_per_agent
+    model = Model(spec, learning, algorithm, seed, xla, steps, divided, acts, games)
     if arrays is not None:
         model.restore(arrays)
     return device, model

@@ -15,12 +15,16 @@ from ga3c import algorithms, environments, machine
 from ga3c.agent import play
 from ga3c.model import Model
 from ga3c.prediction_queue import Order
+from ga3c.replay.replay_queue import ConcurrentReplayQueue, ReplayQueue
 from ga3c.rollout import Batch, EnvironmentSpec, rollout_dtype, slots_needed
 from ga3c.scheduling.counts import Counts
+from ga3c.scheduling.pace import Pace
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats, Timings
+from ga3c.systems.replay_of import Filling, block_rows, count_stored, replay_of
 from ga3c.trainer import train
-from ga3c.training_queue import Batches, Episode, Rollout
+from ga3c.training_queue import Episode, Experience, Rollout, TrainingQueue
+from ga3c.transport.inbox import Inbox
 from ga3c.transport.memory import AgentMemory, Doing
 
 
@@ -29,13 +33,14 @@ class _Predictions:
 
     def __init__(self, memory: AgentMemory, model: Model, stats: Stats, stopping: Callable[[], bool]):
         self._slots, self._model, self._stats, self._stopping = memory.slots, model, stats, stopping
+        self._games = [np.arange(memory.slots["action"].shape[2], dtype=np.int32)] * model.per_game
 
     def ask(self, slot: int, row: int) -> None:
         self._place = slot, row
 
     def wait(self) -> Order:
         began = time.monotonic()
-        fields, version = self._model.predict(self._slots["observation"][self._place])
+        fields, version = self._model.predict(self._slots["observation"][self._place], *self._games)
         for name, values in fields.items():
             self._slots[name][self._place] = values
         self._slots["version"][self._place] = version
@@ -44,40 +49,75 @@ class _Predictions:
         return Order.FINISH if self._stopping() else Order.GO_ON
 
 
-class _Training:
-    """In the place of an agent's `TrainingClient`, of the server's view of that agent, and of the trainers' queue."""
+class _Shipped(Inbox):
+    """Rollouts that the player has shipped. Nobody waits for them: who learns is in the same thread."""
 
-    def __init__(self, number: int, memory: AgentMemory, batches: Batches, rollouts: int, model: Model, stats: Stats):
-        self.number, self.memory, self.trained_steps = number, memory, 0
-        self._batches, self._rollouts, self._model, self._stats = batches, rollouts, model, stats
-        self._free, self._shipped = deque(range(len(memory.slots))), []
+    def __init__(self):
+        super().__init__(parse=lambda *_: None)
+
+    def put(self, rollout: Rollout) -> None:
+        self._pending.append(rollout)
+
+    def take(self, choose: Callable[[list], int], wait: Callable[[], bool] | None = None) -> list[Rollout]:
+        return super().take(choose, wait=lambda: False)
+
+
+class _Player:
+    """In the place of an agent's `TrainingClient`, and of the server's view of that agent."""
+
+    gone = False
+
+    def __init__(self, number: int, memory: AgentMemory, ship: Callable[[Rollout], None]):
+        """`ship(rollout)` learns from it, too, if it is enough."""
+        self.number, self.memory, self.trained_steps, self._ship = number, memory, 0, ship
+        self._free = deque(range(len(memory.slots)))
         self.take_back = self._free.append
 
     def free_slot(self) -> int:
         return self._free.popleft()
 
     def ship(self, slot: int, length: int, transitions: int, episodes: Sequence[Episode]) -> None:
-        self._shipped.append(Rollout(self, slot, length, transitions, tuple(episodes), time.monotonic()))
-        train(self, self._model, self._stats)
+        self._ship(Rollout(self, slot, length, transitions, tuple(episodes), time.monotonic()))
 
-    def finish(self) -> None:
-        """Learns from what is left."""
-        self._rollouts = 1
-        train(self, self._model, self._stats)
+
+class _Block:
+    """In the place of `pace.Blocks`."""
+
+    def __init__(self, rows: int):
+        self._rows = self.left = rows
+
+    @property
+    def played(self) -> bool:
+        return self.left <= 0
+
+    def begin(self) -> None:
+        """The next one."""
+        self.left = self._rows
+
+
+class _BlockwiseReplayQueue(ConcurrentReplayQueue):
+    """The updates of a block are made when it is played: the network that plays does not change meanwhile."""
 
     def next_batch(self) -> Batch | None:
-        """None as long as there is not enough."""
-        if len(self._shipped) < self._rollouts:
+        self._take(wait=lambda: False)
+        if self._inbox.closed or not self._blocks.played:
             return None
-        taken, self._shipped = self._shipped, []
-        return self._batches.of(taken)
+        if self._left:
+            self._left -= 1
+            return self._draw()
+        self._next_block()
+        return None
 
-    def done(self, batch: Batch) -> None:
-        self._batches.done(batch)
+    def _store(self, rollouts: list[Rollout]) -> None:
+        super()._store(rollouts)
+        self._blocks.left -= sum(rollout.length for rollout in rollouts)
 
 
 class Serial:
     """A system, as `ga3c.systems` describes it."""
+
+    may_end = True
+    replay = None
 
     def __init__(
         self,
@@ -96,10 +136,33 @@ class Serial:
         self._dtype = rollout_dtype(spec, learning.t_max, self._count)
         self._slots = slots_needed(learning.t_max, self._count, learning.minimum_batch_steps)
         machine.check_agents_fit(1, self._slots * self._dtype.itemsize, self._count)
+        self._shipped = _Shipped()
+        self._experience = self._replay() if self._algorithm.replays else self._rollouts()
         self._memory = AgentMemory(self._dtype, self._slots)
         self._steps_before = begun.totals.steps
         self.next_agent = begun.next_agent + 1
         self._stopping, self._thread = False, None
+
+    def _rollouts(self) -> Experience:
+        fields = self._algorithm.learns_from
+        return TrainingQueue(self._dtype, self._slots - 2, fields, inbox=self._shipped)
+
+    def _replay(self) -> Experience:
+        settings, replay, steps = self._settings, self._settings.replay, self._begun.totals.trained_steps
+        rows = block_rows(settings, self._count) if replay.concurrent_training else 0
+        taken = machine.agent_bytes(self._slots * self._dtype.itemsize, self._count)
+        memory = replay_of(settings, self._spec, 1, self._count, taken, lambda: experience.steps, rows)
+        self.replay, self._pace = memory, Pace(replay.replay_minimum_transitions, replay.steps_per_update)
+        rules = memory, self._pace, len, replay.batch, replay.target_updates, steps
+        if replay.concurrent_training:
+            experience = _BlockwiseReplayQueue(
+                *rules, blocks=_Block(rows), rows=rows, last_step=None, inbox=self._shipped
+            )
+        else:
+            experience = ReplayQueue(*rules, inbox=self._shipped)
+        experience.on_stored = lambda rollouts: count_stored(self.stats, self.model, rollouts, self._count)
+        experience.on_target = lambda steps: self.model.copy_to_target(steps)
+        return experience
 
     @property
     def chosen_counts(self) -> Counts:
@@ -108,45 +171,51 @@ class Serial:
     def start(self, arrays: dict[str, np.ndarray] | None) -> None:
         self._say(f"Serial: {self._count} games in one thread, which predicts and learns, too. No controller.")
         self.device, self.model = model_of(self._settings, self._spec, self._algorithm, self._begun, arrays)
-        rollouts = self._slots - 2
-        self.model.warm_up(self.model.prediction_sizes(self._count, self._count), rollouts * self._count)
+        columns = self._settings.replay.batch if self._algorithm.replays else (self._slots - 2) * self._count
+        self.model.warm_up(self.model.prediction_sizes(self._count, self._count), columns)
         self.stats = Stats(self._begun.totals, self._begun.recent_scores)
-        self._thread = threading.Thread(target=self._play, args=(rollouts,), name="player", daemon=True)
+        if self.replay:
+            self._filling = Filling(self._settings, self.replay, self._pace, self._begun.totals.updates > 0, self._say)
+        self._thread = threading.Thread(target=self._play, name="player", daemon=True)
         self._thread.start()
 
-    def _play(self, rollouts: int) -> None:
+    def _play(self) -> None:
         settings, number, memory = self._settings, self._begun.next_agent, self._memory
         seed = environments.first_seed(settings.learning.seed, number)
         games = environments.make(settings.environment, self._count, seed)
-        batches = Batches(self._dtype, rollouts, self._algorithm.learns_from)
         predictions = _Predictions(memory, self.model, self.stats, self._has_enough)
-        training = _Training(number, memory, batches, rollouts, self.model, self.stats)
+        player, at_once = _Player(number, memory, self._learn), algorithms.learns_at_once(self._algorithm)
         try:
-            play(
-                games,
-                memory,
-                predictions,
-                training,
-                settings.environment,
-                seed,
-                algorithms.learns_at_once(self._algorithm),
-            )
-            training.finish()
+            play(games, memory, predictions, player, settings.environment, seed, at_once)
+            self._experience.close()
+            train(self._experience, self.model, self.stats)  # on what is left
         finally:
             games.close()
-            self.stats.agent_ended(memory.steps, memory.steps - training.trained_steps)
+            self.stats.agent_ended(memory.steps, memory.steps - player.trained_steps)
+
+    def _learn(self, rollout: Rollout) -> None:
+        self._shipped.put(rollout)
+        train(self._experience, self.model, self.stats)
 
     def _has_enough(self) -> bool:
+        return self._stopping or self._has_all_steps
+
+    @property
+    def _has_all_steps(self) -> bool:
         """At the same step each time: the server would look too late, and now and then."""
         limit = self._settings.run.steps
-        return self._stopping or (limit is not None and self._steps_before + self._memory.steps >= limit)
+        return limit is not None and self._steps_before + self._memory.steps >= limit
 
     def watch(self) -> None:
         """There is nobody to watch."""
+        if self.replay:
+            self._filling.look()
 
     def stop(self) -> None:
-        """Learns from what was played."""
+        """Learns from what was played; of a block's updates the rest is left out."""
         self._stopping = True
+        if self._settings.replay.concurrent_training and not self._has_all_steps:
+            self._experience.close()
         if self._thread is not None:
             self._thread.join()
 

@@ -30,7 +30,12 @@ OURS = "ga3c"
 SAME_WORK = {
     "a3c": ["--envs-per-agent", "16", "--t-max", "5", "--minimum-batch-steps", "80"],
     "ppo": ["--preset", "ppo"],
-}
+    # Epsilon as at the end of its fall: most play asks the network.
+    "dqn": [
+        "--preset", "dqn", "--exploration-start", "0.1", "--exploration-end", "0.1",
+        "--replay-transitions", "50000", "--replay-minimum-transitions", "1000",
+    ],
+}  # fmt: skip
 # What --against names, for each of those algorithms: script, number of games, and what else it is given.
 OTHERS = {
     "a3c": {
@@ -42,8 +47,14 @@ OTHERS = {
         "sb3-ppo": [("sb3.py", 8, ["--algorithm", "ppo"])],
         "sb3-ppo-one-process": [("sb3.py", 8, ["--algorithm", "ppo", "--environments", "dummy"])],
     },
+    "dqn": {
+        "sb3-dqn": [
+            ("sb3.py", 1, ["--algorithm", "dqn", "--environments", "dummy"]),
+            ("sb3.py", 8, ["--algorithm", "dqn"]),
+        ],
+    },
 }
-NETWORKS = [name for name in get_args(Network) if name not in ("auto", "mlp", "pqn", "pqn-mlp")]
+NETWORKS = [name for name in get_args(Network) if name.startswith(("small", "large"))]
 
 
 @dataclass(frozen=True)
@@ -66,11 +77,11 @@ Rounds = dict[str, list[Measurement]]  # by program, each round one
 def measure_ours(options: argparse.Namespace) -> Measurement:
     """One run, in a directory that is gone afterwards."""
     count = windows(options)
-    minutes = ((count + 1.5) * options.window_seconds + 2) / 60  # one window before, and some time to spare
+    minutes = ((count + 2.5) * options.window_seconds + 2) / 60  # one window before, and some time to spare
     with tempfile.TemporaryDirectory(prefix="ga3c-benchmark-") as directory:
         run_dir = Path(directory) / "run"
         command = [sys.executable, "-m", "ga3c", "train", "--controller", "off", "--game", options.game]
-        command += ["--network", options.network, *SAME_WORK[options.algorithm], *options.forwarded]
+        command += [*network_of(options), *SAME_WORK[options.algorithm], *options.forwarded]
         command += ["--log-seconds", str(options.window_seconds)]
         command += ["--minutes", f"{minutes:.4f}", "--run-dir", str(run_dir)]
         output = _output(OURS, command, os.environ | {"PYTHONPATH": str(ROOT)})
@@ -83,9 +94,16 @@ def measure_ours(options: argparse.Namespace) -> Measurement:
     return Measurement(_column(rows, "trained_steps_per_second"), int(parameters[1].replace(",", "")), details)
 
 
+def network_of(options: argparse.Namespace) -> list[str]:
+    """Flags. DQN has its own on both sides."""
+    return [] if options.algorithm == "dqn" else ["--network", options.network]
+
+
 def whole_windows(rows: list[dict[str, str]], count: int) -> list[dict[str, str]]:
-    """`count` rows of throughput.csv: not the first, in which everything starts, nor the last, cut off by the end."""
-    rows = rows[1:-1][:count]
+    """`count` rows of throughput.csv: not the first with updates, in which everything starts, nor any before; nor the
+    last, cut off by the end."""
+    first = next((number for number, row in enumerate(rows) if float(row["updates_per_second"])), len(rows))
+    rows = rows[first + 1 : -1][:count]
     if len(rows) < count:
         raise ConfigError(f"{OURS} ended after {len(rows)} of {count} windows: leave the end of a run to --seconds.")
     return rows
@@ -98,7 +116,7 @@ def _column(rows: list[dict[str, str]], name: str) -> list[float]:
 def measure_other(script: str, games: int, more: list[str], options: argparse.Namespace) -> Measurement:
     """One run of a script of this folder, in the Python that has its packages."""
     rom = environments.resolve(options.game)[1]
-    command = [options.python, str(HERE / script), "--game", rom, "--games", str(games), "--network", options.network]
+    command = [options.python, str(HERE / script), "--game", rom, "--games", str(games), *network_of(options)]
     command += ["--seconds", str(options.seconds), "--window-seconds", str(options.window_seconds)]
     command += ["--warm-up-seconds", str(options.window_seconds), *more]
     details = json.loads(_output(script, command, _bare_environment()).splitlines()[-1])
@@ -190,7 +208,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--game", default="Pong", help="Atari game in any usual spelling")
-    parser.add_argument("--network", choices=NETWORKS, default="small", help="of the paper's section 5.1")
+    parser.add_argument(
+        "--network", choices=NETWORKS, default="small", help="of the paper's section 5.1; dqn has its own"
+    )
     parser.add_argument("--algorithm", choices=OTHERS, default="a3c", help="of ga3c; the other programs go by it")
     parser.add_argument("--against", nargs="+", help="programs to compare with; default: all of the algorithm")
     parser.add_argument("--rounds", type=int, default=3, help="each runs every program once")
@@ -238,9 +258,8 @@ def run(arguments: list[str]) -> int:
         programs[f"{key}, {games} games"] = lambda them=arguments_of_it: measure_other(*them)
 
     rounds: Rounds = {name: [] for name in programs}
-    print(
-        f"{options.game}, {options.network} network. Load of the machine before: {os.getloadavg()[0]:.2f}.", flush=True
-    )
+    network = "dqn" if options.algorithm == "dqn" else options.network
+    print(f"{options.game}, {network} network. Load of the machine before: {os.getloadavg()[0]:.2f}.", flush=True)
     for number in range(options.rounds):
         order = list(programs) if number % 2 == 0 else list(programs)[::-1]  # a slow drift then hits all alike
         for name in order:

@@ -13,11 +13,14 @@ from ga3c.records import progress, run_directory, stats_writer
 from ga3c.records.columns import DECISION_COLUMNS, MESSAGE_COLUMNS
 from ga3c.records.disk import CsvLog, Disk, read_csv
 from ga3c.records.recovery import Recovery
+from ga3c.replay.replay import Replay
+from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.scheduling.counts import Counts
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats, Timings, Totals
 
 UPDATES_PER_CHECKPOINT, STEPS_PER_UPDATE = 2, 5
+SPEC = EnvironmentSpec("small", (1,), "float32", discrete(2), 1)
 SILENT = SimpleNamespace(say=lambda _: None, status=lambda *_, **__: None)  # a console
 ATTEMPTS = 3  # to save a checkpoint, as the server tries again
 
@@ -64,8 +67,10 @@ def play(
     """
     said = []
     usual = Settings()
-    settings = replace(usual, run=replace(usual.run, run_dir=str(directory), checkpoints_kept=2))
+    run = replace(usual.run, run_dir=str(directory), checkpoints_kept=2)
+    settings = replace(usual, run=run, replay=replace(usual.replay, checkpoint_replay=True))
     begun, model = progress.beginning(settings), Model()
+    replay = Replay(SPEC, 1, 1, 20, 1, 0.9, None, 1)
     resumed = (directory / "config.json").exists()
     if resumed:
         run_directory.go_on(directory, settings)
@@ -80,6 +85,9 @@ def play(
         model.version = int(arrays["version"])
         assert (arrays["network/0"] == model.version).all()
         look(begun.totals, model.version)
+        recovery.load_replay(replay, begun.totals.steps)
+        _check_replay(replay, model.version)
+    replay.begin(0, np.zeros((1, 1), np.float32))
     CsvLog(directory / "controller.csv", DECISION_COLUMNS, disk).append([])
     stats, counts = Stats(begun.totals, begun.recent_scores), Counts(1, 1, 1)
     writer = stats_writer.StatsWriter(
@@ -90,6 +98,7 @@ def play(
     def save() -> None:
         for _ in range(ATTEMPTS):
             if recovery.save(model, stats, counts, 1, writer.write_episodes):
+                recovery.save_replay(replay, stats.totals().steps, last=True)
                 return acknowledge(model.version)
         return None
 
@@ -97,11 +106,28 @@ def play(
     for _ in range(checkpoints):
         for _ in range(UPDATES_PER_CHECKPOINT):
             model.version += 1
+            replay.add(0, _rollout(model.version), STEPS_PER_UPDATE)
+            replay.offer()
             stats.trained(_batch(model.version), SimpleNamespace(version=model.version - 1, applied=True), Timings())
         writer.write()
         save()
     writer.finish()
     save()
+
+
+def _rollout(number: int) -> np.void:
+    """What was played before an update: which one, each reward says."""
+    record = np.zeros((), rollout_dtype(SPEC, STEPS_PER_UPDATE, 1))
+    record["reward"], record["valid"] = number, True
+    return record
+
+
+def _check_replay(replay: Replay, version: int) -> None:
+    """It is empty, or holds what was played before the update that the run goes on from; nothing of later."""
+    if replay.size:
+        rewards = replay.draw(100).arrays["return"]
+        assert rewards.min() >= 1
+        assert rewards.max() <= version
 
 
 def _batch(number: int):

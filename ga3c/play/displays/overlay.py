@@ -56,7 +56,7 @@ class Overlay:
         row = min(22, (curve_top - 110) // len(self._names))
         if row >= 8:
             continuous = moment.actions.ndim > 1
-            draw.text((12, 80), "actions" if continuous else "action probabilities", QUIET, self._font)
+            draw.text((12, 80), moment.shares_of, QUIET, self._font)
             font = ImageFont.load_default(min(13, row))
             for action, (name, share) in enumerate(zip(self._names, moment.shares[0], strict=True)):
                 y = 100 + action * row

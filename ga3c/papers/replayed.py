@@ -1,0 +1,58 @@
+"""Runs of Q-learning from a replay memory: how fast they play and learn."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ga3c.experiments.runs import RunFailed, directory_of
+from ga3c.experiments.throughput import SpeedRun
+from ga3c.records.disk import read_csv
+from ga3c.records.run_directory import game_directory
+
+FULL_STEPS = 50_000_000  # of the papers' runs: 200 million frames
+
+
+@dataclass(frozen=True)
+class ReplayedRun(SpeedRun):
+    """A run of one of the presets that have a replay memory. None: as the preset has it."""
+
+    sampling: str = "synchronised"
+    concurrent_training: bool = False
+    batch: int | None = None
+    replay_transitions: int | None = None
+    replay_minimum_transitions: int | None = None
+    target_updates: int | None = None
+    # As from the end of DQN's schedule on (Daley and Amato 2021, section 5.1): nearly all play asks the network.
+    exploration_start: float = 0.1
+    exploration_end: float = 0.1
+    seed: int = 1
+
+    @property
+    def name(self) -> str:
+        game, how = game_directory(self.game).name, self.sampling + "-concurrent" * self.concurrent_training
+        batch = f"-batch{self.batch}" if self.batch else ""
+        return f"{game}-{self.preset}{batch}-{how}-{self.agents}x{self.envs_per_agent}-trial{self.seed}"
+
+    @property
+    def log_seconds(self) -> float:
+        return min(super().log_seconds, 1.0)
+
+
+def steps_per_second(run: ReplayedRun, out: Path) -> float:
+    """Of a finished run, once it learns and its first fifth is over. Raises RunFailed.
+
+    The slope of the straight line nearest to its rows: with concurrent training a block's steps may be played in the
+    first part of its time, and the rows begin and end somewhere in a block.
+    """
+    rows = read_csv(directory_of(run, out) / "throughput.csv")
+    seconds = rows["seconds"]
+    counts = (np.cumsum(rows["updates_per_second"]) > 0) & (seconds >= run.seconds / 5) & (seconds <= run.seconds)
+    if counts.sum() < 2:
+        raise RunFailed(f"{run.name} learned too late to be measured: give more --seconds, and another --out.")
+    return float(np.polyfit(seconds[counts], rows["steps"][counts], 1)[0])
+
+
+def hours(speed: float) -> float:
+    """For as many steps as in the papers, at so many in a second."""
+    return FULL_STEPS / speed / 3600

@@ -1,0 +1,77 @@
+"""The replay memory that a system begins with."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ga3c.algorithms import schedules
+from ga3c.machine import check_replay_fits
+from ga3c.model import Model
+from ga3c.replay.priorities import Priorities
+from ga3c.replay.replay import Replay
+from ga3c.rollout import EnvironmentSpec
+from ga3c.scheduling.pace import Pace
+from ga3c.settings.run import Settings
+from ga3c.stats import Stats
+
+BETA_STEPS = 50_000_000  # Rainbow's 200 million frames: until beta is 1, where the run has no end
+
+
+def replay_of(
+    settings: Settings,
+    spec: EnvironmentSpec,
+    agents: int,
+    envs: int,
+    agents_bytes: int,
+    steps: Callable[[], int],
+    block_rows: int = 0,
+) -> Replay:
+    """For `agents` of `envs` games each, which take `agents_bytes` of memory. `steps()`: that are played by now.
+    `block_rows`: of each agent, in a block of concurrent training. Raises ConfigError where memory is short."""
+    replay, learning = settings.replay, settings.learning
+
+    def beta() -> float:
+        return schedules.linear(steps(), replay.priority_beta, 1.0, settings.run.steps or BETA_STEPS)
+
+    priorities = Priorities(replay.priority_alpha, beta) if replay.priority_alpha else None
+    sizes = agents, envs, replay.replay_transitions, replay.n_steps
+
+    def bytes_of(transitions: int) -> int:
+        sizes = agents, envs, transitions, replay.n_steps, priorities is not None, block_rows
+        return Replay.bytes_of(spec, *sizes)
+
+    check_replay_fits(replay.replay_transitions, bytes_of, agents_bytes)
+    return Replay(spec, *sizes, learning.discount, priorities, learning.seed, block_rows)
+
+
+class Filling:
+    """Says that a replay is filled before training begins, and when that is done."""
+
+    def __init__(self, settings: Settings, replay: Replay, pace: Pace, trained: bool, say: Callable[[str], None]):
+        """`trained`: the run has made updates before."""
+        self._replay, self._pace, self._say, self._goes = replay, pace, say, "goes on" if trained else "begins"
+        minimum = settings.replay.replay_minimum_transitions
+        pace.played(min(replay.size, minimum))
+        self._missing = minimum - replay.size
+        if self._missing > 0:
+            say(f"Replay: {self._missing:,} transitions first, then training {self._goes}.")
+
+    def look(self) -> None:
+        """Now and then."""
+        if self._missing > 0 and self._pace.has_minimum:
+            self._missing = 0
+            self._say(f"Replay: {self._replay.size:,} transitions: training {self._goes}.")
+
+
+def block_rows(settings: Settings, games: int) -> int:
+    """Of a block of concurrent training: whole rollouts, and at least as long as the updates in it need."""
+    replay, t_max = settings.replay, settings.learning.t_max
+    rows = -(-replay.target_updates * replay.steps_per_update // games)
+    return -(-rows // t_max) * t_max
+
+
+def count_stored(stats: Stats, model: Model, rollouts: Sequence, envs: int) -> None:
+    """Rollouts of `envs` games each that the replay has taken in."""
+    if rollouts:
+        versions = np.concatenate([rollout.record["version"][: rollout.length] for rollout in rollouts])
+        stats.stored(rollouts, len(rollouts) * envs, model.version - versions)
