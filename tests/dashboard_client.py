@@ -119,7 +119,7 @@ class Served:
                 connection.sendall(request)
                 connection.shutdown(socket.SHUT_WR)
                 answer = connection.makefile("rb").read()
-            except ConnectionError:  # it closed before it had read all
+            except OSError:  # it closed before it had read all
                 return 0
         return int(answer.split()[1]) if answer else 0
 

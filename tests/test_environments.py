@@ -184,7 +184,7 @@ def test_the_screen_shows_the_game_that_is_played(game):
 
 def test_gymnasium_restarts_in_the_step_after_the_end():
     games = GymnasiumEnvironments("CartPole-v1", count=2, seed=3)
-    assert games.spec == ("CartPole-v1", (4,), "float32", discrete(2), 1)
+    assert games.spec == ("CartPole-v1", (4,), "float32", discrete(2), 1, 1)
     first = games.reset()
     np.testing.assert_array_equal(first, games.reset())
     assert not np.array_equal(first[0], first[1])
@@ -224,7 +224,7 @@ def test_one_game_starts_anew_and_the_others_stay_as_they_are(game, most):
 
 def test_gymnasium_states_that_are_numbers_become_vectors():
     games = environments.make(EnvironmentSettings(game="FrozenLake-v1"), 2, 0)
-    assert games.spec == ("FrozenLake-v1", (16,), "float32", discrete(4), 1)
+    assert games.spec == ("FrozenLake-v1", (16,), "float32", discrete(4), 1, 1)
     np.testing.assert_array_equal(games.reset(), np.eye(16)[[0, 0]])
     for _ in range(20):
         observations = games.step(np.array([2, 1]))[0]
