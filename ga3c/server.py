@@ -12,12 +12,8 @@ from pathlib import Path
 
 from ga3c.errors import TrainingFailed
 from ga3c.processes.stall import StallWatch, threads_report
-from ga3c.records import progress
-from ga3c.records.columns import DECISION_COLUMNS
-from ga3c.records.console import Console
-from ga3c.records.disk import CsvLog, Disk
-from ga3c.records.recovery import Recovery, initial_weights
-from ga3c.records.stats_writer import StatsWriter
+from ga3c.records.books import Books
+from ga3c.records.console import Aside, Console
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.run import Settings
 from ga3c.stats import Totals
@@ -35,18 +31,10 @@ class Server:
         self, make_system: Callable, settings: Settings, run_dir: Path, spec: EnvironmentSpec, console: Console
     ):
         """`make_system`: one of `ga3c.systems`. Raises ConfigError where there is nothing to go on from, or no room."""
-        self._settings, self._run_dir, self._spec, self._console = settings, run_dir, spec, console
-        self._disk = Disk(console.say, run_dir)
-        self._recovery = Recovery(run_dir, settings, self._disk, console.say)
-        begun, self._arrays = progress.beginning(settings), None
-        if settings.run.resume is not None:
-            begun, self._arrays = self._recovery.load()
-        elif settings.run.start_from is not None:
-            self._arrays = initial_weights(settings.run.start_from, console.say)
-        decisions = CsvLog(run_dir / "controller.csv", DECISION_COLUMNS, self._disk)
-        self.system = make_system(settings, spec, begun, console.say, decisions.append)
-        if settings.run.resume is not None:
-            self._recovery.load_replay(self.system.replay, begun.totals.steps)
+        self._settings, self._spec, self._console = settings, spec, console
+        self._books = Books(make_system, settings, run_dir, spec, console)
+        self._all = [self._books]  # a secondary learner's before those of the run that it learns from
+        self.system = self._books.system
         # Set in signal handlers, so without a lock, as an Event has one: a second signal could come while it is held.
         self._stopping = self._report_asked = False
         self._woken, self._wake_up = os.pipe()
@@ -55,25 +43,17 @@ class Server:
         self._failure: str | None = None
         self._running = self.saved = False
 
+    def add(self, make_system: Callable, settings: Settings, run_dir: Path):
+        """Returns a system that learns beside the first, in a run of its own. Raises ConfigError."""
+        console = Aside(self._console, run_dir.name)
+        self._all.insert(0, Books(make_system, settings, run_dir, self._spec, console))
+        return self._all[0].system
+
     def start(self) -> None:
         """Starts everything."""
         threading.excepthook = self._thread_failed
-        system = self.system
-        system.start(self._arrays)
-        self._writer = StatsWriter(
-            system.stats,
-            self._run_dir,
-            self._settings.run.log_seconds,
-            self._spec.frames_per_step,
-            system.model.numbers,
-            lambda: system.counts,
-            system.games,
-            system.waiting,
-            system.agents_core_seconds,
-            self._console,
-            self._disk,
-        )
-        self._writer.start()
+        for books in self._all:
+            books.start()
         self._running = True
 
     def _thread_failed(self, failed: threading.ExceptHookArgs) -> None:
@@ -121,8 +101,8 @@ class Server:
             self._pause(min(pause, max(0.0, save_at - time.monotonic())))
             if self._stopping:
                 break
-            system.watch()
-            self._recovery.mend_updates(system.model, system.stats)
+            for books in self._all:
+                books.look()
             totals, now = system.stats.totals(), time.monotonic()
             done = totals.steps + totals.updates + totals.skipped_updates
             under_way, wanted = system.games()
@@ -131,11 +111,12 @@ class Server:
                 self._report_asked = False
                 said = "Who waits for whom:"
             if said:
-                report = [*system.report(), *threads_report()] if said.endswith(":") else []
+                reports = [line for books in self._all for line in books.system.report()]
+                report = [*reports, *threads_report()] if said.endswith(":") else []
                 self._console.say("\n  ".join([said, *report]))
             if now >= save_at:
                 save_at = now + (run.checkpoint_seconds if self.save() else min(RETRY_SECONDS, run.checkpoint_seconds))
-            if self._disk.look():
+            if self._books.disk.look():
                 every_second()
             if (
                 (run.steps is not None and totals.steps >= run.steps and system.may_end)
@@ -146,15 +127,10 @@ class Server:
         if self._failure:
             raise TrainingFailed(self._failure)
 
-    def save(self, last: bool = False) -> bool:
-        """Writes a checkpoint. False if the disk does not take it."""
-        system = self.system
-        saved = self._recovery.save(
-            system.model, system.stats, system.chosen_counts, system.next_agent, self._writer.write_episodes
-        )
-        if saved:
-            self._recovery.save_replay(system.replay, system.stats.totals().steps, last)
-        return saved
+    def save(self) -> bool:
+        """Writes a checkpoint of each run, the first one's last: with it all can go on. False if the disk does not take
+        them."""
+        return all(books.save() for books in self._all)
 
     def stop(self) -> Totals | None:
         """Stops the system and writes the last checkpoint.
@@ -162,9 +138,10 @@ class Server:
         Returns the final totals; None if the run never came to serve. `saved` says whether the disk took it.
         """
         self._stopping = True
-        self.system.stop()
+        for books in self._all:
+            books.system.stop()
         if not self._running:
             return None
-        self._writer.finish()  # before it is saved: a resumed run takes out rows that are later than its checkpoint
-        self.saved = self.save(last=True)
+        saved = [books.finish() for books in self._all]
+        self.saved = all(saved)
         return self.system.stats.totals()

@@ -49,15 +49,17 @@ class Wrong(Exception):
 class Run:
     """The training run, over all its starts."""
 
-    def __init__(self, directory: Path, arguments: list[str]):
-        self.directory, self._arguments = directory, arguments
+    def __init__(self, directory: Path, arguments: list[str], at_first: list[str]):
+        """`at_first`: arguments of the first start alone."""
+        self.directory, self._arguments, self._at_first = directory, arguments, at_first
         self.mark = f"{os.getpid()}-{time.time_ns()}"
         self.output: list[str] = []
         self.process: psutil.Popen | None = None
 
     def start(self) -> None:
         command = [sys.executable, "-m", "ga3c", "train", *self._arguments]
-        command += ["--resume", str(self.directory)] if self.directory.exists() else ["--run-dir", str(self.directory)]
+        begin = ["--run-dir", str(self.directory), *self._at_first]
+        command += ["--resume", str(self.directory)] if self.directory.exists() else begin
         environment = os.environ | {"PYTHONPATH": str(ROOT), MARK: self.mark}
         self.process = psutil.Popen(
             command,
@@ -225,15 +227,15 @@ def shared_memory() -> set[str]:
 
 def chaos(options: argparse.Namespace, directory: Path) -> None:
     before = shared_memory()
-    given = (("algorithm", options.algorithm), ("preset", options.preset), ("sampling", options.sampling))
-    arguments = [part for name, value in given if value for part in (f"--{name}", value)]
-    arguments += ["--game", options.game, "--agents", str(options.agents), "--envs-per-agent", "4", *options.more]
-    if options.sampling == "asynchronous" or not (options.sampling or options.preset):
+    arguments = ["--game", options.game, "--agents", str(options.agents), "--envs-per-agent", "4", *options.more]
+    arguments += ["--sampling", options.sampling] if options.sampling else []
+    if options.sampling == "asynchronous":
         arguments += ["--controller", options.controller or "paper"]
     arguments += ["--controller-seconds", "1", "--log-seconds", "1", "--plot-seconds", "0"]
     arguments += ["--checkpoint-seconds", str(CHECKPOINT_SECONDS)]
     arguments += ["--agent-silence-seconds", "2", "--stall-seconds", "20"]
-    run = Run(directory / "run", arguments)
+    at_first = ["--preset", options.preset] if options.preset else ["--algorithm", options.algorithm]
+    run = Run(directory / "run", arguments, at_first)
     blows = Chaos(run, options.seed)
     in_checkpoint = options.server_kills * 3 // 10
     todo = [blows.kill_agent] * options.kills + [blows.stop_agent] * options.stops
@@ -284,9 +286,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="Pong")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--algorithm", help="without it and --preset a3c")
-    parser.add_argument("--preset")
-    parser.add_argument("--sampling", help="alternating and synchronised: no controller")
+    parser.add_argument("--algorithm", default="a3c")
+    parser.add_argument("--preset", help="in the algorithm's place")
+    parser.add_argument("--sampling", help="without it that of preset or algorithm; asynchronous: with a controller")
     parser.add_argument("--agents", type=int, default=4)
     parser.add_argument("--controller", choices=("paper", "off"), help="without it paper, and no look at the speed")
     parser.add_argument("--kills", type=int, default=10, help="agents to kill")
@@ -297,6 +299,8 @@ def main() -> int:
     parser.add_argument("--keep", help="directory for the run, kept afterwards")
     parser.add_argument("more", nargs="*", help="after --: more settings of the run")
     options = parser.parse_args()
+    if options.algorithm == "a3c" and not options.preset:
+        options.sampling = options.sampling or "asynchronous"
     directory = Path(options.keep or tempfile.mkdtemp(prefix="ga3c-chaos-"))
     try:
         chaos(options, directory)

@@ -83,7 +83,7 @@ def test_a_replay_that_does_not_fit_is_said_with_the_size_that_would(monkeypatch
 
 def test_a_run_whose_replay_does_not_fit_does_not_begin(tmp_path):
     code = "from ga3c import machine\nmachine.memory_available = lambda: machine.SERVER_BYTES + 2_000_000_000"
-    flags = "--game", "Pong", "--algorithm", "dqn", "--agents", 2, "--run-dir", tmp_path / "run"
+    flags = "--game", "Pong", "--algorithm", "dqn", "--agents", 2, "--run-dir", tmp_path / "run", "--steps", 10
     refused = program.run(*flags, code=code)
     assert refused.returncode == 2
     assert re.search(r"ga3c: A replay of 1,000,000 transitions .*: use --replay-transitions \d+\.\n$", refused.stderr)

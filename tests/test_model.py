@@ -133,7 +133,9 @@ def test_arrays_of_another_network_are_refused():
     ours, other = model(), Model(SPEC._replace(actions=discrete(ACTIONS + 1)), SETTINGS, A3C(SETTINGS), 1, False)
     before = ours.state()
     incomplete = {name: array for name, array in before.items() if name != "optimizer/0"}
-    for arrays in (other.state(), incomplete):
+    count = sum(name.startswith("network/") for name in before)
+    more = before | {f"network/{count}": before["network/0"]}
+    for arrays in (other.state(), incomplete, more):
         with pytest.raises(ConfigError, match="does not fit the network 'mlp'"):
             ours.restore(arrays)
     assert same(ours.state(), before)

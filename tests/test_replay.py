@@ -1,8 +1,13 @@
 """The replay memory, held against a plain list of all that was played."""
 
+import os
+import shutil
+import subprocess
+import sys
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +15,7 @@ from ga3c.replay.priorities import SMALLEST, Priorities
 from ga3c.replay.replay import Replay
 from ga3c.replay.sum_tree import SumTree
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype, transition_dtype
+from tests import program
 
 T_MAX, DISCOUNT = 5, 0.9
 
@@ -221,3 +227,52 @@ def test_a_sum_tree_is_an_array_with_sums_over_a_million_operations():
         assert (sums[found] >= masses - rounding).all()
         assert (sums[found] - plain[found] <= masses + rounding).all()
     np.testing.assert_array_equal(tree[np.arange(1000)], plain)
+
+
+def test_a_buffer_is_used_again_once_it_was_learned():
+    player = Player(np.random.default_rng(1), 4, 2)
+    replay = Replay(player.spec, 1, 2, 100, 1, DISCOUNT, Priorities(1.0, lambda: 1.0), 1)
+    replay.begin(0, player.begin())
+    for _ in range(10):
+        replay.add(0, *player.rollout())
+    replay.offer()
+    first, second = replay.draw(8), replay.draw(8)
+    assert not np.shares_memory(first.arrays["observation"], second.arrays["observation"])
+    replay.learned(first, np.full(8, np.nan, np.float32))  # of an update that was left out
+    third = replay.draw(8)
+    assert np.shares_memory(first.arrays["observation"], third.arrays["observation"])
+    assert np.isfinite(third.arrays["weight"]).all()
+    replay.learned(third, np.ones(8, np.float32))
+    assert replay.draw(9).arrays["observation"].shape == (1, 9, 3, 3, 4)
+
+
+COMPILE = """
+import numpy as np
+from ga3c.replay.sum_tree import SumTree
+tree = SumTree(8)
+tree.compile()
+tree.set(np.arange(3), np.ones(3))
+print(tree.find(np.array([1.5])))
+"""
+NO_ROOM = """
+from numba.core.caching import IndexDataCacheFile
+def save(*_):
+    raise OSError(28, "No space left on device")
+IndexDataCacheFile.save = save
+"""
+
+
+@pytest.mark.parametrize("code", ["", NO_ROOM], ids=["read-only", "full"])
+def test_machine_code_that_cannot_be_kept_is_made_without_a_word(tmp_path, code):
+    room = tmp_path / "ga3c"
+    shutil.copytree(program.ROOT / "ga3c" / "replay", room / "replay", ignore=shutil.ignore_patterns("__pycache__"))
+    for path in (program.ROOT / "ga3c").iterdir():
+        if path.name not in ("replay", "__pycache__"):
+            (room / path.name).symlink_to(path)
+    if not code:
+        (room / "replay" / "__pycache__").touch()  # not even who may write everywhere can write there
+    nowhere = {"HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | nowhere | {"PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-c", code + COMPILE]
+    ended = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
+    assert (ended.stdout, ended.stderr) == ("[1]\n", "")

@@ -1,5 +1,6 @@
 """The replay that is kept with the checkpoints: written while play goes on, read with suspicion."""
 
+import errno
 import itertools
 import json
 import os
@@ -134,6 +135,26 @@ def test_what_a_killed_program_left_half_written_goes(tmp_path, said):
     (tmp_path / ".replay.bin.1.partial").write_bytes(b"half")
     file_in(tmp_path, said).save(filled()[0], 1, last=True)
     assert [path.name for path in tmp_path.iterdir()] == ["replay.bin"]
+
+
+def test_where_the_disk_does_not_take_it_the_one_before_stays(tmp_path, said, monkeypatch):
+    replay, player = filled()
+    file = file_in(tmp_path, said)
+    file.save(replay, 1, last=True)
+    before = (tmp_path / "replay.bin").read_bytes()
+    play(replay, player, 10)
+
+    def full(file: int, part) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files.os, "write", full)
+        file.save(replay, 2, last=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["replay.bin"]
+    assert (tmp_path / "replay.bin").read_bytes() == before
+    assert said[-1].startswith(f"Cannot write {tmp_path / 'replay.bin'}: No space left on device.")
+    file.save(replay, 2, last=True)  # it is tried again
+    assert (tmp_path / "replay.bin").read_bytes() != before
 
 
 def forged(content: bytes, change) -> bytes:

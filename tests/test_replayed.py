@@ -51,9 +51,6 @@ def test_real_runs_learn(tmp_path, preset):
     assert abs(totals["updates"] - due) <= (20 + 400 / 8 if concurrent else 3)
 
 
-EIGHT_GAMES = ["--agents", 2, "--envs-per-agent", 4]
-
-
 @pytest.mark.parametrize("which", ["dqn", "fast-dqn"])
 def test_a_killed_agent_is_replaced_and_a_killed_run_goes_on(tmp_path, which):
     run = tmp_path / "run"
@@ -102,10 +99,9 @@ def disturb(started):
 @pytest.mark.parametrize("which", ["rainbow", "Pong"])
 def test_with_concurrent_training_the_same_seed_gives_the_same_weights_and_replay_whatever_the_timing(tmp_path, which):
     """Priorities, n steps and all on the small environment; DQN's own network on Pong. Two runs at a time."""
-    arguments = {
-        "rainbow": ["--preset", "rainbow", *QUICK, "--concurrent-training", "--steps", 3_000],
-        "Pong": ["--game", "Pong", "--preset", "fast-dqn", *SMALL, *EIGHT_GAMES, "--steps", 700],
-    }[which]
+    arguments = ["--preset", "rainbow", *QUICK, "--concurrent-training", "--steps", 3_000]
+    if which == "Pong":
+        arguments = ["--preset", "fast-dqn", *TINY[2:6], *SMALL, "--game", "Pong", "--steps", 700]
     runs, states, replays = [], [], []
     for name in ("first", "second"):
         own = ["--run-dir", tmp_path / name, "--seed", 5, "--tensorflow-threads", 2]

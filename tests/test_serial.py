@@ -65,7 +65,7 @@ def device(monkeypatch):
 
 
 def played(steps=600, seed=7, begun=None, stop_at=None, start_steps_limit=20, algorithm="a2c", replay=None, **learning):
-    """A `Serial` that has ended: at so many steps, or stopped once it has made `stop_at`."""
+    """A `Serial` that has ended: at so many steps, or stopped at totals of which `stop_at` is true."""
     schedule = ScheduleSettings(serial=True, agents=2, envs_per_agent=4)
     learning = LearningSettings(algorithm=algorithm, seed=seed, **({"t_max": 5, "minimum_batch_steps": 80} | learning))
     game = EnvironmentSettings(game="tests.tiny_environment:Match-v0", start_steps_limit=start_steps_limit)
@@ -74,7 +74,7 @@ def played(steps=600, seed=7, begun=None, stop_at=None, start_steps_limit=20, al
     system = Serial(settings, environments.make(game, 1, 0).spec, begun, lambda _: None, lambda _: None)
     system.start(None)
     deadline = time.monotonic() + program.HANG_SECONDS
-    while system._thread.is_alive() if stop_at is None else system.stats.totals().steps < stop_at:
+    while system._thread.is_alive() if stop_at is None else not stop_at(system.stats.totals()):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     system.stop()
@@ -96,7 +96,7 @@ def test_it_ends_at_the_steps_asked_for_and_has_learned_from_all():
 
 
 def test_it_stops_when_it_is_told_to_and_goes_on_to_the_steps_of_the_whole_run():
-    totals = played(steps=None, stop_at=200).stats.totals()
+    totals = played(steps=None, stop_at=lambda totals: totals.steps >= 200).stats.totals()
     assert totals.made_steps == totals.trained_steps >= 200
     begun = replace(progress.beginning(Settings(schedule=ScheduleSettings(agents=2))), next_agent=4)
     begun.totals.steps = begun.totals.trained_steps = 400
@@ -131,9 +131,8 @@ def test_a_replay_is_learned_from_in_the_same_thread(settings, replay):
         assert not np.array_equal(state["target/0"], state["network/0"])
 
 
-def test_a_block_that_is_stopped_leaves_updates_out():
-    """And ends at once, however many there are."""
-    replay = replace(SMALL, concurrent_training=True, target_updates=10**6, steps_per_update=1)
-    system = played(steps=None, stop_at=250, **DQN, replay=replay)
-    totals = system.stats.totals()
-    assert totals.made_steps == totals.trained_steps == totals.steps
+def test_who_is_stopped_leaves_the_rest_of_a_blocks_updates_out():
+    replay = replace(SMALL, concurrent_training=True, target_updates=2_000, steps_per_update=1)
+    totals = played(steps=None, stop_at=lambda totals: totals.updates, **DQN, replay=replay).stats.totals()
+    assert totals.made_steps == totals.trained_steps == totals.steps >= 2_000
+    assert 0 < totals.updates < replay.target_updates

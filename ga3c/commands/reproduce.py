@@ -30,7 +30,8 @@ second start goes on. Of GA3C's paper: ./run.sh reproduce --help.
 
 fig2: sampling speed over games per core and cores, with and without inference. table1: the same synchronised,
 alternating and asynchronous. fig3: learning of A2C, A3C, PPO and APPO over numbers of games. fig4: of DQN and C51 over
-batch sizes. table3: hours of DQN, C51 and Rainbow with large batches."""
+batch sizes. fig6: a secondary learner of DQN beside the run whose replay it learns from, with other batches. table3:
+hours of DQN, C51 and Rainbow with large batches."""
 FAST_DQN = """Makes tables of fast DQN (Daley and Amato 2021) again, from runs of its own. A second start goes on. Of
 GA3C's paper: ./run.sh reproduce --help.
 
@@ -47,7 +48,7 @@ class ReproduceGA3C(Options):
 
 @dataclass(frozen=True)
 class ReproduceAccelerated(accelerated.Options):
-    figure: Annotated[Literal["fig2", "table1", "fig3", "fig4", "table3"], tyro.conf.Positional] = tyro.MISSING
+    figure: Annotated[Literal["fig2", "table1", "fig3", "fig4", "fig6", "table3"], tyro.conf.Positional] = tyro.MISSING
     """What to make."""
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from ga3c import environments, networks
@@ -22,7 +23,7 @@ from ga3c.records.console import Console
 from ga3c.records.description import read_settings
 from ga3c.records.disk import CsvLog, Disk
 from ga3c.settings import ranges
-from ga3c.settings.presets import with_presets
+from ga3c.settings.presets import of_secondary, with_presets
 from ga3c.settings.run import Settings
 from ga3c.text import place
 from ga3c.views import live_screen
@@ -60,7 +61,7 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
         settings, _ = _parse(arguments, default)
         run_dir = None
     else:
-        for flag in ("--preset", "--protocol", "--name", "--from"):
+        for flag in ("--preset", "--protocol", "--name", "--from", "--secondary-batch"):
             if value_of(flag, arguments) is not None:
                 raise ConfigError(f"{flag} belongs to the start of a run: with --resume, leave it out.")
         wanted, _ = _parse(arguments, Settings())
@@ -69,6 +70,8 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
             raise ConfigError(
                 f"{run_dir} is an exported agent, not a run: --from {run_dir} begins a new run with its weights."
             )
+        if run_directory.is_secondary(run_dir):
+            raise ConfigError(f"{run_dir} goes on with the run that it is in: --resume {run_dir.parent}")
         saved = read_settings(run_dir)
         fresh = replace(saved.run, steps=None, minutes=None, episodes=None)
         settings, trusted = _parse(arguments, replace(saved, run=fresh))
@@ -115,6 +118,7 @@ def run(arguments: list[str]) -> int:
         before = run_directory.go_on(run_dir, settings)
     else:
         run_dir = run_directory.create(settings)
+    runs, secondary = _with_secondary(settings, run_dir, resumed)
 
     def refuse() -> None:
         """A start that fails changes nothing."""
@@ -122,7 +126,8 @@ def run(arguments: list[str]) -> int:
         if resumed:
             run_directory.take_back(run_dir, before)
         else:
-            run_directory.discard(run_dir)
+            for one in reversed(runs):
+                run_directory.discard(one)
 
     console.take_streams()
     console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, Disk(lambda _: None, run_dir)).append)
@@ -137,6 +142,10 @@ def run(arguments: list[str]) -> int:
 
     try:
         server = Server(_system(settings), settings, run_dir, spec, console)
+        if secondary:
+            from ga3c.systems.secondary import Secondary
+
+            second = server.add(partial(Secondary, server.system), secondary, runs[1])
     except ConfigError:
         refuse()
         raise
@@ -165,7 +174,7 @@ def run(arguments: list[str]) -> int:
         end = settings.learning.learning_rate_decay_steps
         if settings.learning.learning_rate_schedule == "linear" and end and settings.run.steps is None:
             console.say(f"The learning rate falls to 0 at {end:,} steps: then learning ends. --steps moves that.")
-        server.serve(_Plotter(run_dir, settings.run.plot_seconds).tick)
+        server.serve(_Plotter(runs, settings.run.plot_seconds).tick)
     except TrainingFailed as failure:
         failed = True
         console.say(f"ga3c: {failure}")
@@ -183,6 +192,8 @@ def run(arguments: list[str]) -> int:
             f"{totals.updates:,} updates in {totals.seconds / 60:.1f} minutes"
             + _score(server.system.stats.mean_score())
         )
+        if secondary:
+            console.say(f"secondary: {second.stats.totals().updates:,} updates{_score(second.stats.mean_score())}")
         if not server.saved:
             failed = True
             console.say(f"The last checkpoint could not be written: --resume {place(run_dir)} takes the one before.")
@@ -190,10 +201,28 @@ def run(arguments: list[str]) -> int:
             console.say(f"Saved in {place(run_dir)}")
             console.say(f"Go on: ./run.sh --resume {place(run_dir)}   Watch it play: ./play.sh {place(run_dir)}")
             try:
-                draw([run_dir], run_dir / "plot.png")
+                draw(runs, run_dir / "plot.png")
             except OSError as error:
                 console.say(f"Cannot draw {place(run_dir / 'plot.png')}: {error.strerror}.")
     return 1 if failed else 128 + stops[0][0] if stops else 0
+
+
+def _with_secondary(settings: Settings, run_dir: Path, resumed: bool) -> tuple[list[Path], Settings | None]:
+    """The directories of the run and of its secondary learner's, if it has one, whose settings come with them."""
+    if not settings.replay.secondary_batch:
+        return [run_dir], None
+    directory = run_dir / run_directory.SECONDARY
+    secondary = of_secondary(settings, directory)
+    try:
+        if resumed:
+            run_directory.go_on(directory, secondary)
+        else:
+            run_directory.create(secondary)
+    except ConfigError:
+        if not resumed:
+            run_directory.discard(run_dir)
+        raise
+    return [run_dir, directory], secondary
 
 
 def _system(settings: Settings):
@@ -222,8 +251,8 @@ def _score(mean: float) -> str:
 class _Plotter:
     """Draws the run's plot now and then, in a process of its own: matplotlib must not slow the threads down."""
 
-    def __init__(self, run_dir: Path, seconds: float):
-        self._run_dir, self._seconds = run_dir, seconds
+    def __init__(self, runs: list[Path], seconds: float):
+        self._runs, self._seconds = runs, seconds
         self._last = time.monotonic()
         self._drawing: subprocess.Popen | None = None
 
@@ -233,7 +262,8 @@ class _Plotter:
         if not due or (self._drawing and self._drawing.poll() is None):
             return
         self._last = time.monotonic()
-        command = [sys.executable, "-m", "ga3c", "plot", str(self._run_dir)]
+        command = [sys.executable, "-m", "ga3c", "plot", *map(str, self._runs)]
+        command += ["--out", str(self._runs[0] / "plot.png")]
         nowhere = subprocess.DEVNULL
         with contextlib.suppress(OSError):  # too many processes or files: there is a next time
             self._drawing = subprocess.Popen(command, stdout=nowhere, stderr=nowhere, start_new_session=True)

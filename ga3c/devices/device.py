@@ -1,6 +1,7 @@
 """Where the model runs. Imported before anything that needs TensorFlow, it loads TensorFlow without its chatter."""
 
 import contextlib
+import functools
 import os
 import sys
 import tempfile
@@ -32,6 +33,7 @@ with quiet():
     import tensorflow as tf
 
 
+@functools.cache
 def set_up_device(device: str, threads: int) -> str:
     """Chooses where TensorFlow runs, and how many threads an operation has, once for each process, before any Model.
 

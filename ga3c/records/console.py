@@ -102,3 +102,16 @@ class Console:
             if not self._is_covered() and self._live and self._line:
                 self._outlet.write("\n")
             self._line = ""
+
+
+class Aside:
+    """The console, for a run beside the one that it shows."""
+
+    def __init__(self, console: Console, name: str):
+        self._console, self._name = console, name
+
+    def say(self, text: str) -> None:
+        self._console.say(f"{self._name}: {text}")
+
+    def status(self, row, last_score: float, wanted_games: int = 0) -> None:
+        """The line is the other's."""

@@ -34,8 +34,9 @@ from ga3c.records.files import (
 from ga3c.settings.run import RunSettings, Settings
 
 LOCK = ".lock"
+SECONDARY = "secondary"  # in a run: the run of a network that learns from its replay, too
 # What a run opens to write into it, where it lies; all else that it writes takes the place of what was there.
-FILES, DIRECTORIES = (LOCK, *(f"{log}.csv" for log in LOGS)), ("checkpoints", "tensorboard")
+FILES, DIRECTORIES = (LOCK, *(f"{log}.csv" for log in LOGS)), ("checkpoints", "tensorboard", SECONDARY)
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 PRETRAINED = RESULTS / "pretrained"  # agents that come with the program: GAME/, laid out as a run
 
@@ -103,6 +104,11 @@ def take_back(path: Path, before: str) -> None:
     """Of a resume that was refused: its settings are not the run's. `before`: what `go_on` returned."""
     with contextlib.suppress(OSError, MemoryError):
         write_whole(path / "config.json", before)
+
+
+def is_secondary(path: Path) -> bool:
+    """The run of a secondary learner, which goes on with the run that it is in."""
+    return path.resolve().name == SECONDARY and (path.resolve().parent / "config.json").exists()
 
 
 def is_exported(path: Path) -> bool:
@@ -197,11 +203,12 @@ def read_start(path: Path) -> dict:
 
 def discard(path: Path) -> None:
     """Takes back `create`, for a run that never began, as far as the disk lets it: what is wrong is said elsewhere."""
-    for name in ("config.json", "messages.csv", LOCK):
-        with contextlib.suppress(OSError):
-            remove(path / name)
-    with contextlib.suppress(OSError):  # not ours alone: leave what lies there
-        path.rmdir()
+    for directory in (path / SECONDARY, path):
+        for name in ("config.json", "messages.csv", LOCK):
+            with contextlib.suppress(OSError):
+                remove(directory / name)
+        with contextlib.suppress(OSError):  # not ours alone: leave what lies there
+            directory.rmdir()
 
 
 def find(settings: Settings) -> Path:

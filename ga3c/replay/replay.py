@@ -132,13 +132,14 @@ class Replay:
         groups = range(self.groups)
         return np.concatenate([self._valid(group, self._first[group], self._last[group]) for group in groups])
 
-    def draw(self, count: int) -> Drawn:
-        """There has to be something."""
+    def draw(self, count: int, random: np.random.Generator | None = None) -> Drawn:
+        """There has to be something. `random`: of another learner, so that what the first draws stays as it is."""
+        random = random or self._random
         with self._lock:
             if self._priorities:
-                places, weights = self._priorities.draw(count, self.size, self._random)
+                places, weights = self._priorities.draw(count, self.size, random)
             else:
-                places, weights = self._uniform(count), np.ones(count, np.float32)
+                places, weights = self._uniform(count, random), np.ones(count, np.float32)
             rows = self._rows
             returns, discounts, following = rows.returns(places, self._n_steps, self._discount)
             observation, next_observation = self._buffer(count)
@@ -159,12 +160,12 @@ class Replay:
         shape = 1, count, *self._spec.observation_shape
         return np.empty(shape, self._spec.observation_dtype), np.empty(shape, self._spec.observation_dtype)
 
-    def _uniform(self, count: int) -> np.ndarray:
+    def _uniform(self, count: int, random: np.random.Generator) -> np.ndarray:
         """With replacement; what is no transition is drawn again."""
         rows, found = self._rows, np.empty(0, np.int64)
         ends = np.cumsum(self._last - self._first)
         while len(found) < count:
-            number = self._random.integers(ends[-1] * rows.envs, size=count - len(found))
+            number = random.integers(ends[-1] * rows.envs, size=count - len(found))
             row, env = np.divmod(number, rows.envs)
             group = np.searchsorted(ends, row, side="right")
             row = self._last[group] - (ends[group] - row)

@@ -40,13 +40,18 @@ class ReplayQueue(Experience):
         self._updates = 0  # since the last copy
         self._groups: dict = {}  # agent -> its number in the replay
         self._held: list[Rollout] = []
-        self.on_stored = self.on_target = lambda _: None
-        self.on_free = lambda: None
+        self.on_stored = self.on_target = self.on_offered = lambda _: None
+        self.on_free = self.before_free = lambda: None
+
+    @property
+    def replay(self) -> Replay:
+        return self._replay
 
     def next_batch(self) -> Batch | None:
         while True:
             if self._pace.due and self._replay.size and not self._inbox.closed:
                 return self._draw()
+            self.before_free()
             self._release()
             rollouts = self._inbox.take(self._choose)
             if not rollouts:
@@ -54,6 +59,7 @@ class ReplayQueue(Experience):
             self._store(rollouts)
             self._held = rollouts
             self._offer()
+            self.on_offered(rollouts)
 
     def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
         self._replay.learned(batch.buffer, errors)

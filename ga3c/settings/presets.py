@@ -3,8 +3,10 @@
 import itertools
 import math
 from dataclasses import replace
+from pathlib import Path
 
 from ga3c.machine import usable_cores
+from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
 
 _PAPER = {
@@ -158,7 +160,7 @@ _GAMES |= {"dqn": 8, "fast-dqn": 8, "c51": 8, "rainbow": 8}
 # Stooke and Abbeel 2018, section 5.4.1: step sizes that served DQN at these batches; between them on a straight line of
 # both logarithms. And what is added in Adam, times the batch.
 _DQN_RATES = {32: 2.5e-4, 512: 7.5e-4, 1024: 1.5e-3}
-_ADAM_EPSILON_OF_ONE = {"c51": 0.01, "rainbow": 0.005}
+_ADAM_EPSILON_OF_ONE = {"rainbow": 0.005}
 
 
 def with_presets(settings: Settings, preset: str | None, protocol: str | None, batch: int | None = None) -> Settings:
@@ -169,7 +171,7 @@ def with_presets(settings: Settings, preset: str | None, protocol: str | None, b
     if preset in _REPLAY:
         settings = replace(settings, replay=replace(settings.replay, **_REPLAY[preset]))
     if batch and settings.learning.algorithm in ("dqn", "c51"):
-        settings = _with_batch(settings, preset, batch)
+        settings = with_batch(settings, batch)
     if environment := _ENVIRONMENT.get(preset):
         settings = replace(settings, environment=replace(settings.environment, **environment))
     if protocol == "machado":
@@ -185,21 +187,42 @@ def with_presets(settings: Settings, preset: str | None, protocol: str | None, b
     return settings
 
 
-def _with_batch(settings: Settings, preset: str, batch: int) -> Settings:
-    """Each transition is learned from as often as with the preset's own batch, and targets are as old in steps."""
-    own, rate = settings.replay, settings.learning.learning_rate
+def with_batch(settings: Settings, batch: int) -> Settings:
+    """The same learning with another batch, as the presets have it: each transition is learned from as often, targets
+    are as old in steps, and the step size is as much larger as theirs."""
+    own, learning = settings.replay, settings.learning
+    if batch == own.batch:
+        return settings
     steps = max(1, round(batch * own.steps_per_update / own.batch))
     updates = max(1, round(own.target_updates * own.steps_per_update / steps))
-    if settings.learning.algorithm == "dqn":
-        rate = float(math.exp(_interpolated(math.log(batch), _DQN_RATES)))
-    elif preset == "c51" and batch >= 256:
-        rate = 4.2e-4
-    epsilon = _ADAM_EPSILON_OF_ONE.get(preset, settings.learning.adam_epsilon * own.batch) / batch
+    rate = learning.learning_rate * _rate(learning, batch) / _rate(learning, own.batch)
+    changed = {"learning_rate": float(f"{rate:.6g}")}
+    if learning.algorithm == "c51":
+        changed["adam_epsilon"] = _ADAM_EPSILON_OF_ONE.get(learning.preset, learning.adam_epsilon * own.batch) / batch
     return replace(
         settings,
-        learning=replace(settings.learning, learning_rate=rate, adam_epsilon=epsilon),
+        learning=replace(learning, **changed),
         replay=replace(own, batch=batch, steps_per_update=steps, target_updates=updates),
     )
+
+
+def of_secondary(settings: Settings, run_dir: Path) -> Settings:
+    """Of the run of a secondary learner, in `run_dir`, beside the one that these are of."""
+    other = with_batch(settings, settings.replay.secondary_batch)
+    name = settings.run.name and f"{settings.run.name}-secondary"
+    return replace(
+        other,
+        schedule=replace(settings.schedule, agents=1, predictors=1, trainers=1, controller="off"),
+        replay=replace(other.replay, secondary_batch=0),
+        run=replace(settings.run, name=name, run_dir=str(run_dir)),
+    )
+
+
+def _rate(learning: LearningSettings, batch: int) -> float:
+    """The step size of a preset for a batch."""
+    if learning.algorithm == "dqn":
+        return math.exp(_interpolated(math.log(batch), _DQN_RATES))
+    return 4.2e-4 if learning.preset == "c51" and batch >= 256 else _LEARNING["c51"]["learning_rate"]
 
 
 def _interpolated(log_batch: float, rates: dict[int, float]) -> float:

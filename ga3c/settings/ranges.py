@@ -1,5 +1,6 @@
 """Which values the settings may have."""
 
+import math
 import reprlib
 from dataclasses import asdict, fields
 
@@ -62,6 +63,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "n_steps": (1, 1000),
     "atoms": (2, 1001),
     "value_limit": (1e-3, MANY),
+    "secondary_batch": (0, 65_536),
     "priority_alpha": (0, 10),
     "priority_beta": (0, 1),
     "steps": (1, MANY),
@@ -100,4 +102,21 @@ def check(settings: Settings) -> None:
         raise ConfigError(
             f"--replay-minimum-transitions {replay.replay_minimum_transitions} is above --replay-transitions "
             f"{replay.replay_transitions}: give one that is not."
+        )
+    if replay.secondary_batch:
+        _check_secondary(settings)
+
+
+def _check_secondary(settings: Settings) -> None:
+    replay, batch = settings.replay, settings.replay.secondary_batch
+    if settings.learning.algorithm not in ("dqn", "c51"):
+        raise ConfigError("--secondary-batch learns from a replay: use --algorithm dqn or c51, or leave it out.")
+    for given, flag in ((settings.schedule.serial, "--serial"), (replay.concurrent_training, "--concurrent-training")):
+        if given:
+            raise ConfigError(f"--secondary-batch does not go with {flag}: leave one of them out.")
+    if batch * replay.steps_per_update % replay.batch:
+        raise ConfigError(
+            f"--secondary-batch {batch} cannot learn as often from each transition as --batch {replay.batch} with "
+            f"--steps-per-update {replay.steps_per_update}: give a multiple of "
+            f"{replay.batch // math.gcd(replay.batch, replay.steps_per_update)}."
         )

@@ -38,3 +38,7 @@ class ReplaySettings:
     concurrent_training: bool = False
     """dqn, c51: play and learn at the same time (Daley and Amato 2021): the network of the targets plays, and after
     --target-updates both wait until what was played is in the replay and the newest network is copied."""
+    secondary_batch: int = 0
+    """dqn, c51: a second network, with the same weights at first, learns with batches of so many transitions from what
+    the run plays, and each transition as often (Stooke and Abbeel 2018, section 5.4.2). It is a run of its own in
+    RUN/secondary; its scores are of games that it plays itself and nobody learns from. 0: none."""

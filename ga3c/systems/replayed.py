@@ -45,6 +45,11 @@ class Replayed(Synchronous):
         self._training.on_free = self._go_on
         return 3
 
+    @property
+    def experience(self) -> ReplayQueue:
+        """What a secondary learner learns from, too."""
+        return self._training
+
     def _replay(self, agents: int, rows: int = 0) -> Replay:
         envs = self._settings.schedule.envs_per_agent
         taken = agents * agent_bytes(3 * self._dtype.itemsize, envs)

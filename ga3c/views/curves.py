@@ -166,4 +166,4 @@ def _settings_but_seed(run: Path) -> str:
     except ConfigError:
         return str(run)
     settings["learning"].pop("seed")
-    return json.dumps([settings[group] for group in ("environment", "schedule", "learning")])
+    return json.dumps([settings[group] for group in labels.GROUPS])

@@ -11,7 +11,7 @@ from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
 from ga3c.text import one_line
 
-GROUPS = ("environment", "schedule", "learning")  # the rest is about files and limits
+GROUPS = ("environment", "schedule", "learning", "replay")  # the rest is about files and limits
 MOST_SETTINGS = 3  # in a label
 
 

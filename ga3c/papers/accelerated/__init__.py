@@ -10,6 +10,6 @@ class Options(CommonOptions):
     cores: tuple[int, ...] = ()
     """Numbers of cores that a run may use, for games and inference; table1 takes one."""
     games: tuple[int, ...] = ()
-    """Numbers of games: per core in fig2 and table1, of a whole run in fig3."""
+    """Numbers of games: per core in fig2 and table1, of a whole run in fig3 and fig6."""
     batches: tuple[int, ...] = ()
     """Transitions in an update; fig4 shows each."""

@@ -1,0 +1,73 @@
+"""Books: one run of a system, and what it keeps on disk: checkpoints and logs."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ga3c.records import progress
+from ga3c.records.columns import DECISION_COLUMNS
+from ga3c.records.console import Console
+from ga3c.records.disk import CsvLog, Disk
+from ga3c.records.recovery import Recovery, initial_weights
+from ga3c.records.stats_writer import StatsWriter
+from ga3c.rollout import EnvironmentSpec
+from ga3c.settings.run import Settings
+
+
+class Books:
+    """`start`, then `look` every second and `save` now and then; when the `system` has stopped, `finish`."""
+
+    def __init__(
+        self, make_system: Callable, settings: Settings, run_dir: Path, spec: EnvironmentSpec, console: Console
+    ):
+        """`make_system`: one of `ga3c.systems`. Raises ConfigError where there is nothing to go on from, or no room."""
+        self._settings, self._run_dir, self._spec, self._console = settings, run_dir, spec, console
+        self.disk = Disk(console.say, run_dir)
+        self._recovery = Recovery(run_dir, settings, self.disk, console.say)
+        begun, self._arrays = progress.beginning(settings), None
+        if settings.run.resume is not None:
+            begun, self._arrays = self._recovery.load()
+        elif settings.run.start_from is not None:
+            self._arrays = initial_weights(settings.run.start_from, console.say)
+        decisions = CsvLog(run_dir / "controller.csv", DECISION_COLUMNS, self.disk)
+        self.system = make_system(settings, spec, begun, console.say, decisions.append)
+        if settings.run.resume is not None:
+            self._recovery.load_replay(self.system.replay, begun.totals.steps)
+
+    def start(self) -> None:
+        """Starts the system, and the logs."""
+        system = self.system
+        system.start(self._arrays)
+        self._writer = StatsWriter(
+            system.stats,
+            self._run_dir,
+            self._settings.run.log_seconds,
+            self._spec.frames_per_step,
+            system.model.numbers,
+            lambda: system.counts,
+            system.games,
+            system.waiting,
+            system.agents_core_seconds,
+            self._console,
+            self.disk,
+        )
+        self._writer.start()
+
+    def look(self) -> None:
+        """Raises TrainingFailed."""
+        self.system.watch()
+        self._recovery.mend_updates(self.system.model, self.system.stats)
+
+    def save(self, last: bool = False) -> bool:
+        """Writes a checkpoint. False if the disk does not take it."""
+        system = self.system
+        saved = self._recovery.save(
+            system.model, system.stats, system.chosen_counts, system.next_agent, self._writer.write_episodes
+        )
+        if saved:
+            self._recovery.save_replay(system.replay, system.stats.totals().steps, last)
+        return saved
+
+    def finish(self) -> bool:
+        """Writes the last rows and the last checkpoint. False if the disk does not take that."""
+        self._writer.finish()  # before it is saved: a resumed run takes out rows that are later than its checkpoint
+        return self.save(last=True)

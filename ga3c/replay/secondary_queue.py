@@ -1,0 +1,92 @@
+"""Batches from a replay that another queue fills, for a secondary learner."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+
+from ga3c.replay.replay_queue import ReplayQueue
+from ga3c.rollout import Batch
+from ga3c.scheduling.pace import Pace
+from ga3c.training_queue import Experience, Rollout
+
+_NONE = np.zeros(0, np.int64)
+
+
+class SecondaryQueue(Experience):
+    """For one trainer, whose pace goes by what the primary's agents have played. What its own agent ships is counted
+    and not learned from; it gets a slot back for each round of theirs, so it plays as many steps as one of them.
+
+    Attributes that a system sets: `on_played(rollouts)`, of its own agent; `on_target(steps)`, as in `ReplayQueue`.
+    """
+
+    def __init__(self, primary: ReplayQueue, pace: Pace, batch: int, target_updates: int, seed: int):
+        super().__init__()
+        self._primary, self._pace, self._batch, self._target_updates = primary, pace, batch, target_updates
+        # Of its own: the primary draws what it would draw alone.
+        self._random = np.random.default_rng([seed, 1])
+        self._updates = self._rounds = self._released = 0
+        self._held: deque[Rollout] = deque()
+        self._made = threading.Condition()  # an update, or the end
+        self.close = self._close
+        self.ending = False  # its agent is told to end: it gets its slots back
+        self.on_played = self.on_target = lambda _: None
+
+    def round(self, steps: int) -> None:
+        """The primary's agents have played so many, which can be drawn now."""
+        self._pace.played(steps)
+        self._rounds += 1
+        if not self._inbox.closed:
+            self.look_again()
+
+    def wait(self) -> None:
+        """Until all updates that are due are made, or none is made any more."""
+        with self._made:
+            self._made.wait_for(lambda: self._inbox.closed or not self._due)
+
+    @property
+    def _due(self) -> bool:
+        return self._pace.due and self._primary.replay.size > 0
+
+    @property
+    def _may_release(self) -> bool:
+        return bool(self._held) and (self.ending or self._released < self._rounds)
+
+    def next_batch(self) -> Batch | None:
+        while not self._inbox.closed:
+            self._take(wait=lambda: not (self._due or self._may_release))
+            if self._due:
+                return self._draw()
+        while self._take(wait=lambda: True):
+            pass
+        return None
+
+    def _take(self, wait: Callable[[], bool]) -> bool:
+        rollouts = self._inbox.take(len, wait)
+        self.on_played(rollouts)
+        self._held += rollouts
+        while self._may_release:
+            self._held.popleft().release()
+            self._released += 1
+        return bool(rollouts)
+
+    def _draw(self) -> Batch:
+        began = time.monotonic()
+        drawn = self._primary.replay.draw(self._batch, self._random)
+        return Batch(drawn.arrays, _NONE, (), 0, began, time.monotonic(), drawn, self._primary.steps)
+
+    def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
+        """Priorities stay the primary's."""
+        self._updates += 1
+        if self._updates % self._target_updates == 0:
+            self.on_target(self._primary.steps)
+        with self._made:
+            self._pace.updated()
+            self._made.notify_all()
+
+    def _close(self) -> None:
+        self._inbox.close()
+        with self._made:
+            self._made.notify_all()
