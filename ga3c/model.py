@@ -14,11 +14,11 @@ import tensorflow as tf
 
 from ga3c import networks
 from ga3c.devices.device import quiet
-from ga3c.devices.graph import Graph, sizes_to_compile
+from ga3c.devices.graph import Graph, open_specs, sizes_to_compile, specs
 from ga3c.devices.pieces import PIECE_STATES, WHOLE, Pieces, in_pieces
-from ga3c.networks import saved, standardization
-from ga3c.networks.standardization import Statistics
-from ga3c.rollout import EnvironmentSpec, column_axis, rollout_dtype, transition_dtype
+from ga3c.networks import saved
+from ga3c.networks.weights import Weights, first, from_arrays, to_arrays
+from ga3c.rollout import EnvironmentSpec, column_axis, empty_batch, rollout_dtype, transition_dtype
 from ga3c.settings.learning import LearningSettings
 
 
@@ -32,13 +32,6 @@ class Update(NamedTuple):
     applied: bool
     numbers: dict[str, float]
     errors: np.ndarray | None = None  # float32 [batch], of transitions: by which a replay sets their priorities
-
-
-class Weights(NamedTuple):
-    """The network's numbers: those that gradients change, and what it knows of its observations, if it does."""
-
-    trained: tuple[tf.Tensor, ...]
-    statistics: Statistics | tuple[()]
 
 
 class Model:
@@ -70,24 +63,17 @@ class Model:
         self._network = networks.build(
             self.network_name, spec, seed, standardize, settings.precision, **algorithm.network_options
         )
-        trained, others = (
-            tuple(tf.convert_to_tensor(v) for v in variables)
-            for variables in (self._network.trainable_variables, self._network.non_trainable_variables)
-        )
         # (version, weights): one reference, so that a reader never sees the one without the other.
-        self._current = self._target = 0, Weights(trained, Statistics(*others) if others else ())
+        self._current = self._target = 0, first(self._network)
         self._target_acts = target_acts
-        self._optimizer = algorithm.initial_state(trained)
+        self._optimizer = algorithm.initial_state(self._current[1].trained)
         self._games = games
         self._set_exploration(steps)
         self.per_game = self._explore.shape.rank > 0  # `predict` has to know which game a state is of
         self._training = threading.Lock()
         self._seed = np.random.SeedSequence(seed).generate_state(1).astype(np.int32)[0]
         self._predictions = 0
-        self._weights, self._optimizer_specs = (
-            tf.nest.map_structure(lambda w: tf.TensorSpec(w.shape, w.dtype), w)
-            for w in (self._current[1], self._optimizer)
-        )
+        self._weights, self._optimizer_specs = specs((self._current[1], self._optimizer))
         self._fields: tuple[str, ...] = ()  # names of what the two graphs return, in that order
         self._numbers: tuple[str, ...] = ()
 
@@ -110,19 +96,14 @@ class Model:
                 explore = tf.gather(explore, games[0] % explore.shape[0])
             fields = self._algorithm.act(outputs, seed, explore)
             self._fields = tuple(fields)
-            return *fields.values(), *outputs[
-                :2
-            ]  # flat: to put names and tuples together again takes 20 us of each call
+            # Flat: to put names and tuples together again takes 20 us of each call.
+            return *fields.values(), *outputs[:2]
 
         return Graph(graph, (self._weights, states, seed, explore, *games), self._xla, pieces > 1)
 
     @functools.cached_property
     def _train(self) -> Graph:
-        rate, batch = tf.TensorSpec((), tf.float32), {}
-        for name, array in self._nothing(columns=1).items():
-            shape = list(array.shape)
-            shape[column_axis(name)] = None
-            batch[name] = tf.TensorSpec(shape, array.dtype)
+        rate, batch = tf.TensorSpec((), tf.float32), open_specs(self._nothing(columns=1), column_axis)
         target = [self._weights] * self._algorithm.replays
         signature = self._weights, self._optimizer_specs, rate, batch, *target
         return Graph(self._train_graph, signature, self._xla, self._pieces.updates > 1)
@@ -131,8 +112,7 @@ class Model:
         """Arrays as `train` takes them, without a valid step."""
         replays = self._algorithm.replays
         dtype = transition_dtype(self._spec, columns) if replays else rollout_dtype(self._spec, self._t_max, columns)
-        record = np.zeros((), dtype)
-        return {name: record[name] for name in self._algorithm.learns_from}
+        return empty_batch(dtype, self._algorithm.learns_from)
 
     @property
     def version(self) -> int:
@@ -155,24 +135,19 @@ class Model:
         return in_pieces(lambda states: apply(trained, list(statistics), states)[0], observations, pieces)
 
     def _train_graph(self, weights, optimizer, learning_rate, batch, *targets):
-        trained, statistics = weights
-        outputs_of = [functools.partial(self._apply, *target, pieces=self._pieces.updates) for target in targets]
-        if statistics:
-            learning_rate = standardization.learning_rate(statistics, learning_rate)
+        pieces = self._pieces.updates
+        outputs_of = [functools.partial(self._apply, *target, pieces=pieces) for target in targets]
         trained, optimizer, numbers, *errors = self._algorithm.update(
-            lambda trained, observations: self._apply(trained, statistics, observations, self._pieces.updates),
-            trained,
+            lambda trained, observations: self._apply(trained, weights.statistics, observations, pieces),
+            weights.trained,
             optimizer,
-            learning_rate,
+            weights.rate(learning_rate),
             batch,
             *outputs_of,
         )
-        if statistics and "observation" in batch:
-            states = batch["observation"]
-            valid = batch.get("valid", tf.ones(tf.shape(states)[:2], tf.bool))
-            statistics = standardization.update_from_rollouts(statistics, states, valid)
         self._numbers = tuple(numbers)
-        return Weights(trained, statistics), optimizer, tf.stack(list(numbers.values())), *errors
+        weights = Weights(trained, weights.statistics_with(batch))
+        return weights, optimizer, tf.stack(list(numbers.values())), *errors
 
     def predict(self, observations: np.ndarray, *games: np.ndarray) -> tuple[dict[str, np.ndarray], int]:
         """What the algorithm makes of observations [batch, ...]; `per_game`: of games number int32 [batch].
@@ -248,9 +223,9 @@ class Model:
         """Everything that training changes, as plain arrays by name; consistent while trainers run."""
         with self._training:
             (version, weights), optimizer, (_, target) = self._current, self._optimizer, self._target
-        arrays = saved.to_arrays("network", tf.nest.flatten(weights)) | saved.to_arrays("optimizer", optimizer)
+        arrays = to_arrays("network", weights) | saved.to_arrays("optimizer", optimizer)
         if self._algorithm.replays:
-            arrays |= saved.to_arrays("target", tf.nest.flatten(target))
+            arrays |= to_arrays("target", target)
         return arrays | {"version": np.int64(version)}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
@@ -261,14 +236,11 @@ class Model:
         version = saved.version_of(arrays)
         with self._training:
             like = self._current[1]
-
-            def read(group: str) -> Weights:
-                flat = saved.from_arrays(arrays, group, tf.nest.flatten(like), self.network_name)
-                return tf.nest.pack_sequence_as(like, flat)
-
-            weights = read("network")
+            weights = from_arrays(arrays, "network", like, self.network_name)
             optimizer = self._algorithm.initial_state(weights.trained)
             if saved.has(arrays, "optimizer"):
                 optimizer = saved.from_arrays(arrays, "optimizer", optimizer, self.network_name)
-            target = read("target") if self._algorithm.replays and saved.has(arrays, "target") else weights
+            target = weights
+            if self._algorithm.replays and saved.has(arrays, "target"):
+                target = from_arrays(arrays, "target", like, self.network_name)
             self._current, self._target, self._optimizer = (version, weights), (version, target), optimizer

@@ -112,6 +112,12 @@ def column_axis(field: str) -> int:
     return 0 if field in ("bootstrap_value", "last_observation") else 1
 
 
+def empty_batch(dtype: np.dtype, fields: Sequence[str]) -> dict[str, np.ndarray]:
+    """What a model learns from, by field, without a valid step. `dtype`: of rollouts or transitions."""
+    record = np.zeros((), dtype)
+    return {name: record[name] for name in fields}
+
+
 def slots_needed(t_max: int, envs: int, minimum_batch_steps: int) -> int:
     """Slots with which a single agent can fill a training batch: else agent and trainer wait for each other."""
     return math.ceil(minimum_batch_steps / (t_max * envs)) + 2

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ga3c.errors import ConfigError
-from ga3c.records import collapse, disk, files, run_directory
+from ga3c.records import collapse, disk, files, lock, run_directory
 from ga3c.records.description import read_settings
 from ga3c.records.disk import CsvLog, Disk, mend, read_csv, write_whole
 from ga3c.settings import saved
@@ -187,7 +187,7 @@ def test_the_directory_itself_may_be_a_link(tmp_path):
     (tmp_path / "large disk").mkdir()
     (tmp_path / "run").symlink_to(tmp_path / "large disk")
     run_directory.lock(tmp_path / "run", RunSettings())
-    assert run_directory.is_locked(tmp_path / "large disk")
+    assert lock.is_locked(tmp_path / "large disk")
 
 
 @pytest.mark.parametrize("how", ["soft", "hard"])
@@ -238,7 +238,7 @@ READERS = {
     "episodes.csv": collapse.resumed,
     "config.json": lambda path: read_settings(path.parent),
     "evaluation.json": lambda path: read_evaluation(path.parent),
-    ".lock": lambda path: run_directory.is_locked(path.parent) or run_directory.read_start(path.parent),
+    ".lock": lambda path: lock.is_locked(path.parent) or lock.read_start(path.parent),
     "tail.csv": lambda path: Tail(path, COLUMNS).refresh(),
 }
 
@@ -312,7 +312,7 @@ def test_a_description_of_any_content_is_refused_in_one_line(tmp_path, content):
     assert "\n" not in str(refusal.value)
     assert len(str(refusal.value)) < 1000
     (tmp_path / ".lock").write_text(content, errors="surrogateescape")
-    assert run_directory.read_start(tmp_path) == {}
+    assert lock.read_start(tmp_path) == {}
 
 
 def test_two_starts_may_make_the_same_directories(tmp_path, monkeypatch):

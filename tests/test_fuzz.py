@@ -20,7 +20,7 @@ from ga3c.algorithms.a3c import A3C
 from ga3c.commands import train
 from ga3c.errors import ConfigError
 from ga3c.model import Model
-from ga3c.records import checkpoint, progress, run_directory
+from ga3c.records import checkpoint, lock, progress, run_directory
 from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
 from ga3c.records.description import read_settings
 from ga3c.records.disk import mend, read_csv
@@ -219,7 +219,7 @@ def test_runs_are_watched(name, hits, more_hits, width, height):
     (run / ".lock").write_bytes(damaged(b'{"time": 1.5, "steps": 9, "minutes": 2.0, "episodes": null}', hits))
     view = RunView(run)
     for running in (False, True):
-        view.running, view._start = running, run_directory.read_start(run)
+        view.running, view._start = running, lock.read_start(run)
         console = Console(width=width, height=height, file=io.StringIO())
         console.print(screen(view, width, height, "the footer"))
         with (run / f"{name}.csv").open("ab") as file:

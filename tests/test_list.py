@@ -15,6 +15,7 @@ from ga3c.records import run_directory
 from ga3c.records.columns import THROUGHPUT_COLUMNS
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.run import RunSettings, Settings
+from ga3c.views.dashboard.runs import Runs
 
 
 def make_run(path, age_seconds, command=(), rows=1, **learning):
@@ -64,6 +65,19 @@ def test_all_runs_the_newest_last(results, capsys):
 def test_of_one_game(results, capsys):
     assert [line.split()[0] for line in listed(capsys, "--results", results, "--game", "ALE/Pong-v5")] == [
         *("pretrained/Pong", "Pong/old", "Pong/new")
+    ]
+
+
+def test_a_secondary_learners_run_is_one_too(results, capsys):
+    inner = make_run(results / "Pong" / "new" / run_directory.SECONDARY, 60)
+    *_, last = listed(capsys, "--results", results, "--game", "Pong")
+    assert last == "Pong/new/secondary ended 12,345 37 -20.25 1 min"
+    runs = Runs(results)
+    assert runs.names()[0] == "Pong/new/secondary"
+    shown = runs.labelled(["Pong/new", "Pong/new/secondary"])
+    assert [(label.partition(":")[0], run.view.run_dir) for label, run in shown.items()] == [
+        ("new", inner.parent),
+        ("new-secondary", inner),
     ]
 
 

@@ -16,7 +16,7 @@ import pytest
 from rich.console import Console
 
 from ga3c.play.displays.window import fitting
-from ga3c.records import run_directory
+from ga3c.records import lock, run_directory
 from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.run import RunSettings, Settings
@@ -137,7 +137,7 @@ def test_a_mean_of_fewer_than_100_games_says_so(run_dir):
 
 
 def test_while_games_start_it_says_so(run_dir, monkeypatch):
-    monkeypatch.setattr(run_directory, "is_locked", lambda _: True)
+    monkeypatch.setattr(lock, "is_locked", lambda _: True)
     append(run_dir / "throughput.csv", THROUGHPUT_COLUMNS, [throughput(105, agents=3, games=37)])
     view = RunView(run_dir)
     assert lines(view)[0].endswith(" starting 37 of 96 games")
@@ -186,7 +186,7 @@ def test_a_log_that_was_mended_is_read_anew(run_dir):
 
 def test_what_remains(run_dir, monkeypatch):
     """The nearest of the limits."""
-    monkeypatch.setattr(run_directory, "is_locked", lambda _: True)
+    monkeypatch.setattr(lock, "is_locked", lambda _: True)
     view = RunView(run_dir)
     assert view.remaining_seconds is None
     now = time.time()
@@ -202,7 +202,7 @@ def test_what_remains(run_dir, monkeypatch):
 
 def test_what_remains_of_minutes_after_a_resume(run_dir, monkeypatch):
     """Limits are of this start, and while its games started no training time went by."""
-    monkeypatch.setattr(run_directory, "is_locked", lambda _: True)
+    monkeypatch.setattr(lock, "is_locked", lambda _: True)
     starting, training = [throughput(100.2)] * 8, [throughput(100.2 + 5 * i) for i in range(1, 6)]
     append(run_dir / "throughput.csv", THROUGHPUT_COLUMNS, [throughput(100.2), *starting])
     now = time.time()
@@ -234,11 +234,11 @@ def test_clock():
 
 def test_who_trains_there_is_seen_and_not_disturbed(tmp_path):
     """A lock can be taken while somebody looks at it again and again."""
-    assert not run_directory.is_locked(tmp_path)
+    assert not lock.is_locked(tmp_path)
     limits = replace(RunSettings(), minutes=3.0)
     run_directory.lock(tmp_path, limits)
-    assert run_directory.is_locked(tmp_path)
-    start = run_directory.read_start(tmp_path)
+    assert lock.is_locked(tmp_path)
+    start = lock.read_start(tmp_path)
     assert start["minutes"] == 3.0
     assert "steps" not in start
     assert abs(start["time"] - time.time()) < 10

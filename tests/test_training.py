@@ -478,6 +478,34 @@ Model.train = fail_once_ten_are_made
     assert json.loads(_meta(tmp_path / "run"))["totals"]["updates"] == 10
 
 
+# The second model of a run cannot be made: that of the run itself, where a secondary learner is beside it.
+NO_SECOND_MODEL = """
+from ga3c.model import Model
+warm_up, made = Model.warm_up, []
+def fail(self, *arguments):
+    made.append(self)
+    if len(made) == MODEL:
+        raise RuntimeError("no such luck")
+    warm_up(self, *arguments)
+Model.warm_up = fail
+"""
+
+
+def test_a_start_that_fails_leaves_nothing_behind_and_changes_no_run(tmp_path):
+    run, first = tmp_path / "run", NO_SECOND_MODEL.replace("MODEL:", "1:")
+    secondary = ["--preset", "dqn", "--secondary-batch", 64]
+    for code, more in ((first, []), (NO_SECOND_MODEL.replace("MODEL:", "2:"), secondary)):
+        ended = program.run(*TINY, *more, "--run-dir", run, "--steps", 100, code=code)
+        assert ended.returncode == 1
+        assert "no such luck" in ended.stderr
+        assert not list(tmp_path.iterdir())
+    assert program.run(*TINY, "--run-dir", run, "--serial", "--steps", 100).returncode == 0
+    before = (run / "config.json").read_text()
+    ended = program.run("--resume", run, "--t-max", 7, "--steps", 200, code=first)
+    assert ended.returncode == 1
+    assert (run / "config.json").read_text() == before
+
+
 def test_two_processes_do_not_train_in_one_directory(tmp_path):
     run_dir = tmp_path / "run"
     started = Started(tmp_path / "log", *TINY, "--run-dir", run_dir, "--checkpoint-seconds", 1)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ga3c.commands.command_line import parse
 from ga3c.errors import ConfigError
-from ga3c.records import run_directory
+from ga3c.records import lock, run_directory
 from ga3c.records.columns import THROUGHPUT_COLUMNS
 from ga3c.records.description import read_settings
 from ga3c.text import one_line
@@ -53,7 +53,7 @@ def cells(run: Path, name: str) -> list[str]:
         return [name, state, number(found.steps), "-", number(found.mean, 2), since, differs]
     rows = Tail(run / "throughput.csv", THROUGHPUT_COLUMNS)
     rows.refresh()
-    state = "running" if run_directory.is_locked(run) else "ended"
+    state = "running" if lock.is_locked(run) else "ended"
     counts = [number(rows.last(column, 0.0)) for column in ("steps", "episodes")]
     return [name, state, *counts, number(rows.last("mean_score"), 2), since, differs]
 
@@ -62,10 +62,13 @@ def _is_shipped(run: Path) -> bool:
     return run.parent.name == run_directory.PRETRAINED.name
 
 
+def _game(run: Path, results: Path) -> str:
+    return run.name if _is_shipped(run) else run.relative_to(results).parts[0]
+
+
 def table(results: Path, game: str | None) -> list[str]:
     """Lines: the head, and one for each run. A run that cannot be read says so in its line."""
-    runs = [path.parent for path in results.glob("*/*/config.json")]
-    runs = [run for run in runs if game in (None, run.name if _is_shipped(run) else run.parent.name)]
+    runs = [run for run in run_directory.below(results) if game in (None, _game(run, results))]
     found: list[list[str]] = [list(HEAD)]
     for run in sorted(runs, key=lambda run: (not _is_shipped(run), written(run))):
         name = str(run.relative_to(results))

@@ -15,7 +15,7 @@ from ga3c.play.drawn_games import has_display
 from ga3c.play.keyboard import HELP, Keyboard
 from ga3c.play.playing import Stage
 from ga3c.play.trained_agent import Policy
-from ga3c.records import checkpoint, run_directory
+from ga3c.records import checkpoint, lock, run_directory
 from ga3c.text import one_line
 from ga3c.views import terminal
 
@@ -68,7 +68,7 @@ def _wait_for_checkpoint(options: PlayOptions) -> PlayOptions:
     directory = run_directory.existing(options.run) if options.run else run_directory.newest(options.game, False)
     if not checkpoint.saved(directory / "checkpoints"):
         print(f"Waiting for the first checkpoint of {one_line(directory)} ...", flush=True)
-    while not checkpoint.saved(directory / "checkpoints") and run_directory.is_locked(directory):
+    while not checkpoint.saved(directory / "checkpoints") and lock.is_locked(directory):
         time.sleep(1.0)
     return replace(options, run=str(directory))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import tensorflow as tf
 
 
@@ -32,6 +33,21 @@ class Graph:
             executor_type="SINGLE_THREADED_EXECUTOR",
         )
         return tf.nest.pack_sequence_as(self._function.structured_outputs, outputs)
+
+
+def specs(tensors):
+    """What a Graph is told of nested tensors."""
+    return tf.nest.map_structure(lambda tensor: tf.TensorSpec(tensor.shape, tensor.dtype), tensors)
+
+
+def open_specs(arrays: dict[str, np.ndarray], axis: Callable[[str], int]) -> dict[str, tf.TensorSpec]:
+    """Likewise of arrays by name, which may have any length along `axis(name)`."""
+    found = {}
+    for name, array in arrays.items():
+        shape = list(array.shape)
+        shape[axis(name)] = None
+        found[name] = tf.TensorSpec(shape, array.dtype)
+    return found
 
 
 def sizes_to_compile(step: int, limit: int) -> list[int]:

@@ -1,18 +1,13 @@
 """Where runs lie: results/GAME/START-TIME/, with config.json, logs, checkpoints and plot in it."""
 
 import contextlib
-import errno
-import fcntl
-import hashlib
 import itertools
 import json
-import math
 import os
 import re
-import socket
 import stat
-import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from ga3c import environments
@@ -20,20 +15,10 @@ from ga3c.environments import atari
 from ga3c.errors import ConfigError
 from ga3c.records.columns import LOGS
 from ga3c.records.description import describe, resumed
-from ga3c.records.files import (
-    make_directory,
-    open_to_read,
-    open_to_write,
-    overwrite,
-    read_json,
-    reason,
-    remove,
-    sync_directory,
-    write_whole,
-)
+from ga3c.records.files import make_directory, reason, remove, sync_directory, write_whole
+from ga3c.records.lock import LOCK, hold
 from ga3c.settings.run import RunSettings, Settings
 
-LOCK = ".lock"
 SECONDARY = "secondary"  # in a run: the run of a network that learns from its replay, too
 # What a run opens to write into it, where it lies; all else that it writes takes the place of what was there.
 FILES, DIRECTORIES = (LOCK, *(f"{log}.csv" for log in LOGS)), ("checkpoints", "tensorboard", SECONDARY)
@@ -111,31 +96,20 @@ def is_secondary(path: Path) -> bool:
     return path.resolve().name == SECONDARY and (path.resolve().parent / "config.json").exists()
 
 
+def name(path: Path) -> str:
+    """What to call a run by where it lies."""
+    return f"{path.resolve().parent.name}-{path.name}" if is_secondary(path) else path.name
+
+
 def is_exported(path: Path) -> bool:
     """An agent that was exported, not a run."""
     return (path / "evaluation.json").exists() and not (path / "throughput.csv").exists()
 
 
 def lock(path: Path, limits: RunSettings) -> None:
-    """Keeps every other process from training in this directory, for as long as this one lives.
-
-    What is in the lock tells who looks on when this start was and where it is to end. Raises ConfigError if another
-    process trains there, or if a file there is a link. A file system without locks does not keep anybody out.
-    """
+    """As `lock.hold`. Raises ConfigError, also where a file there is a link."""
     _check_files(path)
-    file = None
-    try:
-        _claim(path)
-        file = open_to_write(path / LOCK, os.O_RDWR)  # never closed: the lock goes with it
-        _take(file)
-    except BlockingIOError:
-        raise ConfigError(f"Another process trains in {path}: stop it first, or name another directory.") from None
-    except OSError as error:
-        if file is None or error.errno not in (errno.ENOLCK, errno.ENOTSUP):
-            raise ConfigError(f"Cannot write to {path}: {reason(error)}.") from error
-    start = {"time": time.time(), "steps": limits.steps, "minutes": limits.minutes, "episodes": limits.episodes}
-    with contextlib.suppress(OSError, MemoryError):  # a full disk: then nobody is told
-        overwrite(file, json.dumps(start).encode())
+    hold(path, limits)
 
 
 def _check_files(path: Path) -> None:
@@ -153,62 +127,18 @@ def _check_files(path: Path) -> None:
             )
 
 
-def _claim(path: Path) -> None:
-    """Takes the path, too, for as long as this process lives: its directory may be moved, and another one made there.
-
-    Linux alone has names for this that go with the process. Raises BlockingIOError if another process has it.
-    """
-    if sys.platform != "linux":
-        return
-    name = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()
-    with contextlib.closing(socket.socket(socket.AF_UNIX)) as claim:
-        try:
-            claim.bind(f"\0ga3c-{name}")
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                raise BlockingIOError from None
-            return  # not here: then it is not kept from anybody
-        claim.detach()  # never closed
-
-
-def _take(file: int) -> None:
-    """Somebody who looks whether a run goes on holds its lock for a moment."""
-    for _ in range(5):
-        with contextlib.suppress(BlockingIOError):
-            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        time.sleep(0.05)
-    return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def is_locked(path: Path) -> bool:
-    """Whether a process trains in this directory."""
-    try:
-        with open_to_read(path / LOCK) as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        pass
-    return False
-
-
-def read_start(path: Path) -> dict:
-    """Of the process that trains there: `time` (seconds since the epoch) and its limits, where there are any."""
-    try:
-        start = {name: float(value) for name, value in read_json(path / LOCK).items() if value is not None}
-    except (ValueError, AttributeError, TypeError, OverflowError):
-        return {}
-    return start if "time" in start and all(map(math.isfinite, start.values())) else {}
-
-
 def discard(path: Path) -> None:
     """Takes back `create`, for a run that never began, as far as the disk lets it: what is wrong is said elsewhere."""
     for directory in (path / SECONDARY, path):
-        for name in ("config.json", "messages.csv", LOCK):
+        for name in ("config.json", *FILES):
             with contextlib.suppress(OSError):
                 remove(directory / name)
-        with contextlib.suppress(OSError):  # not ours alone: leave what lies there
-            directory.rmdir()
+        with contextlib.suppress(OSError):
+            for events in (directory / "tensorboard").glob("events.out.tfevents.*"):
+                remove(events)
+        for empty in (directory / "tensorboard", directory):
+            with contextlib.suppress(OSError):  # not ours alone: leave what lies there
+                empty.rmdir()
 
 
 def find(settings: Settings) -> Path:
@@ -222,6 +152,12 @@ def existing(path: str) -> Path:
     if not (Path(path) / "config.json").is_file():
         raise ConfigError(f"There is no run in {path} (no config.json there): name its directory, or --game GAME.")
     return Path(path)
+
+
+def below(results: Path) -> Iterable[Path]:
+    """All runs in results/GAME/RUN, and those of their secondary learners. Raises OSError."""
+    for pattern in ("*/*", f"*/*/{SECONDARY}"):
+        yield from (path.parent for path in results.glob(f"{pattern}/config.json"))
 
 
 def newest(game: str | None, with_checkpoint: bool = True) -> Path:

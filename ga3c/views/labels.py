@@ -34,7 +34,8 @@ def know(run: Path) -> Known:
         game = run_directory.game_directory(settings.environment.game).name
     except ConfigError:
         return Known(one_line(run.parent.name), one_line(run.name), {}, {})
-    found = Known(game, one_line(settings.run.name or run.name), _flat(settings), changed(settings))
+    name = settings.run.name or run_directory.name(run)
+    found = Known(game, one_line(name), _flat(settings), changed(settings))
     return found if _seed_was_given(run) else found.without_seed()
 
 

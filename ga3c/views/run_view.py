@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from ga3c.records import run_directory
+from ga3c.records import lock, run_directory
 from ga3c.records.columns import DECISION_COLUMNS, EPISODE_COLUMNS, MESSAGE_COLUMNS, THROUGHPUT_COLUMNS
 from ga3c.records.description import read_settings
 from ga3c.records.disk import LOG_BYTES_LIMIT, number, parse, parts
@@ -129,8 +129,8 @@ class RunView:
         for tail in (self.throughput, self.episodes, self.decisions, self.messages):
             tail.refresh()
         if not self.running or self._row_age_seconds() > self.settings.run.log_seconds + LATE_SECONDS:
-            self.running = run_directory.is_locked(self.run_dir)
-            self._start = run_directory.read_start(self.run_dir) if self.running else {}
+            self.running = lock.is_locked(self.run_dir)
+            self._start = lock.read_start(self.run_dir) if self.running else {}
 
     def _row_age_seconds(self) -> float:
         return _age_seconds(self.run_dir / "throughput.csv")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ga3c.errors import ConfigError
-from ga3c.records import progress, run_directory, stats_writer
+from ga3c.records import lock, progress, run_directory, stats_writer
 from ga3c.records.columns import DECISION_COLUMNS, MESSAGE_COLUMNS
 from ga3c.records.disk import CsvLog, Disk, read_csv
 from ga3c.records.recovery import Recovery
@@ -50,7 +50,7 @@ class NoTensorBoard:
 
 def without_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """A path is claimed for the life of the process, in which there are many runs here."""
-    monkeypatch.setattr(run_directory, "_claim", lambda path: None)
+    monkeypatch.setattr(lock, "_claim", lambda path: None)
     monkeypatch.setattr(stats_writer, "TensorBoardWriter", NoTensorBoard)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from ga3c.records.run_directory import PRETRAINED
+from ga3c.records import run_directory
 from ga3c.views import labels
 from ga3c.views.dashboard import films
 from ga3c.views.run_view import RunView
@@ -74,7 +74,7 @@ class Runs:
         self._lock = threading.Lock()
 
     def names(self) -> list[str]:
-        """GAME/RUN of all, the newest first."""
+        """GAME/RUN of all, or GAME/RUN/secondary, the newest first."""
         return self._names.get()
 
     def look(self, names: Iterable[str]) -> dict[str, Run]:
@@ -108,10 +108,10 @@ class Runs:
 
     def _find(self, _: list[str]) -> list[str]:
         try:
-            found = [path.parent for path in self.results.glob("*/*/config.json")]
+            found = list(run_directory.below(self.results))
         except OSError:
             return []
-        found = [run for run in found if run.parent.name != PRETRAINED.name]  # they have no logs
+        found = [run for run in found if run.parent.name != run_directory.PRETRAINED.name]  # they have no logs
         when = {run: max(written(run / name) for name in ("config.json", "throughput.csv")) for run in found}
         return [str(run.relative_to(self.results)) for run in sorted(found, key=when.get, reverse=True)]
 

@@ -1,0 +1,81 @@
+"""The settings of a run from its command line: of a new one, or of one that goes on."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ga3c import environments
+from ga3c.commands.command_line import parse, value_of, whole_number
+from ga3c.environments import own_games
+from ga3c.errors import ConfigError
+from ga3c.records import run_directory
+from ga3c.records.description import read_settings
+from ga3c.settings import ranges
+from ga3c.settings.presets import with_presets
+from ga3c.settings.run import Settings
+
+DESCRIPTION = """Trains an agent with GA3C. ./run.sh help lists the other commands."""
+
+
+@dataclass(frozen=True)
+class TrainOptions(Settings):
+    """The settings, and what is said of a start alone."""
+
+    trust: bool = False
+    """With --resume: run the code of a game that the run names (package.module:EnvId), though you have not trained
+    on it here."""
+
+
+def _parse(arguments: list[str], default: Settings) -> tuple[Settings, bool]:
+    """Settings, and whether --trust is given."""
+    options = parse(TrainOptions, arguments, TrainOptions(**vars(default)), DESCRIPTION, "train")
+    return Settings(**{name: getattr(options, name) for name in vars(default)}), options.trust
+
+
+def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
+    """Settings from the command line, and the run to go on with, if any. Raises ConfigError."""
+    arguments = _resume_with_value(arguments)
+    resume = value_of("--resume", arguments)
+    if resume is None:
+        preset = value_of("--preset", arguments) or value_of("--algorithm", arguments)  # their constants' name, too
+        protocol = value_of("--protocol", arguments)
+        default = with_presets(Settings(), preset, protocol, whole_number(value_of("--batch", arguments)))
+        settings, _ = _parse(arguments, default)
+        run_dir = None
+    else:
+        for flag in ("--preset", "--protocol", "--name", "--from", "--secondary-batch"):
+            if value_of(flag, arguments) is not None:
+                raise ConfigError(f"{flag} belongs to the start of a run: with --resume, leave it out.")
+        wanted, _ = _parse(arguments, Settings())
+        run_dir = run_directory.find(wanted)
+        if run_directory.is_exported(run_dir):
+            raise ConfigError(
+                f"{run_dir} is an exported agent, not a run: --from {run_dir} begins a new run with its weights."
+            )
+        if run_directory.is_secondary(run_dir):
+            raise ConfigError(f"{run_dir} goes on with the run that it is in: --resume {run_dir.parent}")
+        saved = read_settings(run_dir)
+        fresh = replace(saved.run, steps=None, minutes=None, episodes=None)
+        settings, trusted = _parse(arguments, replace(saved, run=fresh))
+        if environments.resolve(settings.environment.game) != environments.resolve(saved.environment.game):
+            games = f"{saved.environment.game}, not of {settings.environment.game}"
+            raise ConfigError(f"The run in {run_dir} is of {games}: leave --game out.")
+    ranges.check(settings)
+    asked, schedule = value_of("--controller", arguments) or "off", settings.schedule
+    if asked != "off" and (schedule.serial or schedule.sampling != "asynchronous"):
+        mode = "--serial" if schedule.serial else f"--sampling {schedule.sampling}"
+        raise ConfigError(f"--controller {asked} does not go with {mode}, where the counts stay: leave it out.")
+    if run_dir is None:
+        own_games.import_named(settings.environment.game)
+    else:
+        named = value_of("--game", arguments) is not None
+        own_games.import_of_run(settings.environment.game, run_dir, trusted or named)
+    return settings, run_dir
+
+
+def _resume_with_value(arguments: list[str]) -> list[str]:
+    """--resume without a value means the newest run."""
+    if "--resume" in arguments:
+        after = arguments.index("--resume") + 1
+        if after == len(arguments) or arguments[after].startswith("--"):
+            return [*arguments[:after], "newest", *arguments[after:]]
+    return arguments

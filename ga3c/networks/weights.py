@@ -1,0 +1,48 @@
+"""A network's numbers, apart from the network: it is given them with each call, and nobody changes them."""
+
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from ga3c.networks import saved, standardization
+from ga3c.networks.standardization import Statistics
+
+
+class Weights(NamedTuple):
+    """Those that gradients change, and what the network knows of its observations, if it does."""
+
+    trained: tuple[tf.Tensor, ...]
+    statistics: Statistics | tuple[()]
+
+    def rate(self, learning_rate: tf.Tensor) -> tf.Tensor:
+        """The step size, or 0 as long as too little is known of the observations."""
+        return standardization.learning_rate(self.statistics, learning_rate) if self.statistics else learning_rate
+
+    def statistics_with(self, batch: dict[str, tf.Tensor]) -> Statistics | tuple[()]:
+        """What it knows of its observations after those of a batch, if there are any in it."""
+        if not self.statistics or "observation" not in batch:
+            return self.statistics
+        states = batch["observation"]
+        valid = batch.get("valid", tf.ones(tf.shape(states)[:2], tf.bool))
+        return standardization.update_from_rollouts(self.statistics, states, valid)
+
+
+def first(network) -> Weights:
+    """Those that a keras.Model was built with."""
+    trained, others = (
+        tuple(tf.convert_to_tensor(v) for v in variables)
+        for variables in (network.trainable_variables, network.non_trainable_variables)
+    )
+    return Weights(trained, Statistics(*others) if others else ())
+
+
+def to_arrays(group: str, weights: Weights) -> dict[str, np.ndarray]:
+    """As `saved.to_arrays`."""
+    return saved.to_arrays(group, tf.nest.flatten(weights))
+
+
+def from_arrays(arrays: dict[str, np.ndarray], group: str, like: Weights, network: str) -> Weights:
+    """As `saved.from_arrays`. Raises ConfigError."""
+    flat = saved.from_arrays(arrays, group, tf.nest.flatten(like), network)
+    return tf.nest.pack_sequence_as(like, flat)
