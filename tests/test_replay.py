@@ -1,5 +1,6 @@
 """The replay memory, held against a plain list of all that was played."""
 
+import io
 import os
 import shutil
 import subprocess
@@ -93,9 +94,9 @@ def from_list(game: list[Step], at: int, n_steps: int) -> tuple:
 
 def restarted(replay: Replay, again: Replay) -> Replay:
     """`again`, with what the other one holds."""
-    parts = iter([part.copy() for part in replay.parts()])
-    again.restore(lambda array: np.copyto(array, next(parts)), lambda: None)
-    assert next(parts, None) is None
+    content = io.BytesIO(b"".join(part.tobytes() for part in replay.parts()))
+    again.restore(lambda array: content.readinto(array.reshape(-1).view(np.uint8)), lambda: None)
+    assert not content.read()
     assert sorted(again.places()) == sorted(replay.places())
     assert again.size == replay.size
     return again
@@ -116,8 +117,8 @@ def test_what_is_drawn_was_played_and_nothing_is_missing(seed, stack, n_steps, e
     players = [Player(random, stack, envs) for _ in range(groups)]
 
     def empty() -> Replay:
-        priorities = Priorities(alpha, lambda: 0.5) if alpha else None
-        return Replay(players[0].spec, groups, envs, room, n_steps, DISCOUNT, priorities, seed)
+        priorities, compressed = Priorities(alpha, lambda: 0.5) if alpha else None, bool(random.integers(2))
+        return Replay(players[0].spec, groups, envs, room, n_steps, DISCOUNT, priorities, seed, 0, compressed)
 
     replay, played = empty(), 0
     for group, player in enumerate(players):

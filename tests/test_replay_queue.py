@@ -300,5 +300,7 @@ def test_replay_and_updates_are_the_same_whatever_comes_first():
         assert playing.ask() == 0
         updates.append(playing.update(9 * BLOCK))
         rows = playing.queue._replay._rows
-        found.append([updates, playing.queue._replay.places().tolist(), rows._frames.tolist(), rows.reward.tolist()])
+        found.append(
+            [updates, playing.queue._replay.places().tolist(), rows._frames[...].tolist(), rows.reward.tolist()]
+        )
     assert found[0] == found[1]

@@ -38,13 +38,14 @@ class Replay:
         priorities: Priorities | None,
         seed: int,
         reserved_rows: int = 0,
+        compressed: bool = False,
     ):
         """Room for `transitions`, in one ring for each of `groups` agents of `envs` games; and for what `reserve` is
         told."""
         length = self._length(spec, groups, envs, transitions, n_steps, reserved_rows)
         self.groups = groups
         self._spec, self._n_steps, self._discount = spec, n_steps, discount
-        self._rows = Rows(spec, groups, length, envs)
+        self._rows = Rows(spec, groups, length, envs, compressed)
         self._first, self._last = np.zeros(groups, np.int64), np.zeros(groups, np.int64)  # that can be drawn
         self._priorities = priorities
         if priorities:
@@ -66,12 +67,12 @@ class Replay:
     @classmethod
     def bytes_of(
         cls, spec: EnvironmentSpec, groups: int, envs: int, transitions: int, n_steps: int, prioritised: bool,
-        reserved_rows: int = 0,
+        reserved_rows: int = 0, compressed: bool = False,
     ) -> int:  # fmt: skip
         """What that takes, all rows in use."""
         length = cls._length(spec, groups, envs, transitions, n_steps, reserved_rows)
         tree = SumTree.bytes_of(groups * length * envs) if prioritised else 0
-        return Rows.bytes_of(spec, groups, length, envs) + tree
+        return Rows.bytes_of(spec, groups, length, envs, compressed) + tree
 
     def begin(self, group: int, observation: np.ndarray) -> None:
         """A new agent plays for the group, or rollouts of it are lost. `observation` [env, ...]: the next it saw."""
@@ -211,7 +212,7 @@ class Replay:
             heads = self._rows.head.tolist()
         yield from parts
         for group, head in enumerate(heads):
-            yield self._rows.pictures(group, head)
+            yield from self._rows.pictures(group, head)
         with self._lock:
             yield self._first.copy()
 
@@ -232,7 +233,7 @@ class Replay:
             read(array)
         head = books[0]
         for group in range(self.groups):
-            read(rows.pictures(group, max(0, int(head[group]))))
+            rows.restore_pictures(group, max(0, int(head[group])), read)
         read(first)
         check()
         kept = np.maximum(0, head - self.length + rows.stack - 1)

@@ -6,11 +6,13 @@ pictures, a row holds the newest; the others are in the rows before. A group's r
 
 import contextlib
 import math
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numba import njit
 
 from ga3c.replay.compiled import compiled
+from ga3c.replay.pictures import COMPRESSED_SHARE, CompressedPictures, Pictures
 from ga3c.rollout import EnvironmentSpec
 
 
@@ -23,13 +25,14 @@ class Rows:
 
     _BOOKS = "head", "_newest", "_next_age", "age", "action", "reward", "terminated", "truncated", "valid"
 
-    def __init__(self, spec: EnvironmentSpec, groups: int, length: int, envs: int):
+    def __init__(self, spec: EnvironmentSpec, groups: int, length: int, envs: int, compressed: bool = False):
         self.length, self.envs, self.stack = length, envs, spec.stacked_frames
         places = groups * length * envs
         pixels = math.prod(spec.observation_shape) // self.stack
         self.head = np.zeros(groups, np.int64)
         self._observation_shape = spec.observation_shape
-        self._frames = np.empty((places, pixels), spec.observation_dtype)
+        self._dtype = np.dtype(spec.observation_dtype)
+        self._frames = (CompressedPictures if compressed else Pictures)(places, pixels, self._dtype)
         self._newest = np.zeros((groups, envs, *spec.observation_shape), spec.observation_dtype)  # of the next row
         self._next_age = np.zeros((groups, envs), np.uint8)
         self.age = np.zeros(places, np.uint8)  # rows before this one that are of the same game; stack - 1 at the most
@@ -40,14 +43,17 @@ class Rows:
         self.valid = np.zeros(places, np.bool_)  # a transition, and not the restart of a game
 
     @staticmethod
-    def bytes_of(spec: EnvironmentSpec, groups: int, length: int, envs: int) -> int:
-        """What that takes."""
+    def bytes_of(spec: EnvironmentSpec, groups: int, length: int, envs: int, compressed: bool = False) -> int:
+        """What that takes; compressed, about."""
         state = math.prod(spec.observation_shape) * np.dtype(spec.observation_dtype).itemsize
-        return groups * envs * (length * (state // spec.stacked_frames + 12) + state + 1)
+        picture = state // spec.stacked_frames
+        if compressed:
+            picture = round(COMPRESSED_SHARE * picture)
+        return groups * envs * (length * (picture + 12) + state + 1)
 
     def compile(self) -> None:
         """Before the first is drawn: it takes seconds, unless an earlier start has left the code behind."""
-        none, states = np.zeros(0, np.int64), np.zeros((0, *self._observation_shape), self._frames.dtype)
+        none, states = np.zeros(0, np.int64), np.zeros((0, *self._observation_shape), self._dtype)
         for call in (lambda: self.observations(none, none, states, states), lambda: self.returns(none, 1, 1.0)):
             with contextlib.suppress(OSError):  # compiled, but the disk does not take the code
                 call()
@@ -57,10 +63,17 @@ class Rows:
         """All but the pictures."""
         return [getattr(self, name) for name in self._BOOKS]
 
-    def pictures(self, group: int, head: int) -> np.ndarray:
-        """Those that were ever written, [places, pixels], when so many rows were."""
-        first = group * self.length * self.envs
-        return self._frames[first : first + min(head, self.length) * self.envs]
+    def pictures(self, group: int, head: int) -> Iterator[np.ndarray]:
+        """Those that were ever written, [places, pixels] each, when so many rows were."""
+        return self._frames.parts(*self._written(group, head))
+
+    def restore_pictures(self, group: int, head: int, read: Callable[[np.ndarray], None]) -> None:
+        """`read` fills an array with the next of what `pictures` gave."""
+        self._frames.restore(*self._written(group, head), read)
+
+    def _written(self, group: int, head: int) -> tuple[int, int]:
+        """The first place, and how many."""
+        return group * self.length * self.envs, min(head, self.length) * self.envs
 
     def restore(self, books: list[np.ndarray], actions: int) -> None:
         """Takes in books of other rows. Raises ValueError where these make no sense."""
@@ -89,7 +102,7 @@ class Rows:
 
     def _add_rest(self, group: int, observation: np.ndarray, age: np.ndarray) -> None:
         places = self.places(group, self.head[group], self.head[group] + 1)[0]
-        self._frames[places] = self._picture(observation)
+        self._frames.store(places, self._picture(observation))
         self.age[places] = age
         self.valid[places] = self.terminated[places] = self.truncated[places] = False
         self.head[group] += 1
@@ -102,7 +115,7 @@ class Rows:
         places = self.places(group, self.head[group], self.head[group] + length)
         age, last = self._next_age[group], self.stack - 1
         for row in range(length):
-            self._frames[places[row]] = self._picture(record["observation"][row])
+            self._frames.store(places[row], self._picture(record["observation"][row]))
             self.age[places[row]] = age
             age = np.where(record["valid"][row], np.minimum(age + 1, last), 0).astype(np.uint8)
         for name in ("action", "reward", "terminated", "truncated", "valid"):
@@ -112,13 +125,14 @@ class Rows:
 
     def observations(self, places: np.ndarray, following: np.ndarray, out: np.ndarray, next_out: np.ndarray) -> None:
         """The states at int64 [n] places, and at those that follow, into two arrays [n, *observation_shape]."""
-        states = [array.reshape(len(places), self._frames.shape[1], self.stack) for array in (out, next_out)]
+        pixels = math.prod(self._observation_shape) // self.stack
+        states = [array.reshape(len(places), pixels, self.stack) for array in (out, next_out)]
         ring = self.length * self.envs
+        pictures = self._frames.of_states(self.age, places, following, ring, self.envs, self.stack)
         if self.stack == 4 and out.dtype == np.uint8:
-            states = [array.view(np.uint32)[..., 0] for array in states]
-            _fours(self._frames, self.age, places, following, ring, self.envs, *states)
+            _fours(*pictures, *(array.view(np.uint32)[..., 0] for array in states))
         else:
-            _stacks(self._frames, self.age, places, following, ring, self.envs, *states)
+            _stacks(*pictures, *states)
 
     def returns(self, places: np.ndarray, steps: int, discount: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of the transitions at int64 [n] places, `steps` of each, or fewer where a game ends before.

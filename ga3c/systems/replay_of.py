@@ -38,10 +38,10 @@ def replay_of(
 
     def bytes_of(transitions: int) -> int:
         sizes = agents, envs, transitions, replay.n_steps, priorities is not None, block_rows
-        return Replay.bytes_of(spec, *sizes)
+        return Replay.bytes_of(spec, *sizes, replay.replay_compression)
 
     check_replay_fits(replay.replay_transitions, bytes_of, agents_bytes)
-    return Replay(spec, *sizes, learning.discount, priorities, learning.seed, block_rows)
+    return Replay(spec, *sizes, learning.discount, priorities, learning.seed, block_rows, replay.replay_compression)
 
 
 class Filling:
