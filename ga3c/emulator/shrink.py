@@ -1,0 +1,105 @@
+"""From two pictures of a console to the small grey frame that a network sees: grey, maximum, shrunken by area.
+
+What OpenCV's INTER_AREA does, in whole numbers: a pixel of the small frame covers a rectangle of the picture, whose
+pixels count by how much of them it covers. Only where the mean lies just between two levels does the rounding of
+OpenCV's single precision decide; there it is done over in single precision, in the same order.
+"""
+
+from math import gcd
+from typing import NamedTuple
+
+import numpy as np
+
+from ga3c.replay.compiled import compiled
+
+
+class Cover(NamedTuple):
+    """Which of `length` pixels each of `size` covers: at the most `most` of them, from `first` on."""
+
+    first: np.ndarray  # int32 [size]
+    parts: np.ndarray  # uint32 [most, size]: how much of each; 0 where it covers fewer
+    shares: np.ndarray  # float32 [most, size]: the same as parts of 1
+    whole: int  # what the parts of a pixel add up to
+
+
+def cover(length: int, size: int) -> Cover:
+    """`size` is at most `length`. Counted in parts of a pixel: one of the `length` is `step` of them."""
+    step, whole = size // gcd(length, size), length // gcd(length, size)
+    starts = np.arange(size) * whole
+    first, last = starts // step, (starts + whole - 1) // step
+    most = int((last - first).max()) + 1
+    first = np.minimum(first, length - most)
+    pixel = (first + np.arange(most)[:, None]) * step
+    parts = np.maximum(np.minimum(pixel + step, starts + whole) - np.maximum(pixel, starts), 0)
+    return Cover(first.astype(np.int32), parts.astype(np.uint32), (parts / whole).astype(np.float32), whole)
+
+
+@compiled
+def brighter(first, second, grey, out):
+    """The grey of the brighter of two pictures at each pixel: uint8 [pixels], all; pixels are a multiple of 8.
+
+    `grey` is by the number of a colour (`palette`). Most neighbours of 8 are what the 8 before were.
+    """
+    a, b, merged = first.view(np.uint64), second.view(np.uint64), out.view(np.uint64)
+    for word in range(len(a)):
+        if word > 0 and a[word] == a[word - 1] and b[word] == b[word - 1]:
+            merged[word] = merged[word - 1]
+        else:
+            for pixel in range(8 * word, 8 * word + 8):
+                out[pixel] = max(grey[first[pixel]], grey[second[pixel]])
+
+
+@compiled
+def _in_single_precision(picture, y, x, y_shares, x_shares):
+    total = np.float32(0)
+    for row in range(len(y_shares)):
+        line = np.float32(0)
+        for column in range(len(x_shares)):
+            line += np.float32(picture[y + row, x + column]) * x_shares[column]
+        total += line * y_shares[row]
+    return np.rint(total)
+
+
+@compiled
+def shrink(picture, rows, columns, line, totals, out):
+    """uint8 [height, width] -> uint8 [size, size]; `rows` and `columns` are Covers.
+
+    `line` (uint32 [width]) and `totals` (uint32 [size]) are room for work.
+    """
+    whole = np.uint64(rows.whole * columns.whole)
+    half = np.uint32(whole // 2)
+    inverse = np.uint64((1 << 44) // (rows.whole * columns.whole) + 1)  # exact here, and faster than a division
+    for row in range(len(rows.first)):
+        y = rows.first[row]
+        line[:] = 0
+        for part in range(len(rows.parts)):
+            weight = rows.parts[part, row]
+            for x in range(len(line)):
+                line[x] += weight * picture[y + part, x]
+        for part in range(len(columns.parts)):
+            for column in range(len(totals)):
+                before = totals[column] if part else half
+                totals[column] = before + columns.parts[part, column] * line[columns.first[column] + part]
+        ties = 0
+        for column in range(len(totals)):
+            total = np.uint64(totals[column])
+            level = (total * inverse) >> np.uint64(44)
+            ties += level * whole == total
+            out[row, column] = level
+        if ties:
+            for column in range(len(totals)):
+                if out[row, column] * whole == totals[column]:
+                    x = columns.first[column]
+                    out[row, column] = _in_single_precision(
+                        picture, y, x, rows.shares[:, row], columns.shares[:, column]
+                    )
+
+
+@compiled
+def push(frame, states):
+    """The newest frame (uint8 [size, size]) behind the others (uint8 [size, size, stack]); the oldest goes."""
+    flat, pixels, stack = states.reshape(-1), frame.reshape(-1), states.shape[2]
+    for i in range(len(flat) - 1):
+        flat[i] = flat[i + 1]
+    for pixel in range(len(pixels)):
+        flat[pixel * stack + stack - 1] = pixels[pixel]
