@@ -74,7 +74,8 @@ def rollout_dtype(spec: EnvironmentSpec, t_max: int, envs: int) -> np.dtype:
             ("observation", spec.observation_dtype, (*rows, *spec.observation_shape)),  # s_t
             ("action", spec.actions.dtype, (*rows, *spec.actions.shape)),  # a_t, as sampled: within no bounds
             ("log_probability", np.float32, rows),  # log pi(a_t | s_t) when it was sampled
-            ("value", np.float32, rows),  # V(s_t) at that time
+            ("value", np.float32, rows),  # V(s_t) at that time; of action values the largest
+            ("action_value", np.float32, rows),  # Q(s_t, a_t) at that time, where there are action values
             ("reward", np.float32, rows),  # r_t, clipped if the settings say so
             ("terminated", np.bool_, rows),  # s_{t+1} is the end: no future reward
             ("truncated", np.bool_, rows),  # the episode was cut at s_{t+1}: bootstrap from its value

@@ -1,6 +1,7 @@
 """DQN and C51: updates against loops in NumPy, their networks' heads, and a model with its target network."""
 
 import itertools
+from functools import partial
 
 import keras
 import numpy as np
@@ -54,7 +55,7 @@ def best_action(double, online, target):
     return int(np.argmax(online if double else target))
 
 
-def naive_dqn(weights, target, fields, double):
+def naive_dqn(weights, target, fields, double, limit=1.0):
     """Transition by transition. Returns: the loss, its gradient, errors and values of the actions taken."""
     loss, gradient, errors, taken = 0.0, np.zeros_like(weights), [], []
     for i in range(COUNT):
@@ -65,8 +66,8 @@ def naive_dqn(weights, target, fields, double):
         wanted = fields["return"][0, i] + fields["discount"][0, i] * (following @ target)[best]
         value = (state @ weights)[action]
         error = wanted - value
-        loss += weight * (0.5 * error**2 if abs(error) <= 1 else abs(error) - 0.5) / COUNT
-        gradient[:, action] -= weight * np.clip(error, -1, 1) * state / COUNT
+        loss += weight * (0.5 * error**2 if abs(error) <= limit else limit * (abs(error) - limit / 2)) / COUNT
+        gradient[:, action] -= weight * np.clip(error, -limit, limit) * state / COUNT
         errors.append(error)
         taken.append(value)
     return loss, gradient, errors, taken
@@ -119,16 +120,18 @@ def adam(epsilon):
 
 @pytest.mark.parametrize("double", [False, True])
 @pytest.mark.parametrize("clip", [0.0, 0.05])
-@pytest.mark.parametrize("algorithm", ["dqn", "c51"])
+@pytest.mark.parametrize("algorithm", ["dqn", "c51", "dqn without error clipping"])
 def test_updates(algorithm, double, clip):
     """Several, with the same target network."""
+    algorithm, _, squared = algorithm.partition(" ")
     learning = LearningSettings(
-        algorithm=algorithm, rmsprop_decay=0.8, rmsprop_epsilon=0.01, adam_epsilon=0.01, gradient_clip_norm=clip
-    )
+        algorithm=algorithm, rmsprop_decay=0.8, rmsprop_epsilon=0.01, adam_epsilon=0.01, gradient_clip_norm=clip,
+        error_clip=0.0 if squared else 1.0,
+    )  # fmt: skip
     replay = ReplaySettings(double_q=double, atoms=ATOMS, value_limit=LIMIT)
     learner = algorithms.make(Settings(learning=learning, replay=replay))
     naive, apply, step = {
-        "dqn": (naive_dqn, apply_linear, centred_rmsprop(0.8, 0.01)),
+        "dqn": (partial(naive_dqn, limit=np.inf) if squared else naive_dqn, apply_linear, centred_rmsprop(0.8, 0.01)),
         "c51": (naive_c51, apply_distributions, adam(0.01)),
     }[algorithm]
     random, width = np.random.default_rng(1), ACTIONS * (ATOMS if algorithm == "c51" else 1)

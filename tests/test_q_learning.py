@@ -20,13 +20,16 @@ def test_targets_choose_with_one_network_and_judge_with_the_other():
     np.testing.assert_allclose(found, [2.0, 4.0, 3.0])
 
 
-def test_huber_and_its_slope():
+@pytest.mark.parametrize(
+    ("limit", "losses"), [(1.0, (2.5, 0.5, 0.125)), (2.0, (4.0, 0.5, 0.125)), (0.0, (4.5, 0.5, 0.125))]
+)
+def test_huber_and_its_slope(limit, losses):
     errors = tf.constant([-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0])
     with tf.GradientTape() as tape:
         tape.watch(errors)
-        found = q_learning.huber(errors)
-    np.testing.assert_allclose(found, [2.5, 0.5, 0.125, 0.0, 0.125, 0.5, 2.5])
-    np.testing.assert_allclose(tape.gradient(found, errors), np.clip(errors, -1, 1))
+        found = q_learning.huber(errors, limit)
+    np.testing.assert_allclose(found, [*losses, 0.0, *reversed(losses)])
+    np.testing.assert_allclose(tape.gradient(found, errors), np.clip(errors, -limit, limit) if limit else errors)
 
 
 def naive_projection(reward, discount, probabilities, lowest, highest):

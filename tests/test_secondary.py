@@ -15,7 +15,7 @@ from ga3c.papers import accelerated
 from ga3c.papers.accelerated import fig6
 from ga3c.processes import agents_start
 from ga3c.records import checkpoint, progress
-from ga3c.settings.presets import of_secondary
+from ga3c.settings.batches import of_secondary
 from ga3c.systems.secondary import Secondary
 from tests import program
 from tests.program import Started

@@ -20,6 +20,7 @@ class DQN:
 
     learns_from = ("observation", "action", "return", "discount", "next_observation", "weight")
     replays = True
+    initial_errors = True  # what `act` says of a step tells the error of its transition
     act = staticmethod(exploration.act)
 
     def __init__(self, settings: LearningSettings, replay: ReplaySettings, run_steps: int | None):
@@ -90,7 +91,7 @@ class DQN:
     def _losses(self, outputs, actions: tf.Tensor, wanted: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Of each transition: its loss, its error and the value of its action; float32 [batch]."""
         taken = q_learning.action_values(outputs[0], actions)
-        return q_learning.huber(wanted - taken), wanted - taken, taken
+        return q_learning.huber(wanted - taken, self._settings.error_clip), wanted - taken, taken
 
     def _step(self, weights, state, gradients, learning_rate):
         constants = {"decay": self._settings.rmsprop_decay, "epsilon": self._settings.rmsprop_epsilon}
@@ -102,6 +103,8 @@ class C51(DQN):
 
     A network's third output is that distribution's logits [batch, actions, atoms].
     """
+
+    initial_errors = False  # its errors are cross entropies
 
     def __init__(self, settings: LearningSettings, replay: ReplaySettings, run_steps: int | None):
         super().__init__(settings, replay, run_steps)

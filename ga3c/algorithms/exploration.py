@@ -29,4 +29,9 @@ def act(outputs: tuple[tf.Tensor, ...], seed: tf.Tensor, explore: tf.Tensor) -> 
     best = tf.argmax(q_values, axis=1, output_type=tf.int32)
     taken = tf.where(whether < explore, tf.minimum(tf.cast(which * actions, tf.int32), actions - 1), best)
     probability = explore / actions + tf.where(taken == best, 1.0 - explore, 0.0)
-    return {"action": taken, "log_probability": tf.math.log(probability), "value": best_values}
+    return {
+        "action": taken,
+        "log_probability": tf.math.log(probability),
+        "value": best_values,
+        "action_value": tf.gather(q_values, taken, batch_dims=1),
+    }

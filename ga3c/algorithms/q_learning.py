@@ -21,10 +21,14 @@ def targets(returns: tf.Tensor, discounts: tf.Tensor, next_values: tf.Tensor, ch
     return returns + discounts * action_values(next_values, best)
 
 
-def huber(errors: tf.Tensor) -> tf.Tensor:
-    """Half the square, and from 1 on a straight line: its slope is the error clipped to 1 (Mnih et al. 2015)."""
+def huber(errors: tf.Tensor, limit: float = 1.0) -> tf.Tensor:
+    """Half the square, and from `limit` on a straight line: its slope is the error clipped to that (Mnih et al. 2015).
+
+    limit: 0: half the square of every error.
+    """
     size = tf.abs(errors)
-    return tf.where(size <= 1.0, 0.5 * tf.square(errors), size - 0.5)
+    square = 0.5 * tf.square(errors)
+    return tf.where(size <= limit, square, limit * (size - 0.5 * limit)) if limit else square
 
 
 def projection(

@@ -32,6 +32,11 @@ def parse_options(arguments: list[str]) -> BenchmarkOptions:
 def run(arguments: list[str]) -> int:
     options = parse_options(arguments)
     ranges.check(training_settings(options))
+    if not options.replay.steps_per_update:
+        raise ConfigError(
+            "What an update costs is measured for each step that is played, and --steps-per-update 0 does not say how "
+            "many those are: give a number with --sampling synchronised."
+        )
     own_games.import_named(options.environment.game)
     if options.seconds < 2 or options.rounds < 1:
         raise ConfigError("--seconds must be at least 2 and --rounds at least 1.")

@@ -20,7 +20,7 @@ from ga3c.records.columns import MESSAGE_COLUMNS
 from ga3c.records.console import Console
 from ga3c.records.disk import CsvLog, Disk
 from ga3c.rollout import EnvironmentSpec
-from ga3c.settings.presets import of_secondary
+from ga3c.settings.batches import of_secondary
 from ga3c.settings.run import Settings
 from ga3c.text import place
 from ga3c.views import live_screen
@@ -159,6 +159,10 @@ def _system(settings: Settings):
         from ga3c.systems.serial import Serial
 
         return Serial
+    if settings.learning.algorithm in ("dqn", "c51") and not settings.replay.steps_per_update:
+        from ga3c.systems.apex import Apex
+
+        return Apex
     if settings.learning.algorithm in ("dqn", "c51"):
         from ga3c.systems.replayed import Replayed
 

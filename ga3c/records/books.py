@@ -64,7 +64,7 @@ class Books:
             system.model, system.stats, system.chosen_counts, system.next_agent, self._writer.write_episodes
         )
         if saved:
-            self._recovery.save_replay(system.replay, system.stats.totals().steps, last)
+            self._recovery.save_replay(system.replay, self._recovery.saved_steps, last)
         return saved
 
     def finish(self) -> bool:

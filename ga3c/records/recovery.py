@@ -46,6 +46,7 @@ class Recovery:
         self._checkpoints = run_dir / "checkpoints"
         self._rolled_back: list[float] = []  # when
         self._best_mean = self._saved_best()
+        self.saved_steps = 0  # of the newest checkpoint: play may have gone on since
         self._replay_file = ReplayFile(run_dir, disk, say) if settings.replay.checkpoint_replay else None
 
     def _saved_best(self) -> float:
@@ -91,6 +92,7 @@ class Recovery:
             if not write_episodes():
                 raise OSError(None, "the games that it counts are not in their log yet")
             self._write(totals.steps, state, meta)
+            self.saved_steps = totals.steps
 
         return self._disk.attempt(self._checkpoints, write)
 

@@ -10,7 +10,8 @@ SMALLEST = 1e-6  # added to each error: what was learned without one is drawn ag
 
 
 class Priorities:
-    """P(i) = p_i^alpha / sum p^alpha with p_i = |error| + SMALLEST; what is new has the largest p so far."""
+    """P(i) = p_i^alpha / sum p^alpha with p_i = |error| + SMALLEST; what is new and has no error yet has the largest p
+    so far."""
 
     def __init__(self, alpha: float, beta: Callable[[], float]):
         """`beta()`: how much of the bias is made up for now, 0 to 1."""
@@ -42,11 +43,11 @@ class Priorities:
         self._tree.set(places, values)
 
     def enter(self, places: np.ndarray, errors: np.ndarray | None = None) -> None:
-        """int64 [n] that can be drawn from now on; float32 [n] errors, where they are known."""
-        if errors is None:
-            self._tree.set(places, np.full(len(places), self._largest))
-        else:
-            self.set(places, errors)
+        """int64 [n] that can be drawn from now on; float32 [n] errors, where they are known, and else not finite."""
+        errors = np.full(len(places), np.nan, np.float32) if errors is None else errors
+        known = np.isfinite(errors)
+        self.set(places[known], errors[known])
+        self._tree.set(places[~known], np.full(len(places) - known.sum(), self._largest))
 
     def forget(self, places: np.ndarray) -> None:
         """int64 [n] that cannot be drawn any more."""

@@ -39,13 +39,14 @@ class Replay:
         seed: int,
         reserved_rows: int = 0,
         compressed: bool = False,
+        initial_errors: bool = False,
     ):
         """Room for `transitions`, in one ring for each of `groups` agents of `envs` games; and for what `reserve` is
-        told."""
+        told. `initial_errors`: what is new has priorities by the values that were predicted as it was played."""
         length = self._length(spec, groups, envs, transitions, n_steps, reserved_rows)
         self.groups = groups
         self._spec, self._n_steps, self._discount = spec, n_steps, discount
-        self._rows = Rows(spec, groups, length, envs, compressed)
+        self._rows = Rows(spec, groups, length, envs, compressed, initial_errors)
         self._first, self._last = np.zeros(groups, np.int64), np.zeros(groups, np.int64)  # that can be drawn
         self._priorities = priorities
         if priorities:
@@ -67,12 +68,12 @@ class Replay:
     @classmethod
     def bytes_of(
         cls, spec: EnvironmentSpec, groups: int, envs: int, transitions: int, n_steps: int, prioritised: bool,
-        reserved_rows: int = 0, compressed: bool = False,
+        reserved_rows: int = 0, compressed: bool = False, initial_errors: bool = False,
     ) -> int:  # fmt: skip
         """What that takes, all rows in use."""
         length = cls._length(spec, groups, envs, transitions, n_steps, reserved_rows)
         tree = SumTree.bytes_of(groups * length * envs) if prioritised else 0
-        return Rows.bytes_of(spec, groups, length, envs, compressed) + tree
+        return Rows.bytes_of(spec, groups, length, envs, compressed, initial_errors) + tree
 
     def begin(self, group: int, observation: np.ndarray) -> None:
         """A new agent plays for the group, or rollouts of it are lost. `observation` [env, ...]: the next it saw."""
@@ -116,7 +117,7 @@ class Replay:
             new = self._valid(group, self._last[group], last)
             self.size += len(new)
             if self._priorities:
-                self._priorities.enter(new)
+                self._priorities.enter(new, self._rows.errors(new, self._n_steps, self._discount))
             self._last[group] = last
 
     def _valid(self, group: int, first: int, last: int) -> np.ndarray:
@@ -198,6 +199,7 @@ class Replay:
         sizes = {"agents": self.groups, "envs": self._rows.envs, "rows": self.length, "n_steps": self._n_steps}
         kind = {"shape": list(self._spec.observation_shape), "dtype": str(np.dtype(self._spec.observation_dtype))}
         actions, prioritised = self._spec.actions.count, self._priorities is not None
+        kind |= {"initial_errors": True} if self._rows.predictions else {}  # older files do not know it
         return sizes | kind | {"stack": self._rows.stack, "actions": actions, "prioritised": prioritised}
 
     def parts(self) -> Iterator[np.ndarray]:

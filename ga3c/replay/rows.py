@@ -24,8 +24,13 @@ class Rows:
     """
 
     _BOOKS = "head", "_newest", "_next_age", "age", "action", "reward", "terminated", "truncated", "valid"
+    _PREDICTED = "value", "action_value"
 
-    def __init__(self, spec: EnvironmentSpec, groups: int, length: int, envs: int, compressed: bool = False):
+    def __init__(
+        self, spec: EnvironmentSpec, groups: int, length: int, envs: int, compressed: bool = False,
+        predictions: bool = False,
+    ):  # fmt: skip
+        """`predictions`: the values that were predicted as a row was played are kept, too."""
         self.length, self.envs, self.stack = length, envs, spec.stacked_frames
         places = groups * length * envs
         pixels = math.prod(spec.observation_shape) // self.stack
@@ -41,15 +46,20 @@ class Rows:
         self.terminated = np.zeros(places, np.bool_)
         self.truncated = np.zeros(places, np.bool_)
         self.valid = np.zeros(places, np.bool_)  # a transition, and not the restart of a game
+        self.predictions = self._PREDICTED if predictions else ()
+        for name in self.predictions:
+            setattr(self, name, np.zeros(places, np.float32))
 
     @staticmethod
-    def bytes_of(spec: EnvironmentSpec, groups: int, length: int, envs: int, compressed: bool = False) -> int:
+    def bytes_of(
+        spec: EnvironmentSpec, groups: int, length: int, envs: int, compressed: bool = False, predictions: bool = False
+    ) -> int:
         """What that takes; compressed, about."""
         state = math.prod(spec.observation_shape) * np.dtype(spec.observation_dtype).itemsize
         picture = state // spec.stacked_frames
         if compressed:
             picture = round(COMPRESSED_SHARE * picture)
-        return groups * envs * (length * (picture + 12) + state + 1)
+        return groups * envs * (length * (picture + (20 if predictions else 12)) + state + 1)
 
     def compile(self) -> None:
         """Before the first is drawn: it takes seconds, unless an earlier start has left the code behind."""
@@ -61,7 +71,7 @@ class Rows:
     @property
     def books(self) -> list[np.ndarray]:
         """All but the pictures."""
-        return [getattr(self, name) for name in self._BOOKS]
+        return [getattr(self, name) for name in (*self._BOOKS, *self.predictions)]
 
     def pictures(self, group: int, head: int) -> Iterator[np.ndarray]:
         """Those that were ever written, [places, pixels] each, when so many rows were."""
@@ -77,7 +87,7 @@ class Rows:
 
     def restore(self, books: list[np.ndarray], actions: int) -> None:
         """Takes in books of other rows. Raises ValueError where these make no sense."""
-        new = dict(zip(self._BOOKS, books, strict=True))
+        new = dict(zip((*self._BOOKS, *self.predictions), books, strict=True))
         for name in ("terminated", "truncated", "valid"):
             new[name] = new[name].view(np.uint8) != 0  # of any bytes
         if not ((new["action"] >= 0) & (new["action"] < actions)).all() or not np.isfinite(new["reward"]).all():
@@ -105,6 +115,8 @@ class Rows:
         self._frames.store(places, self._picture(observation))
         self.age[places] = age
         self.valid[places] = self.terminated[places] = self.truncated[places] = False
+        for name in self.predictions:
+            getattr(self, name)[places] = np.nan
         self.head[group] += 1
 
     def _picture(self, observation: np.ndarray) -> np.ndarray:
@@ -118,7 +130,7 @@ class Rows:
             self._frames.store(places[row], self._picture(record["observation"][row]))
             self.age[places[row]] = age
             age = np.where(record["valid"][row], np.minimum(age + 1, last), 0).astype(np.uint8)
-        for name in ("action", "reward", "terminated", "truncated", "valid"):
+        for name in ("action", "reward", "terminated", "truncated", "valid", *self.predictions):
             getattr(self, name)[places] = record[name][:length]
         self._newest[group], self._next_age[group] = record["last_observation"], age
         self.head[group] += length
@@ -142,6 +154,16 @@ class Rows:
         """
         games = self.length * self.envs, self.envs
         return _returns(self.reward, self.terminated, self.truncated, places, *games, steps, discount)
+
+    def errors(self, places: np.ndarray, steps: int, discount: float) -> np.ndarray | None:
+        """R + discount max_a Q(s', a) - Q(s, a) of the transitions at int64 [n] places, with the values that were
+        predicted as they were played, float32 [n] (Horgan et al. 2018, appendix F). NaN: one was not. None: none is
+        kept."""
+        if not self.predictions:
+            return None
+        returns, discounts, following = self.returns(places, steps, discount)
+        after = np.where(discounts > 0, self.value[following], np.float32(0))
+        return returns + discounts * after - self.action_value[places]
 
 
 @njit(nogil=True)

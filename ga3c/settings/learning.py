@@ -20,7 +20,7 @@ class LearningSettings:
     al. 2017).
     none: nothing, to measure how fast games are played (Stooke and Abbeel 2018, section 5.2)."""
     preset: Literal["default", "paper", "a2c", "a2c-vtrace", "ppo", "ppo-continuous", "appo", "pqn", "dqn",
-                    "fast-dqn", "c51", "rainbow"] = "default"  # fmt: skip
+                    "fast-dqn", "c51", "rainbow", "apex-dqn"] = "default"  # fmt: skip
     """Defaults of the learning and scheduling settings. paper: the paper's constants and one game for each agent. The
     others stand for the algorithm of their name and the constants of its paper; --algorithm sets them, too.
     a2c: 16 games in lockstep, 5 steps, RMSProp at 7e-4 (Stooke and Abbeel 2018).
@@ -34,7 +34,9 @@ class LearningSettings:
     dqn: 8 games in lockstep, 32 transitions of a million in an update for each 4 steps, RMSProp at 2.5e-4 (Mnih et al.
     2015). fast-dqn: the same, with --concurrent-training (Daley and Amato 2021).
     c51: as dqn, with Adam at 2.5e-4 (Bellemare et al. 2017). rainbow: c51 with --double-q, --dueling, --n-steps 3 and
-    priorities, Adam at 6.25e-5 (Hessel et al. 2018; without noisy networks)."""
+    priorities, Adam at 6.25e-5 (Hessel et al. 2018; without noisy networks).
+    apex-dqn: games as by default, each with an epsilon of its own, and updates of 512 transitions of 2 million, none
+    waiting for the other; double, dueling, 3 steps, priorities, RMSProp at 6.25e-5 (Horgan et al. 2018)."""
     network: Network = "auto"
     """The paper's small or large networks (section 5.1), or a small fully connected one (mlp; separate-mlp: one for the
     policy and one for the value).
@@ -106,6 +108,9 @@ class LearningSettings:
     """Added to the mean square inside the square root (paper: epsilon of Eq. 3)."""
     adam_epsilon: float = 1e-5
     """ppo, appo, pqn, c51: added to the root of Adam's mean square."""
+    error_clip: float = 1.0
+    """dqn: the slope of a transition's loss is its error, and this at the most (Mnih et al. 2015). 0: the loss is half
+    the square of any error."""
     gradient_clip_norm: float = 160.0
     """The gradient, of a3c summed over the batch, is scaled down to this norm; 0: never (the paper needs none)."""
     log_epsilon: float = 1e-6

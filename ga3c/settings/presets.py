@@ -1,10 +1,9 @@
 """Sets of defaults that go under one name."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from ga3c.machine import usable_cores
-from ga3c.settings.batch_size import with_batch
+from ga3c.settings.batches import with_batch
 from ga3c.settings.run import Settings
 
 _PAPER = {
@@ -118,6 +117,16 @@ _DQN = {
 _C51 = {**_DQN, "algorithm": "c51", "exploration_end": 0.01, "adam_epsilon": 0.01 / 32}
 # Hessel et al. 2018, table 1, with epsilon-greedy play in place of noisy networks.
 _RAINBOW = {**_C51, "exploration_decay_steps": 250_000, "learning_rate": 6.25e-5, "adam_epsilon": 1.5e-4}
+# Horgan et al. 2018, section 4.1 and appendix C. What an agent ships together is of about as many steps as there: 50.
+_APEX_DQN = {
+    **_DQN,
+    "t_max": 2,
+    "exploration": "per-game",
+    "learning_rate": 2.5e-4 / 4,
+    "rmsprop_epsilon": 1.5e-7,
+    "error_clip": 0.0,
+    "gradient_clip_norm": 40.0,
+}
 _REPLAY = {
     "fast-dqn": {"concurrent_training": True},
     "rainbow": {
@@ -129,12 +138,24 @@ _REPLAY = {
         "priority_alpha": 0.5,
         "priority_beta": 0.4,
     },
+    "apex-dqn": {
+        "replay_transitions": 2_000_000,
+        "batch": 512,
+        "steps_per_update": 0,
+        "n_steps": 3,
+        "double_q": True,
+        "dueling": True,
+        "priority_alpha": 0.6,
+        "priority_beta": 0.4,
+        "priority_beta_final": 0.4,
+    },
 }
 _LEARNING = {
     "dqn": _DQN,
     "fast-dqn": _DQN,
     "c51": _C51,
     "rainbow": _RAINBOW,
+    "apex-dqn": _APEX_DQN,
     "paper": _PAPER,
     "a2c": _A2C,
     "a2c-vtrace": _A2C_VTRACE,
@@ -150,6 +171,7 @@ _ENVIRONMENT = {
     "a2c": _START_STEPS,
     "ppo-continuous": {"reward_scaling_discount": 0.99, "reward_clip": 10.0},
     "appo": _START_STEPS,
+    "apex-dqn": {"episode_cap_frames": 50_000},
 }
 _GAMES = {"a2c": 16, "ppo": 8, "ppo-continuous": 1, "appo": 8, "pqn": 128}  # of the whole run
 _GAMES |= {"dqn": 8, "fast-dqn": 8, "c51": 8, "rainbow": 8}
@@ -162,7 +184,7 @@ def with_presets(settings: Settings, preset: str | None, protocol: str | None, b
         settings = replace(settings, learning=learning, schedule=replace(settings.schedule, **_schedule(preset)))
     if preset in _REPLAY:
         settings = replace(settings, replay=replace(settings.replay, **_REPLAY[preset]))
-    if batch and settings.learning.algorithm in ("dqn", "c51"):
+    if batch and settings.learning.algorithm in ("dqn", "c51") and settings.replay.steps_per_update:
         settings = with_batch(settings, batch)
     if environment := _ENVIRONMENT.get(preset):
         settings = replace(settings, environment=replace(settings.environment, **environment))
@@ -179,23 +201,13 @@ def with_presets(settings: Settings, preset: str | None, protocol: str | None, b
     return settings
 
 
-def of_secondary(settings: Settings, run_dir: Path) -> Settings:
-    """Of the run of a secondary learner, in `run_dir`, beside the one that these are of."""
-    other = with_batch(settings, settings.replay.secondary_batch)
-    name = settings.run.name and f"{settings.run.name}-secondary"
-    return replace(
-        other,
-        schedule=replace(settings.schedule, agents=1, predictors=1, trainers=1, controller="off"),
-        replay=replace(other.replay, secondary_batch=0),
-        run=replace(settings.run, name=name, run_dir=str(run_dir)),
-    )
-
-
 def _schedule(preset: str) -> dict:
     """Scheduling settings of a preset. The number of games is part of the algorithm; they fill as many cores as go."""
     if preset == "paper":
         counts = {"envs_per_agent": 1, "agents": max(32, usable_cores()), "predictors": 2, "trainers": 2}
         return {**counts, "policy_lag_limit_updates": 0.0}
+    if preset == "apex-dqn":
+        return {"controller": "off"}
     if preset not in _GAMES:
         return {}
     sampling = "asynchronous" if preset == "appo" else "synchronised"

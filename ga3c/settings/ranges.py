@@ -52,13 +52,14 @@ RANGES: dict[str, tuple[float, float]] = {
     "rmsprop_decay": (0, 1),
     "rmsprop_epsilon": (1e-12, MANY),
     "adam_epsilon": (1e-12, MANY),
+    "error_clip": (0, MANY),
     "gradient_clip_norm": (0, MANY),
     "log_epsilon": (1e-12, 1),
     "seed": (0, 2**31 - 1),
     "replay_transitions": (1, 1e9),
     "replay_minimum_transitions": (1, 1e9),
     "batch": (1, 65_536),
-    "steps_per_update": (1, 1_000_000),
+    "steps_per_update": (0, 1_000_000),
     "target_updates": (1, MANY),
     "n_steps": (1, 1000),
     "atoms": (2, 1001),
@@ -66,6 +67,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "secondary_batch": (0, 65_536),
     "priority_alpha": (0, 10),
     "priority_beta": (0, 1),
+    "priority_beta_final": (0, 1),
     "steps": (1, MANY),
     "minutes": (0.01, LONG),
     "episodes": (1, MANY),
@@ -103,8 +105,25 @@ def check(settings: Settings) -> None:
             f"--replay-minimum-transitions {replay.replay_minimum_transitions} is above --replay-transitions "
             f"{replay.replay_transitions}: give one that is not."
         )
+    if not replay.steps_per_update:
+        _check_free_pace(settings)
     if replay.secondary_batch:
         _check_secondary(settings)
+
+
+def _check_free_pace(settings: Settings) -> None:
+    schedule, replay = settings.schedule, settings.replay
+    for given, flag in (
+        (schedule.serial, "--serial"),
+        (schedule.sampling != "asynchronous", f"--sampling {schedule.sampling}"),
+        (replay.concurrent_training, "--concurrent-training"),
+        (replay.secondary_batch, "--secondary-batch"),
+    ):
+        if given:
+            raise ConfigError(
+                f"With --steps-per-update 0 nobody waits for updates, so it does not go with {flag}: give a number of "
+                "steps, or leave the other out."
+            )
 
 
 def _check_secondary(settings: Settings) -> None:

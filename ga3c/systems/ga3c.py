@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,6 +32,7 @@ class GA3C:
 
     may_end = True
     replay = None
+    _why_no_controller = ""  # where a system has none
 
     def __init__(
         self,
@@ -77,6 +79,10 @@ class GA3C:
 
     def start(self, arrays: dict[str, np.ndarray] | None) -> None:
         """Starts everything. The agents come first: they start their games while the model is compiled."""
+        schedule = self._settings.schedule
+        if self._why_no_controller and schedule.controller != "off":
+            self._say(f"Controller: off, because {self._why_no_controller}.")
+            self._settings = replace(self._settings, schedule=replace(schedule, controller="off"))
         self._agents.scale(self.counts.agents)
         games, agents = self.counts.agents * self._settings.schedule.envs_per_agent, self.counts.agents
         limit = self._settings.environment.start_steps_limit

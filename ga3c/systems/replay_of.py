@@ -14,7 +14,7 @@ from ga3c.scheduling.pace import Pace
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats
 
-BETA_STEPS = 50_000_000  # Rainbow's 200 million frames: until beta is 1, where the run has no end
+BETA_STEPS = 50_000_000  # Rainbow's 200 million frames: until beta is what it ends at, where the run has no end
 
 
 def replay_of(
@@ -25,23 +25,27 @@ def replay_of(
     agents_bytes: int,
     steps: Callable[[], int],
     block_rows: int = 0,
+    initial_errors: bool = False,
 ) -> Replay:
     """For `agents` of `envs` games each, which take `agents_bytes` of memory. `steps()`: that are played by now.
-    `block_rows`: of each agent, in a block of concurrent training. Raises ConfigError where memory is short."""
+    `block_rows`: of each agent, in a block of concurrent training. `initial_errors`: as of `Replay`. Raises ConfigError
+    where memory is short."""
     replay, learning = settings.replay, settings.learning
 
     def beta() -> float:
-        return schedules.linear(steps(), replay.priority_beta, 1.0, settings.run.steps or BETA_STEPS)
+        first, last = replay.priority_beta, replay.priority_beta_final
+        return schedules.linear(steps(), first, last, settings.run.steps or BETA_STEPS)
 
     priorities = Priorities(replay.priority_alpha, beta) if replay.priority_alpha else None
     sizes = agents, envs, replay.replay_transitions, replay.n_steps
+    more = replay.replay_compression, initial_errors and priorities is not None
 
     def bytes_of(transitions: int) -> int:
         sizes = agents, envs, transitions, replay.n_steps, priorities is not None, block_rows
-        return Replay.bytes_of(spec, *sizes, replay.replay_compression)
+        return Replay.bytes_of(spec, *sizes, *more)
 
     check_replay_fits(replay.replay_transitions, bytes_of, agents_bytes)
-    return Replay(spec, *sizes, learning.discount, priorities, learning.seed, block_rows, replay.replay_compression)
+    return Replay(spec, *sizes, learning.discount, priorities, learning.seed, block_rows, *more)
 
 
 class Filling:

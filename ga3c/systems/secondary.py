@@ -33,7 +33,7 @@ class Secondary(GA3C):
         say: Callable[[str], None],
         log_decisions: Callable[[list[list]], None],
     ):
-        """`settings`: as `presets.of_secondary` makes them."""
+        """`settings`: as `batches.of_secondary` makes them."""
         self._primary = primary.experience
         super().__init__(settings, spec, begun, say, log_decisions)
 

@@ -4,9 +4,6 @@ The stations and wires are GA3C's. What is new are the turns in which its queues
 """
 
 import time
-from dataclasses import replace
-
-import numpy as np
 
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.rollout import slots_needed
@@ -47,13 +44,6 @@ class Synchronous(GA3C):
     @property
     def _why_no_controller(self) -> str:
         return f"with {self._settings.schedule.sampling} sampling all agents wait for each other"
-
-    def start(self, arrays: dict[str, np.ndarray] | None) -> None:
-        schedule = self._settings.schedule
-        if schedule.controller != "off":
-            self._say(f"Controller: off, because {self._why_no_controller}.")
-            self._settings = replace(self._settings, schedule=replace(schedule, controller="off"))
-        super().start(arrays)
 
     def watch(self) -> None:
         super().watch()

@@ -1,8 +1,9 @@
-"""Q-learning with another batch (Stooke and Abbeel 2018, section 5.4.1)."""
+"""The same learning from a replay memory with batches of another size."""
 
 import itertools
 import math
 from dataclasses import replace
+from pathlib import Path
 
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
@@ -11,7 +12,7 @@ from ga3c.settings.run import Settings
 # both logarithms. And what is added in Adam, times the batch.
 _DQN_RATES = {32: 2.5e-4, 512: 7.5e-4, 1024: 1.5e-3}
 _ADAM_EPSILON_OF_ONE = {"rainbow": 0.005}
-_C51_RATE = 2.5e-4
+_C51_RATE, _C51_LARGE_RATE, _C51_LARGE_BATCH = 2.5e-4, 4.2e-4, 256
 
 
 def with_batch(settings: Settings, batch: int) -> Settings:
@@ -33,11 +34,23 @@ def with_batch(settings: Settings, batch: int) -> Settings:
     )
 
 
+def of_secondary(settings: Settings, run_dir: Path) -> Settings:
+    """Of the run of a secondary learner, in `run_dir`, beside the one that these are of."""
+    other = with_batch(settings, settings.replay.secondary_batch)
+    name = settings.run.name and f"{settings.run.name}-secondary"
+    return replace(
+        other,
+        schedule=replace(settings.schedule, agents=1, predictors=1, trainers=1, controller="off"),
+        replay=replace(other.replay, secondary_batch=0),
+        run=replace(settings.run, name=name, run_dir=str(run_dir)),
+    )
+
+
 def _rate(learning: LearningSettings, batch: int) -> float:
     """The step size of a preset for a batch."""
     if learning.algorithm == "dqn":
         return math.exp(_interpolated(math.log(batch), _DQN_RATES))
-    return 4.2e-4 if learning.preset == "c51" and batch >= 256 else _C51_RATE
+    return _C51_LARGE_RATE if learning.preset == "c51" and batch >= _C51_LARGE_BATCH else _C51_RATE
 
 
 def _interpolated(log_batch: float, rates: dict[int, float]) -> float:

@@ -1,0 +1,55 @@
+"""Ape-X (Horgan et al. 2018) on one machine: agents play, one trainer learns from a replay, and nobody waits.
+
+The stations are GA3C's; a replay memory stands in the training queue's place, and a thread stores what agents ship. An
+agent is answered with the newest weights, where the paper's actors have copies that are up to 400 frames old. New
+transitions get the priorities that the values say by which they were played.
+
+The paper lets its replay grow beyond its size and takes the oldest out every 100 updates. Here they go one by one as
+new ones come, which amounts to the same: nobody waits for room, and what can be drawn was played last. It is that of
+each agent, and of all as much.
+"""
+
+import numpy as np
+
+from ga3c.systems.ga3c import GA3C  # isort: skip (first: it loads TensorFlow)
+from ga3c.machine import agent_bytes
+from ga3c.prediction_queue import PredictionQueue
+from ga3c.replay.asynchronous_queue import AsynchronousReplayQueue
+from ga3c.scheduling.pace import Pace
+from ga3c.systems.replay_of import Filling, count_stored, replay_of
+
+SLOTS = 3  # of an agent: one to fill, and what is on its way
+
+
+class Apex(GA3C):
+    """Agents explore each game as its number says, where `--exploration per-game` says so."""
+
+    _why_no_controller = "agents and trainer keep no pace with each other"
+
+    def _connect(self) -> int:
+        settings, envs = self._settings, self._settings.schedule.envs_per_agent
+        replay, steps = settings.replay, self._begun.totals.trained_steps
+        self.counts = self.counts._replace(trainers=1)
+        self._rollouts_per_batch = 1
+        agents_bytes = self.counts.agents * agent_bytes(SLOTS * self._dtype.itemsize, envs)
+        self.replay = replay_of(
+            settings, self._spec, self.counts.agents, envs, agents_bytes, lambda: self._training.steps,
+            initial_errors=self._algorithm.initial_errors,
+        )  # fmt: skip
+        self._predictions = PredictionQueue()
+        self._pace = Pace(replay.replay_minimum_transitions, replay.steps_per_update)
+        self._training = AsynchronousReplayQueue(
+            self.replay, self._pace, len, replay.batch, replay.target_updates, steps
+        )
+        self._training.on_stored = lambda rollouts: count_stored(self.stats, self.model, rollouts, envs)
+        self._training.on_target = lambda steps: self.model.copy_to_target(steps)
+        return SLOTS
+
+    def start(self, arrays: dict[str, np.ndarray] | None) -> None:
+        self._filling = Filling(self._settings, self.replay, self._pace, self._begun.totals.updates > 0, self._say)
+        super().start(arrays)
+        self._add_thread("storing", self._training.store)
+
+    def watch(self) -> None:
+        super().watch()
+        self._filling.look()

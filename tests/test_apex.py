@@ -1,0 +1,213 @@
+"""Ape-X on one machine: a replay that nobody waits for, priorities of what is new, and runs as a person starts them."""
+
+import dataclasses
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from ga3c.commands.train import parse_settings
+from ga3c.errors import ConfigError
+from ga3c.records import checkpoint
+from ga3c.replay.asynchronous_queue import AsynchronousReplayQueue
+from ga3c.replay.priorities import SMALLEST, Priorities
+from ga3c.replay.replay import Replay
+from ga3c.scheduling.pace import Pace
+from tests import program
+from tests.program import TINY, Started
+from tests.test_queues import in_thread
+from tests.test_replay import DISCOUNT, Player, from_list, restarted
+from tests.test_replay_queue import AGENTS, ENVS, STEPS, Agent, check, replay, spied, wait_for
+from tests.test_replayed import QUICK, SOLVED
+
+SMALL = [*QUICK[: QUICK.index("--steps-per-update")], "--batch", 32, "--learning-rate", 0.003, "--discount", 0.5]
+SMALL += ["--log-seconds", 0.5]  # of 8 games the last have an epsilon near 0
+
+
+def queue(minimum=8, memory=None, steps=0):
+    return spied(AsynchronousReplayQueue(memory or replay(), Pace(minimum, 0), len, 64, 3, steps))
+
+
+def test_slots_go_back_while_a_batch_is_learned_from_and_updates_follow_each_other():
+    own = queue(steps=100)
+    storing, learning = in_thread(own.store), in_thread(own.next_batch)
+    agents = [Agent(own, number) for number in range(AGENTS)]
+    agents[0].ships()
+    wait_for(lambda: own._replay.stored == STEPS, storing)
+    assert learning.is_alive()
+    agents[1].ships()
+    batch = learning.result()  # eight are there; for the next one nobody has to play
+    for rollout in range(6):  # more than there are slots
+        for agent in agents:
+            agent.ships()
+        wait_for(lambda: own._replay.stored == (rollout + 2) * 2 * STEPS, storing)  # noqa: B023
+    check(batch)
+    for number in range(1, 7):
+        own.done(batch)
+        batch = in_thread(own.next_batch).result()
+        check(batch)
+        assert batch.steps == 100 + 14 * STEPS
+        assert [one for one in own.told if one[0] == "target"] == [("target", batch.steps)] * (number // 3)
+    assert {(len(agent.handle.held), agent.handle.trained_steps) for agent in agents} == {(0, 7 * STEPS)}
+    own.close()
+    assert storing.result() is None
+    assert in_thread(own.next_batch).result() is None
+
+
+def test_what_is_left_is_stored_when_it_is_closed_and_who_waits_for_a_batch_goes():
+    own = queue(minimum=1000)
+    agent, learning = Agent(own, 0), in_thread(own.next_batch)
+    for length in (2, 2, 1):
+        agent.ships(length)
+    agent.dies()
+    own.close()
+    assert in_thread(own.store).result() is None
+    assert learning.result() is None
+    assert own.steps == own._replay.stored == 2 * STEPS + ENVS
+    assert agent.handle.settled
+    assert agent.handle.trained_steps == 2 * STEPS + ENVS
+
+
+@pytest.mark.parametrize("n_steps", [1, 3])
+def test_what_is_new_has_the_priority_that_the_values_say_by_which_it_was_played(n_steps):
+    """Against the list of all that was played; games end, are cut, and agents come in the place of others."""
+    random = np.random.default_rng(n_steps)
+    player, priorities = Player(random, 1, 2), Priorities(0.6, lambda: 0.4)
+    made = [player.spec, 1, 2, 400, n_steps, DISCOUNT]
+    memory = Replay(*made, priorities, 1, initial_errors=True)
+    values = {}  # (game, row) -> V and Q of its action
+    memory.begin(0, player.begin())
+    for number in range(60):
+        if number in (20, 40):
+            memory.begin(0, player.begin())
+        before = [len(game) for game in player.games]
+        record, length = player.rollout()
+        for name in ("value", "action_value"):
+            record[name] = random.normal(size=record[name].shape)
+        for env, row in np.ndindex(2, length):
+            values[env, before[env] + row] = record["value"][row, env], record["action_value"][row, env]
+        memory.add(0, record, length)
+        memory.offer()
+        if number == 30:
+            memory = restarted(
+                memory, Replay(*made, priorities := Priorities(0.6, lambda: 0.4), 1, initial_errors=True)
+            )
+    wanted, unknown = {}, 0
+    for env, game in enumerate(player.games):
+        for row in range(max(0, len(game) - memory.length), len(game) - n_steps):
+            if not game[row].valid:
+                continue
+            total, factor, _ = from_list(game, row, n_steps)
+            end = next(i for i in range(row, row + n_steps) if i == row + n_steps - 1 or ends(game[i])) + 1
+            place = row % memory.length * 2 + env
+            if factor and (env, end) not in values:
+                unknown, wanted[place] = unknown + 1, None
+            else:
+                error = total + (factor * values[env, end][0] if factor else 0) - values[env, row][1]
+                wanted[place] = (abs(error) + SMALLEST) ** 0.6
+    places = np.array(sorted(wanted))
+    assert (np.sort(memory.places()) == places).all()
+    assert unknown >= 2
+    for place, found in zip(places, priorities.of(places), strict=True):
+        if wanted[place] is None:
+            assert found > np.median([value for value in wanted.values() if value])  # the largest by then
+        else:
+            assert found == pytest.approx(wanted[place], rel=1e-4)
+    assert priorities.largest >= 0.999 * max(value for value in wanted.values() if value)
+
+
+def ends(step) -> bool:
+    return step.terminated or step.truncated
+
+
+def test_a_replay_that_keeps_no_values_reads_files_as_before():
+    player = Player(np.random.default_rng(1), 1, 2)
+    made = player.spec, 1, 2, 50, 1, DISCOUNT, None, 1
+    plain, other = (Replay(*made, initial_errors=initial) for initial in (False, True))
+    assert "initial_errors" not in plain.layout
+    assert other.layout == plain.layout | {"initial_errors": True}
+    sizes = player.spec, 1, 2, 50, 1, False
+    assert Replay.bytes_of(*sizes, initial_errors=True) - Replay.bytes_of(*sizes) == 8 * 2 * plain.length
+
+
+def test_the_preset_has_the_constants_of_the_paper():
+    settings = parse_settings(["--preset", "apex-dqn"])[0]
+    learning, own = settings.learning, settings.replay
+    assert (learning.learning_rate, learning.learning_rate_decay_steps) == (2.5e-4 / 4, 0)
+    assert (learning.rmsprop_decay, learning.rmsprop_epsilon, learning.gradient_clip_norm) == (0.95, 1.5e-7, 40.0)
+    assert (learning.exploration, learning.exploration_base, learning.exploration_exponent) == ("per-game", 0.4, 7.0)
+    assert (learning.discount, learning.error_clip) == (0.99, 0.0)
+    assert (own.batch, own.n_steps, own.target_updates, own.steps_per_update) == (512, 3, 2_500, 0)
+    assert (own.priority_alpha, own.priority_beta, own.priority_beta_final) == (0.6, 0.4, 0.4)
+    assert (own.replay_transitions, own.replay_minimum_transitions) == (2_000_000, 50_000)
+    assert own.double_q
+    assert own.dueling
+    assert settings.environment.episode_cap_frames == 50_000
+    other = parse_settings(["--preset", "apex-dqn", "--batch", "128"])[0]
+    assert other == dataclasses.replace(settings, replay=dataclasses.replace(own, batch=128))
+
+
+@pytest.mark.parametrize(
+    "flags", ["--serial", "--sampling synchronised", "--concurrent-training", "--secondary-batch 512"]
+)
+def test_what_would_wait_for_updates_is_refused(flags):
+    with pytest.raises(ConfigError, match=f"--steps-per-update 0.*{flags.split()[0]}"):
+        parse_settings(["--preset", "apex-dqn", *flags.split()])
+
+
+def books(run):
+    totals = checkpoint.load_newest(run / "checkpoints")[2]["totals"]
+    assert totals["made_steps"] == totals["trained_steps"] + totals["lost_steps"]
+    return totals
+
+
+def test_a_real_run_learns(tmp_path):
+    run = tmp_path / "run"
+    started = Started(tmp_path / "log", "--preset", "apex-dqn", *SMALL, "--seed", 1, "--run-dir", run)
+
+    def best():
+        """Mean score of the games with the smallest epsilons: those of the second agent."""
+        scores = [float(row["score"]) for row in program.rows(run / "episodes.csv")][-100:]
+        return np.mean(sorted(scores)[len(scores) // 2 :]) if len(scores) == 100 else 0.0
+
+    started.wait_for(lambda: best() > SOLVED)
+    assert started.stop() == 130
+    totals = books(run)
+    assert totals["updates"] > 20
+    assert totals["lost_steps"] == 0
+    assert "training begins" in started.log.read_text()
+
+
+def test_a_killed_agent_is_replaced_and_a_killed_run_goes_on_with_its_replay(tmp_path):
+    run = tmp_path / "run"
+    started = Started(
+        tmp_path / "log", "--preset", "apex-dqn", *TINY[:6], *SMALL[len(TINY) :], "--run-dir", run,
+        "--checkpoint-seconds", 1, "--agent-silence-seconds", 2, "--checkpoint-replay",
+    )  # fmt: skip
+
+    def learned():
+        return sum(float(row["updates_per_second"]) > 0 for row in program.rows(run / "throughput.csv"))
+
+    def goes_on():
+        before, steps = learned(), stored()
+        started.wait_for(lambda: learned() > before + 1 and stored() > steps)
+
+    def stored():
+        rows = program.rows(run / "throughput.csv")
+        return int(rows[-1]["steps"]) if rows else 0
+
+    goes_on()
+    for deaths, number in enumerate((signal.SIGKILL, signal.SIGSTOP), start=1):  # dead; and hanging
+        os.kill(started.agents()[0].pid, number)
+        started.wait_for(lambda: started.log.read_text().count("takes its place") == deaths)  # noqa: B023
+        goes_on()
+    started.wait_for((run / "replay.bin").exists)
+    assert started.stop(signal.SIGKILL) == -signal.SIGKILL
+    assert not started.left_over()
+    started = Started(tmp_path / "again", "--resume", run)
+    goes_on()
+    assert started.stop() == 130
+    assert "Traceback" not in started.log.read_text()
+    assert "transitions from replay.bin" in started.log.read_text()
+    books(run)
