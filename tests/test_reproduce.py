@@ -320,6 +320,15 @@ def test_fast_dqns_table_is_beside_the_papers(tmp_path):
     assert colours(tmp_path / "table1.png") == {0, 1, 2, 3}
 
 
+def test_fast_dqns_picture_has_room_for_the_faster_of_both(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(fast_dqn_table1, "save", lambda figure, file: drawn.append(figure))
+    cells = fast_dqn_table1.plan(fast_dqn.Options())
+    for speed in (1.3, 9.0):
+        fast_dqn_table1.draw(dict.fromkeys(cells, speed), "Pong", tmp_path / "table1.png")
+        assert all(axis.get_ylim()[1] > max(speed, 2.78) for axis in drawn.pop().axes)
+
+
 def test_the_speed_is_without_the_filling_of_the_memory_and_where_a_block_is_cut(tmp_path):
     """Blocks of 100 steps in 10 seconds, all played in the first 2 of them."""
     run = fast_dqn_table1.plan(fast_dqn.Options(seconds=100.0))["both", 8][0]
