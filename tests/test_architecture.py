@@ -25,7 +25,7 @@ ALLOWED = {
     "text": {"errors"},
     "transport": {"rollout"},
     **{name: {"rollout", "transport"} for name in QUEUES},
-    "emulator": {"errors", "replay"},
+    "emulator": set(),
     "environments": {"emulator", "errors", "rollout", "settings"},
     "replay": {"rollout", "scheduling", "training_queue", "transport"},
     "agent": {*QUEUES, "settings", "transport"},

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ga3c.replay.compiled import compiled
+from ga3c.emulator.compiled import compiled
 
 
 class Cover(NamedTuple):

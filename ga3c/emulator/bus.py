@@ -1,0 +1,33 @@
+"""What an address means: the cartridge where A12 is set, else the TIA, the RIOT's RAM or its ports."""
+
+from ga3c.emulator.cartridge import cartridge_read, cartridge_write
+from ga3c.emulator.compiled import compiled
+from ga3c.emulator.memory import load8, store8
+from ga3c.emulator.riot import riot_read, riot_write
+from ga3c.emulator.tia import tia_read, tia_write
+
+
+@compiled
+def read(console: int, rom: int, address: int, bus: int, cycles: int) -> int:
+    """The byte at an address; `bus` is what was last on the data bus: some bits of the TIA's registers keep it."""
+    if address & 0x1000:
+        return cartridge_read(console, rom, address, bus)
+    if not address & 0x80:
+        return tia_read(console, address, bus, cycles)
+    if address & 0x200:
+        return riot_read(console, address, cycles)
+    return load8(console, address & 0x7F)
+
+
+@compiled
+def write(console: int, rom: int, picture: int, address: int, value: int, cycles: int) -> int:
+    """Returns the cycle at which the CPU goes on: later than `cycles` after WSYNC."""
+    if address & 0x1000:
+        cartridge_write(console, rom, address, value)
+    elif not address & 0x80:
+        return tia_write(console, picture, address & 0x3F, value, cycles)
+    elif address & 0x200:
+        riot_write(console, address, value, cycles)
+    else:
+        store8(console, address & 0x7F, value)
+    return cycles

@@ -1,0 +1,29 @@
+"""Functions of this folder as machine code, kept for the next start."""
+
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+from numba import njit
+
+
+def _sources() -> str:
+    """What all files of this folder hold, as one short text."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+_SOURCES = _sources()
+
+
+def compiled(function: Callable) -> Callable:
+    """Compiled at its first call; the code is kept, where there is a directory for it, until a file here changes.
+
+    A function holds those that it calls, so a change of any file makes what was kept for all of them old.
+    """
+    try:
+        result = njit(cache=True, nogil=True, boundscheck=False)(function)
+    except RuntimeError:  # neither beside the program nor in the home directory
+        return njit(nogil=True, boundscheck=False)(function)
+    result._cache._cache_file._source_stamp = _SOURCES
+    return result

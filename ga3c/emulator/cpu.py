@@ -1,0 +1,404 @@
+"""The 6507: fetches, addresses, executes, until the frame ends."""
+
+from ga3c.emulator.arithmetic import add, subtract
+from ga3c.emulator.bus import read, write
+from ga3c.emulator.compiled import compiled
+from ga3c.emulator.memory import load8, load32, store8, store32
+from ga3c.emulator.opcodes import (
+    ABSOLUTE,
+    ABSOLUTE_X,
+    ABSOLUTE_Y,
+    ACCESS,
+    BASE_CYCLES,
+    IMPLIED,
+    INDEXED,
+    LENGTHS,
+    MODE,
+    OPERATION,
+    OPERATIONS,
+    READ,
+    RELATIVE,
+    WRITE,
+    ZERO_PAGE,
+    ZERO_PAGE_X,
+    ZERO_PAGE_Y,
+)
+from ga3c.emulator.state import (
+    BANK,
+    BREAK,
+    CARRY,
+    CYCLES,
+    DECIMAL,
+    FRAME_DONE,
+    HOTSPOTS,
+    INTERRUPT,
+    JAMMED,
+    NEGATIVE,
+    OVERFLOW,
+    PC,
+    SP,
+    ZERO,
+    A,
+    X,
+    Y,
+)
+
+# fmt: off
+(ADC, ANC, AND, ANE, ARR, ASL, ASR, BCC, BCS, BEQ, BIT, BMI, BNE, BPL, BRK, BVC, BVS, CLC, CLD, CLI, CLV, CMP,
+ CPX, CPY, DCP, DEC, DEX, DEY, EOR, INC, INX, INY, ISB, JMI, JMP, JSR, KIL, LAS, LAX, LDA, LDX, LDY, LSR, LXA,
+ NOP, ORA, PHA, PHP, PLA, PLP, RLA, ROL, ROR, RRA, RTI, RTS, SAX, SBC, SBX, SEC, SED, SEI, SHA, SHS, SHX, SHY,
+ SLO, SRE, STA, STX, STY, TAX, TAY, TSX, TXA, TXS, TYA) = range(len(OPERATIONS))
+# fmt: on
+ASL_A, LSR_A, ROL_A, ROR_A = (100 + what for what in (ASL, LSR, ROL, ROR))
+
+
+@compiled
+def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
+    """Runs to the end of the frame, or for so many instructions. Returns how many of them are left.
+
+    `console`, `rom` and `picture` (uint8 [height, 160]; 0: nothing is drawn) are addresses.
+    """
+    pc, sp, cycles = load32(console, PC), load32(console, SP), load32(console, CYCLES)
+    a, x, y = load32(console, A), load32(console, X), load32(console, Y)
+    n, z, v, b = load32(console, NEGATIVE), load32(console, ZERO), load32(console, OVERFLOW), load32(console, BREAK)
+    d, i, c = load32(console, DECIMAL), load32(console, INTERRUPT), load32(console, CARRY)
+    code = rom + load32(console, BANK)
+    hotspots = load32(console, HOTSPOTS)
+    store32(console, FRAME_DONE, 0)
+    done = load32(console, JAMMED)
+    while instructions > 0 and not done:
+        instructions -= 1
+        offset = pc & 0xFFF
+        if pc & 0x1000 and offset < hotspots - 2:
+            opcode, low, high = load8(code, offset), load8(code, offset + 1), load8(code, offset + 2)
+        else:
+            opcode = read(console, rom, pc, 0, cycles) & 0xFF
+            low = read(console, rom, pc + 1, opcode, cycles) if LENGTHS[MODE[opcode]] > 1 else 0
+            high = read(console, rom, pc + 2, low, cycles) if LENGTHS[MODE[opcode]] > 2 else 0
+            code = rom + load32(console, BANK)
+        mode, access, what = MODE[opcode], ACCESS[opcode], OPERATION[opcode]
+        cycles += BASE_CYCLES[opcode]
+
+        # Addressing. `bus` is what was on the data bus last.
+        value = low
+        address = low
+        bus = low
+        if mode == IMPLIED:
+            pc += 1
+            bus = opcode
+        elif mode <= ZERO_PAGE:
+            pc += 2
+        elif mode == ZERO_PAGE_X:
+            pc += 2
+            address = (low + x) & 0xFF
+        elif mode == ZERO_PAGE_Y:
+            pc += 2
+            address = (low + y) & 0xFF
+        elif mode == ABSOLUTE:
+            pc += 3
+            address = low | high << 8
+            bus = high
+        elif mode == INDEXED:
+            pc += 2
+            pointer = (low + x) & 0xFF
+            low = read(console, rom, pointer, bus, cycles)
+            bus = read(console, rom, (pointer + 1) & 0xFF, low, cycles)
+            address = low | bus << 8
+        else:
+            index = y
+            if mode == ABSOLUTE_X:
+                pc += 3
+                index = x
+            elif mode == ABSOLUTE_Y:
+                pc += 3
+            else:
+                pc += 2
+                pointer = low
+                low = read(console, rom, pointer, bus, cycles)
+                high = read(console, rom, (pointer + 1) & 0xFF, low, cycles)
+            bus = high
+            address = (low + index & 0xFF) | high << 8
+            if low + index > 0xFF:
+                if access == READ:
+                    bus = read(console, rom, address, bus, cycles)
+                    cycles += 1
+                address = (address + 0x100) & 0xFFFF
+        pc &= 0xFFFF
+
+        if access & READ:
+            if address & 0x1280 == 0x80:
+                value = load8(console, address & 0x7F)
+            elif address & 0x1000 and address & 0xFFF < hotspots:
+                value = load8(code, address & 0xFFF)
+            else:
+                value = read(console, rom, address, bus, cycles)
+                code = rom + load32(console, BANK)
+
+        if what == LDA:
+            a = n = z = value
+        elif what == LDX:
+            x = n = z = value
+        elif what == LDY:
+            y = n = z = value
+        elif what == STA:
+            value = a
+        elif what == STX:
+            value = x
+        elif what == STY:
+            value = y
+        elif what == SAX:
+            value = a & x
+        elif what == LAX:
+            a = x = n = z = value
+        elif what == TAX:
+            x = n = z = a
+        elif what == TAY:
+            y = n = z = a
+        elif what == TXA:
+            a = n = z = x
+        elif what == TYA:
+            a = n = z = y
+        elif what == TSX:
+            x = n = z = sp
+        elif what == TXS:
+            sp = x
+        elif what == INX:
+            x = n = z = (x + 1) & 0xFF
+        elif what == INY:
+            y = n = z = (y + 1) & 0xFF
+        elif what == DEX:
+            x = n = z = (x - 1) & 0xFF
+        elif what == DEY:
+            y = n = z = (y - 1) & 0xFF
+        elif what == INC:
+            value = n = z = (value + 1) & 0xFF
+        elif what == DEC:
+            value = n = z = (value - 1) & 0xFF
+        elif what == AND:
+            a = n = z = a & value
+        elif what == ORA:
+            a = n = z = a | value
+        elif what == EOR:
+            a = n = z = a ^ value
+        elif what == ADC:
+            a, c, v = add(a, value, c, d)
+            n = z = a
+        elif what == SBC:
+            a, c, v = subtract(a, value, c, d)
+            n = z = a
+        elif what == CMP:
+            c = 1 if a >= value else 0
+            n = z = (a - value) & 0xFF
+        elif what == CPX:
+            c = 1 if x >= value else 0
+            n = z = (x - value) & 0xFF
+        elif what == CPY:
+            c = 1 if y >= value else 0
+            n = z = (y - value) & 0xFF
+        elif what == BIT:
+            z = a & value
+            n = value
+            v = value >> 6 & 1
+        elif mode == RELATIVE:
+            if what == BNE:
+                taken = z != 0
+            elif what == BEQ:
+                taken = z == 0
+            elif what == BPL:
+                taken = n & 0x80 == 0
+            elif what == BMI:
+                taken = n & 0x80 != 0
+            elif what == BCC:
+                taken = c == 0
+            elif what == BCS:
+                taken = c != 0
+            elif what == BVC:
+                taken = v == 0
+            else:
+                taken = v != 0
+            if taken:
+                target = (pc + (low ^ 0x80) - 0x80) & 0xFFFF
+                cycles += 2 if (target ^ pc) & 0xFF00 else 1
+                pc = target
+        elif what == ASL_A:
+            c = a >> 7
+            a = n = z = a << 1 & 0xFF
+        elif what == LSR_A:
+            c = a & 1
+            a = n = z = a >> 1
+        elif what == ROL_A:
+            a = a << 1 | c
+            c = a >> 8
+            a = n = z = a & 0xFF
+        elif what == ROR_A:
+            a = a | c << 8
+            c = a & 1
+            a = n = z = a >> 1
+        elif what == ASL:
+            c = value >> 7
+            value = n = z = value << 1 & 0xFF
+        elif what == LSR:
+            c = value & 1
+            value = n = z = value >> 1
+        elif what == ROL:
+            value = value << 1 | c
+            c = value >> 8
+            value = n = z = value & 0xFF
+        elif what == ROR:
+            value = value | c << 8
+            c = value & 1
+            value = n = z = value >> 1
+        elif what == JMP:
+            pc = address
+        elif what == JSR:
+            back = (pc - 1) & 0xFFFF
+            cycles = write(console, rom, picture, 0x100 | sp, back >> 8, cycles)
+            cycles = write(console, rom, picture, 0x100 | sp - 1 & 0xFF, back & 0xFF, cycles)
+            sp = (sp - 2) & 0xFF
+            pc = address
+        elif what == RTS:
+            bus = read(console, rom, 0x100 | sp, bus, cycles)
+            sp = (sp + 1) & 0xFF
+            low = read(console, rom, 0x100 | sp, bus, cycles)
+            sp = (sp + 1) & 0xFF
+            high = read(console, rom, 0x100 | sp, low, cycles)
+            pc = ((low | high << 8) + 1) & 0xFFFF
+        elif what == PHA:
+            address = 0x100 | sp
+            value = a
+            sp = (sp - 1) & 0xFF
+        elif what == PLA:
+            bus = read(console, rom, 0x100 | sp, bus, cycles)
+            sp = (sp + 1) & 0xFF
+            a = n = z = read(console, rom, 0x100 | sp, bus, cycles)
+        elif what == CLC:
+            c = 0
+        elif what == SEC:
+            c = 1
+        elif what == CLD:
+            d = 0
+        elif what == SED:
+            d = 1
+        elif what == CLI:
+            i = 0
+        elif what == SEI:
+            i = 1
+        elif what == CLV:
+            v = 0
+        elif what == JMI:
+            low = read(console, rom, address, bus, cycles)
+            high = read(console, rom, address & 0xFF00 | (address + 1) & 0xFF, low, cycles)
+            code = rom + load32(console, BANK)
+            pc = low | high << 8
+        elif what in (PHP, BRK):
+            flags = n & 0x80 | v << 6 | 0x20 | b << 4 | d << 3 | i << 2 | c
+            if z == 0:
+                flags |= 2
+            if what == BRK:
+                flags |= 0x10
+                back = (pc + 1) & 0xFFFF
+                cycles = write(console, rom, picture, 0x100 | sp, back >> 8, cycles)
+                cycles = write(console, rom, picture, 0x100 | sp - 1 & 0xFF, back & 0xFF, cycles)
+                sp = (sp - 2) & 0xFF
+                i = 1
+                b = 1
+                low = read(console, rom, 0xFFFE, 0, cycles)
+                pc = low | read(console, rom, 0xFFFF, low, cycles) << 8
+                code = rom + load32(console, BANK)
+            address = 0x100 | sp
+            value = flags
+            sp = (sp - 1) & 0xFF
+        elif what in (PLP, RTI):
+            bus = read(console, rom, 0x100 | sp, bus, cycles)
+            sp = (sp + 1) & 0xFF
+            flags = read(console, rom, 0x100 | sp, bus, cycles)
+            n, v, b, d, i, c = flags, flags >> 6 & 1, flags >> 4 & 1, flags >> 3 & 1, flags >> 2 & 1, flags & 1
+            z = ~flags & 2
+            if what == RTI:
+                sp = (sp + 1) & 0xFF
+                low = read(console, rom, 0x100 | sp, flags, cycles)
+                sp = (sp + 1) & 0xFF
+                pc = low | read(console, rom, 0x100 | sp, low, cycles) << 8
+        elif what == DCP:
+            value = (value - 1) & 0xFF
+            c = 1 if a >= value else 0
+            n = z = (a - value) & 0xFF
+        elif what == ISB:
+            value = (value + 1) & 0xFF
+            a, c, v = subtract(a, value, c, d)
+            n = z = a
+        elif what == SLO:
+            c = value >> 7
+            value = value << 1 & 0xFF
+            a = n = z = a | value
+        elif what == RLA:
+            value = value << 1 | c
+            c = value >> 8
+            value &= 0xFF
+            a = n = z = a & value
+        elif what == SRE:
+            c = value & 1
+            value >>= 1
+            a = n = z = a ^ value
+        elif what == RRA:
+            value = value | c << 8
+            c = value & 1
+            value >>= 1
+            a, c, v = add(a, value, c, d)
+            n = z = a
+        elif what == ANC:
+            a = n = z = a & value
+            c = a >> 7
+        elif what == ASR:
+            a &= value
+            c = a & 1
+            a = n = z = a >> 1
+        elif what == ARR:
+            a = (a & value | c << 8) >> 1
+            n = z = a
+            c = a >> 6 & 1
+            v = (a >> 6 ^ a >> 5) & 1
+        elif what == SBX:
+            c = 1 if a & x >= value else 0
+            x = n = z = ((a & x) - value) & 0xFF
+        elif what == LAS:
+            a = x = sp = n = z = value & sp
+        elif what == ANE:
+            a = n = z = x & value & (a | 0xEE)
+        elif what == LXA:
+            a = x = n = z = value & (a | 0xEE)
+        elif what == SHA:
+            value = a & x & (high + 1)
+        elif what == SHX:
+            value = x & (high + 1)
+        elif what == SHY:
+            value = y & (high + 1)
+        elif what == SHS:
+            sp = a & x
+            value = sp & (high + 1)
+        elif what == KIL:
+            store32(console, JAMMED, 1)
+            done = 1
+
+        if access & WRITE:
+            if address & 0x1280 == 0x80:
+                store8(console, address & 0x7F, value)
+            else:
+                cycles = write(console, rom, picture, address, value, cycles)
+                code = rom + load32(console, BANK)
+                done |= load32(console, FRAME_DONE)
+
+    store32(console, PC, pc)
+    store32(console, SP, sp)
+    store32(console, CYCLES, cycles)
+    store32(console, A, a)
+    store32(console, X, x)
+    store32(console, Y, y)
+    store32(console, NEGATIVE, n)
+    store32(console, ZERO, z)
+    store32(console, OVERFLOW, v)
+    store32(console, BREAK, b)
+    store32(console, DECIMAL, d)
+    store32(console, INTERRUPT, i)
+    store32(console, CARRY, c)
+    return instructions

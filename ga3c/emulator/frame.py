@@ -1,0 +1,44 @@
+"""From one frame to the next."""
+
+from ga3c.emulator.compiled import compiled
+from ga3c.emulator.cpu import run_frame
+from ga3c.emulator.memory import load32, store32
+from ga3c.emulator.picture import LINE_CLOCKS
+from ga3c.emulator.state import (
+    CYCLES,
+    DRAWN_CLOCK,
+    DUMP_CYCLES,
+    FIRST_LINE,
+    FRAME_DONE,
+    FRAME_PHASE,
+    HMOVE_CLOCK,
+    TIMER_SET_CYCLES,
+    VSYNC_END,
+)
+from ga3c.emulator.tia import LINE_CYCLES, NEVER
+
+MOST_INSTRUCTIONS = 25_000
+
+
+@compiled
+def next_frame(console: int, rom: int, picture: int) -> None:
+    """Runs one frame. A game that sends no VSYNC goes on in the next call with the same frame."""
+    if load32(console, FRAME_DONE):
+        _begin(console)
+    run_frame(console, rom, picture, MOST_INSTRUCTIONS)
+
+
+@compiled
+def _begin(console: int) -> None:
+    """Clocks and cycles are counted anew, from the beginning of the line in which the frame before ended."""
+    cycles = load32(console, CYCLES)
+    phase = cycles % LINE_CYCLES
+    past = cycles - phase
+    store32(console, CYCLES, phase)
+    store32(console, FRAME_PHASE, phase)
+    store32(console, TIMER_SET_CYCLES, load32(console, TIMER_SET_CYCLES) - past)
+    store32(console, DUMP_CYCLES, load32(console, DUMP_CYCLES) - past)
+    store32(console, HMOVE_CLOCK, load32(console, HMOVE_CLOCK) - 3 * past)
+    if load32(console, VSYNC_END) != NEVER:
+        store32(console, VSYNC_END, load32(console, VSYNC_END) - 3 * past)
+    store32(console, DRAWN_CLOCK, load32(console, FIRST_LINE) * LINE_CLOCKS)

@@ -1,0 +1,49 @@
+"""Reading and writing at an address: raw pointers, which cost a compiled function far less than arrays do.
+
+Values are int64 in registers whatever their width in memory. Nothing is checked: who calls keeps within its record.
+"""
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+
+def _pointer(builder, base, offset, bits):
+    return builder.inttoptr(builder.add(base, offset), ir.IntType(bits).as_pointer())
+
+
+def _loader(bits: int, signed: bool):
+    def load(typing_context, base, offset):
+        def generate(context, builder, signature, arguments):
+            value = builder.load(_pointer(builder, *arguments, bits))
+            value.align = 1
+            if bits == 64:
+                return value
+            return (builder.sext if signed else builder.zext)(value, ir.IntType(64))
+
+        return types.int64(types.int64, types.int64), generate
+
+    return load
+
+
+def _storer(bits: int):
+    def store(typing_context, base, offset, value):
+        def generate(context, builder, signature, arguments):
+            base, offset, value = arguments
+            if bits < 64:
+                value = builder.trunc(value, ir.IntType(bits))
+            builder.store(value, _pointer(builder, base, offset, bits)).align = 1
+            return cgutils.get_null_value(ir.IntType(64))
+
+        return types.int64(types.int64, types.int64, types.int64), generate
+
+    return store
+
+
+load8 = intrinsic(_loader(8, signed=False))
+load32 = intrinsic(_loader(32, signed=True))
+load64 = intrinsic(_loader(64, signed=True))
+store8 = intrinsic(_storer(8))
+store32 = intrinsic(_storer(32))
+store64 = intrinsic(_storer(64))

@@ -1,0 +1,173 @@
+"""The picture: what the TIA has sent since the last look, drawn where asked, and its collisions."""
+
+import numpy as np
+
+from ga3c.emulator.compiled import compiled
+from ga3c.emulator.memory import load8, load32, load64, store8, store32, store64
+from ga3c.emulator.objects import STALE_P0, STALE_P1, STALE_PF, WORD, WORD_PIXELS, playfield_is_alone, refresh_masks
+from ga3c.emulator.registers import COLUBK, COLUP0, COLUP1, COLUPF, CTRLPF, VBLANK
+from ga3c.emulator.state import (
+    BL,
+    COLLISIONS,
+    DRAWN_CLOCK,
+    END_LINE,
+    FIRST_LINE,
+    HMOVE_BLANK,
+    M0,
+    M1,
+    P0,
+    P1,
+    PF,
+    REFLECTED,
+    REGISTERS,
+    STALE,
+    SUPPRESS_P0,
+    SUPPRESS_P1,
+)
+
+WIDTH = 160
+LINE_CLOCKS, BLANK_CLOCKS = 228, 68
+
+# Eight pixels as eight bytes, all bits of a byte set where its pixel is.
+_bytes = np.array([sum(0xFF << (8 * i) for i in range(8) if b >> i & 1) for b in range(256)], np.uint64)
+BYTES = _bytes.view(np.int64)
+EACH_BYTE = 0x0101010101010101
+
+
+@compiled
+def draw_until(console: int, picture: int, clock: int) -> None:
+    """Brings picture (address of uint8 [height, 160]; 0: none) and collisions up to a clock, as the registers stand."""
+    start, end = load32(console, DRAWN_CLOCK), min(clock, load32(console, END_LINE) * LINE_CLOCKS)
+    if start >= end:
+        return
+    store32(console, DRAWN_CLOCK, end)
+    row = start // LINE_CLOCKS
+    line = row * LINE_CLOCKS
+    while start < end:
+        stop = min(end, line + LINE_CLOCKS)
+        if start == line:
+            _begin_line(console)
+        first, last = max(start - line - BLANK_CLOCKS, 0), stop - line - BLANK_CLOCKS
+        if last > first:
+            _draw_part(console, picture, row - load32(console, FIRST_LINE), first, last)
+        line += LINE_CLOCKS
+        row += 1
+        start = stop
+        if stop == line:
+            _end_line(console)
+
+
+@compiled
+def _begin_line(console: int) -> None:
+    """In the right half of a line it is too late to reflect the playfield or not."""
+    reflected = load8(console, REGISTERS + CTRLPF) & 1
+    if load32(console, REFLECTED) != reflected:
+        store32(console, REFLECTED, reflected)
+        store32(console, STALE, load32(console, STALE) | STALE_PF)
+
+
+@compiled
+def _end_line(console: int) -> None:
+    if load32(console, SUPPRESS_P0):
+        store32(console, SUPPRESS_P0, 0)
+        store32(console, STALE, load32(console, STALE) | STALE_P0)
+    if load32(console, SUPPRESS_P1):
+        store32(console, SUPPRESS_P1, 0)
+        store32(console, STALE, load32(console, STALE) | STALE_P1)
+
+
+@compiled
+def _draw_part(console: int, picture: int, row: int, first: int, last: int) -> None:
+    """One line from pixel `first` until before `last`."""
+    out = picture + WIDTH * row
+    blank = first < 8 and load32(console, HMOVE_BLANK)
+    if blank and last >= 8:
+        store32(console, HMOVE_BLANK, 0)
+    if load8(console, REGISTERS + VBLANK) & 2:
+        if picture:
+            for pixel in range(first, last):
+                _store_pixel(out, pixel, 0)
+        return
+    refresh_masks(console)
+    for word in range(first // WORD_PIXELS, (last + WORD_PIXELS - 1) // WORD_PIXELS):
+        left, right = max(first - word * WORD_PIXELS, 0), min(last - word * WORD_PIXELS, WORD_PIXELS)
+        part = WORD >> (WORD_PIXELS - right + left) << left
+        _collide(console, word, part)
+        if picture:
+            _draw_word(console, out + word * WORD_PIXELS, word, part)
+    if picture and blank:
+        for pixel in range(first, min(last, 8)):
+            _store_pixel(out, pixel, 0)
+
+
+@compiled
+def _store_pixel(out: int, pixel: int, colour: int) -> None:
+    store8(out, pixel, colour)
+
+
+@compiled
+def _collide(console: int, word: int, part: int) -> None:
+    at = console + 8 * word
+    pf, bl = load64(at, PF) & part, load64(at, BL) & part
+    m0, m1 = load64(at, M0) & part, load64(at, M1) & part
+    p0, p1 = load64(at, P0) & part, load64(at, P1) & part
+    both = pf & bl | (pf | bl) & m0
+    seen = pf | bl | m0
+    both |= seen & m1
+    seen |= m1
+    both |= seen & p0
+    seen |= p0
+    both |= seen & p1
+    if both:
+        _latch(console, pf & both, bl & both, m0 & both, m1 & both, p0 & both, p1 & both)
+
+
+@compiled
+def _latch(console: int, pf: int, bl: int, m0: int, m1: int, p0: int, p1: int) -> None:
+    """Two bits for each of the collision registers, CXM0P first; the upper is the register's bit 7."""
+    bits = load32(console, COLLISIONS)
+    bits |= (m0 & p1 != 0) << 1 | (m0 & p0 != 0)
+    bits |= (m1 & p0 != 0) << 3 | (m1 & p1 != 0) << 2
+    bits |= (p0 & pf != 0) << 5 | (p0 & bl != 0) << 4
+    bits |= (p1 & pf != 0) << 7 | (p1 & bl != 0) << 6
+    bits |= (m0 & pf != 0) << 9 | (m0 & bl != 0) << 8
+    bits |= (m1 & pf != 0) << 11 | (m1 & bl != 0) << 10
+    bits |= (bl & pf != 0) << 13
+    bits |= (p0 & p1 != 0) << 15 | (m0 & m1 != 0) << 14
+    store32(console, COLLISIONS, bits)
+
+
+@compiled
+def _draw_word(console: int, out: int, word: int, part: int) -> None:
+    """Forty pixels, those of them that `part` has."""
+    at = console + 8 * word
+    playfield, lowest = load64(at, PF), load64(at, PF) | load64(at, BL)
+    first, second = load64(at, P0) | load64(at, M0), load64(at, P1) | load64(at, M1)
+    control = load8(console, REGISTERS + CTRLPF)
+    colour_of_playfield = load8(console, REGISTERS + COLUPF) & 0xFE
+    colour_0, colour_1 = load8(console, REGISTERS + COLUP0) & 0xFE, load8(console, REGISTERS + COLUP1) & 0xFE
+    if control & 4:  # playfield and ball before the players
+        first &= ~lowest
+        second &= ~lowest
+        if control & 2 and playfield_is_alone(console):
+            colour_of_playfield = colour_1 if word >= 2 else colour_0
+    elif control & 2:  # score: each half of the playfield as if it were part of its player
+        if word < 2:
+            first |= playfield
+        else:
+            second |= playfield
+    second &= ~first
+    background = EACH_BYTE * (load8(console, REGISTERS + COLUBK) & 0xFE)
+    colour_of_playfield *= EACH_BYTE
+    colour_0, colour_1 = EACH_BYTE * colour_0, EACH_BYTE * colour_1
+    for byte in range(5):
+        mask = BYTES[part >> 8 * byte & 0xFF]
+        if mask == 0:
+            continue
+        pixels = background
+        pixels ^= (pixels ^ colour_of_playfield) & BYTES[lowest >> 8 * byte & 0xFF]
+        pixels ^= (pixels ^ colour_1) & BYTES[second >> 8 * byte & 0xFF]
+        pixels ^= (pixels ^ colour_0) & BYTES[first >> 8 * byte & 0xFF]
+        if mask != -1:
+            pixels ^= (pixels ^ load64(out, 8 * byte)) & ~mask
+        store64(out, 8 * byte, pixels)

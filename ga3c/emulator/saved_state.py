@@ -1,0 +1,128 @@
+"""A state that ALE has saved, as the record of one of our consoles.
+
+The layout is what can be observed in the bytes: whole numbers of 32 bits, and two patterns for yes and no.
+"""
+
+import struct
+
+import numpy as np
+
+from ga3c.emulator import state
+from ga3c.emulator.cartridge import BANK_BYTES
+from ga3c.emulator.controllers import PADDLE
+from ga3c.emulator.registers import (
+    COLUBK,
+    COLUP0,
+    CTRLPF,
+    ENABL,
+    ENAM0,
+    ENAM1,
+    GRP0,
+    GRP1,
+    HMP0,
+    NUSIZ0,
+    NUSIZ1,
+    PF0,
+    PF1,
+    PF2,
+    REFP0,
+    REFP1,
+    RESMP0,
+    RESMP1,
+    VBLANK,
+    VDELBL,
+    VDELP0,
+    VDELP1,
+    VSYNC,
+)
+
+YES, NO = b"\xb2\xfa\xb1\xfa", b"\xd2\xba\xd1\xba"
+_CPU = ["A", "X", "Y", "SP", "_", "PC", "NEGATIVE", "OVERFLOW", "BREAK", "DECIMAL", "INTERRUPT", "ZERO", "CARRY"]
+
+
+def _numbers(data: bytes, start: int, count: int) -> list[int]:
+    words = (data[start + 4 * i : start + 4 * i + 4] for i in range(count))
+    return [1 if w == YES else 0 if w == NO else struct.unpack("<i", w)[0] for w in words]
+
+
+def read_into(record: np.ndarray, saved: bytes) -> None:
+    """Makes the record, uint8 [SIZE], that of the console which ALE has saved; cartridge and controller stay."""
+    fields = record.view(np.int32)
+
+    def put(offset: int, value: int) -> None:
+        fields[offset // 4] = value
+
+    start_clock = _tia(record, put, saved)
+    phase = -start_clock // 3
+    cpu = _numbers(saved, saved.index(b"M6502Low") + 8, len(_CPU))
+    for name, value in zip(_CPU, cpu, strict=True):
+        if name != "_":
+            put(getattr(state, name), value << 7 if name == "NEGATIVE" else value)
+    put(state.CYCLES, _numbers(saved, saved.index(b"System") + 6, 1)[0] + phase)
+    riot = _numbers(saved, saved.index(b"M6532") + 5, 1 + state.RAM_BYTES + 7)
+    record[: state.RAM_BYTES] = riot[1 : 1 + state.RAM_BYTES]
+    timer, shift, set_cycles, read_cycles, was_read, ddra, ddrb = riot[1 + state.RAM_BYTES :]
+    put(state.TIMER, timer)
+    put(state.TIMER_SHIFT, shift)
+    put(state.TIMER_SET_CYCLES, set_cycles + phase)
+    put(state.TIMER_READ, was_read)
+    put(state.TIMER_OFFSET, (read_cycles - set_cycles - (timer << shift)) if was_read else 0)
+    put(state.DDRA, ddra)
+    put(state.DDRB, ddrb)
+    put(state.FRAME_PHASE, phase)
+    put(state.FRAME_DONE, 1)
+    put(state.STALE, 63)
+    put(state.REFLECTED, record[state.REGISTERS + CTRLPF] & 1)
+    put(state.BANK, _bank(saved) * BANK_BYTES)
+    _paddles(put, saved, int(fields[state.CONTROLLER // 4]))
+
+
+def _bank(saved: bytes) -> int:
+    name = b"CartridgeF8"
+    return _numbers(saved, saved.index(name) + len(name), 1)[0] if name in saved else 0
+
+
+def _paddles(put, saved: bytes, controller: int) -> None:
+    if controller >= PADDLE:
+        left, right = _numbers(saved, 0, 2)
+        put(state.PADDLE_0, left if controller == PADDLE else right)
+        put(state.PADDLE_1, right if controller == PADDLE else left)
+
+
+def _tia(record: np.ndarray, put, saved: bytes) -> int:
+    """Returns the clock at which the frame began."""
+    tia = _numbers(saved, saved.index(b"TIA") + 3, 54)
+    start_clock = tia[0]
+    registers = record[state.REGISTERS : state.REGISTERS + state.REGISTER_COUNT]
+    registers[[VSYNC, VBLANK, NUSIZ0, NUSIZ1]] = tia[9:13]
+    registers[COLUP0 : COLUBK + 1] = [colour & 0xFF for colour in tia[13:17]]
+    registers[CTRLPF] = tia[17]
+    registers[[REFP0, REFP1]] = [8 * tia[19], 8 * tia[20]]
+    registers[[PF0, PF1, PF2]] = [(tia[21] & 0xF) << 4, tia[21] >> 4 & 0xFF, tia[21] >> 12]
+    registers[[GRP0, GRP1]] = tia[22:24]
+    put(state.OLD_GRP0, tia[24])
+    put(state.OLD_GRP1, tia[25])
+    registers[[ENAM0, ENAM1, ENABL]] = [2 * enabled for enabled in tia[26:29]]
+    put(state.OLD_ENABL, 2 * tia[29])
+    registers[HMP0 : HMP0 + 5] = [motion << 4 for motion in tia[30:35]]
+    registers[[VDELP0, VDELP1, VDELBL]] = tia[35:38]
+    registers[[RESMP0, RESMP1]] = [2 * locked for locked in tia[38:40]]
+    put(state.COLLISIONS, _collisions(tia[40]))
+    for thing in range(5):
+        put(state.POSITION_P0 + 4 * thing, tia[41 + thing])
+    put(state.HMOVE_CLOCK, tia[48] - start_clock)
+    put(state.HMOVE_BLANK, tia[49])
+    put(state.COSMIC_ARK, tia[50])
+    put(state.COSMIC_ARK_COUNTER, tia[51])
+    put(state.DUMP_CYCLES, tia[53] - start_clock // 3)
+    put(state.VSYNC_END, tia[7] if tia[7] == 0x7FFFFFFF else tia[7] - start_clock)
+    return start_clock
+
+
+def _collisions(latched: int) -> int:
+    """ALE has bit 7 of each collision register below its bit 6, and no bit for CXBLPF's bit 6."""
+    bits = 0
+    for bit in range(15):
+        register, lower = (bit // 2, bit & 1) if bit < 13 else (7, bit - 13)
+        bits |= (latched >> bit & 1) << (2 * register + 1 - lower)
+    return bits

@@ -1,0 +1,54 @@
+"""What a game needs beside its ROM: which controller, and how its picture is cut out of the frame."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ga3c.emulator.cartridge import insert
+from ga3c.emulator.controllers import JOYSTICK, PADDLE, SWAPPED_JOYSTICK, SWAPPED_PADDLE, connect
+from ga3c.emulator.state import END_LINE, FIRST_LINE, NO_BLANKS, SIZE
+
+
+@dataclass(frozen=True)
+class Setup:
+    """`first_line` and `height_lines` say which lines are seen; HMOVE's black edge at the left is seen or not."""
+
+    controller: int = JOYSTICK
+    first_line: int = 34
+    height_lines: int = 210
+    hmove_blanks: bool = True
+
+
+_PADDLES = Setup(PADDLE)
+_NO_BLANKS = Setup(hmove_blanks=False)
+_TALL = Setup(height_lines=250)
+
+_SETUPS = {
+    "surround": Setup(SWAPPED_JOYSTICK),
+    "wizard_of_wor": Setup(SWAPPED_JOYSTICK),
+    "pong": Setup(SWAPPED_PADDLE),
+    **dict.fromkeys(("backgammon", "blackjack", "breakout", "casino", "kaboom"), _PADDLES),
+    **dict.fromkeys(("asteroids", "battle_zone", "darkchambers", "ms_pacman"), _NO_BLANKS),
+    "qbert": Setup(first_line=40),
+    "up_n_down": Setup(first_line=30),
+    "carnival": Setup(first_line=26, height_lines=214),
+    "pooyan": Setup(first_line=26, height_lines=220),
+    "journey_escape": Setup(height_lines=230),
+    **dict.fromkeys(("adventure", "air_raid", "keystone_kapers", "king_kong", "klax"), _TALL),
+    **dict.fromkeys(("laser_gates", "mr_do", "pacman", "sir_lancelot", "space_war"), _TALL),
+}
+
+
+def setup_of(game: str) -> Setup:
+    """`game` is the name of its ROM file (ms_pacman)."""
+    return _SETUPS.get(game, Setup())
+
+
+def new_record(game: str, data: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the record, uint8 [SIZE], of a console that is not yet switched on, and its ROM as the code reads it."""
+    setup, record = setup_of(game), np.zeros(SIZE, np.uint8)
+    fields = record.view(np.int32)
+    fields[FIRST_LINE // 4], fields[END_LINE // 4] = setup.first_line, setup.first_line + setup.height_lines
+    fields[NO_BLANKS // 4] = not setup.hmove_blanks
+    connect(record.ctypes.data, setup.controller)
+    return record, insert(record, data)

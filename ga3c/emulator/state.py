@@ -1,0 +1,41 @@
+"""The record of one console: where in it each thing lies, in bytes.
+
+One flat record holds all that a console knows, so it can be saved, restored, copied and compared as bytes. Clocks are
+colour clocks (228 a scan line) and cycles CPU cycles (76 a scan line), both since the first line of the frame.
+"""
+
+RAM_BYTES = 128
+REGISTER_COUNT = 64
+
+RAM = 0
+REGISTERS = RAM + RAM_BYTES  # what was last written to each register of the TIA, one byte each
+
+# The 6507. N is bit 7 of NEGATIVE, Z says that ZERO is 0; the other flags are 0 or 1.
+_CPU = REGISTERS + REGISTER_COUNT
+A, X, Y, SP, PC, NEGATIVE, ZERO, OVERFLOW, BREAK, DECIMAL, INTERRUPT, CARRY, JAMMED, CYCLES = range(_CPU, _CPU + 56, 4)
+
+# The RIOT: the timer as it was set, and when; ports.
+_RIOT = CYCLES + 4
+TIMER, TIMER_SHIFT, TIMER_SET_CYCLES, TIMER_READ, TIMER_OFFSET, DDRA, DDRB, OUTA, SWCHA, SWCHB = range(
+    _RIOT, _RIOT + 40, 4
+)
+
+# The TIA: positions are pixels 0 to 159.
+_TIA = SWCHB + 4
+POSITION_P0, POSITION_P1, POSITION_M0, POSITION_M1, POSITION_BL = range(_TIA, _TIA + 20, 4)
+OLD_GRP0, OLD_GRP1, OLD_ENABL, COLLISIONS, DRAWN_CLOCK, HMOVE_CLOCK, HMOVE_BLANK = range(_TIA + 20, _TIA + 48, 4)
+SUPPRESS_P0, SUPPRESS_P1, COSMIC_ARK, COSMIC_ARK_COUNTER, STALE, REFLECTED = range(_TIA + 48, _TIA + 72, 4)
+DUMP_CYCLES, VSYNC_END, INPT4, INPT5 = range(_TIA + 72, _TIA + 88, 4)
+PADDLE_0, PADDLE_1, PADDLE_2, PADDLE_3 = range(_TIA + 88, _TIA + 104, 4)  # resistance in ohms
+
+# The frame, and the cartridge.
+_FRAME = PADDLE_3 + 4
+FRAME_DONE, FRAME_PHASE, BANK, HOTSPOTS = range(_FRAME, _FRAME + 16, 4)
+CARTRIDGE, CONTROLLER, FIRST_LINE, END_LINE, NO_BLANKS = range(_FRAME + 16, _FRAME + 36, 4)  # what the game is made for
+
+# For each object what it covers of the line: four words of 40 pixels, the leftmost in bit 0.
+MASKS = (NO_BLANKS + 4 + 7) // 8 * 8
+MASK_BYTES = 32
+PF, BL, M0, M1, P0, P1 = range(MASKS, MASKS + 6 * MASK_BYTES, MASK_BYTES)
+
+SIZE = MASKS + 6 * MASK_BYTES

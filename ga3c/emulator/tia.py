@@ -1,0 +1,270 @@
+"""The TIA's registers as the CPU writes and reads them."""
+
+from ga3c.emulator.compiled import compiled
+from ga3c.emulator.memory import load8, load32, store8, store32
+from ga3c.emulator.objects import SECOND_COPY, STALE_BL, STALE_M0, STALE_P0, STALE_P1, STALE_PF, THIRD_COPY
+from ga3c.emulator.picture import draw_until
+from ga3c.emulator.registers import (
+    COLUBK,
+    COLUP0,
+    CTRLPF,
+    CXCLR,
+    ENABL,
+    ENAM0,
+    ENAM1,
+    GRP0,
+    GRP1,
+    HMBL,
+    HMCLR,
+    HMOVE,
+    HMP0,
+    NUSIZ0,
+    NUSIZ1,
+    PF0,
+    PF2,
+    REFP0,
+    REFP1,
+    RESBL,
+    RESM0,
+    RESMP0,
+    RESMP1,
+    RESP0,
+    VBLANK,
+    VDELBL,
+    VDELP0,
+    VDELP1,
+    VSYNC,
+    WSYNC,
+)
+from ga3c.emulator.state import (
+    COLLISIONS,
+    DUMP_CYCLES,
+    FRAME_DONE,
+    FRAME_PHASE,
+    HMOVE_BLANK,
+    HMOVE_CLOCK,
+    INPT4,
+    NO_BLANKS,
+    OLD_ENABL,
+    OLD_GRP0,
+    OLD_GRP1,
+    PADDLE_0,
+    POSITION_M0,
+    POSITION_P0,
+    REFLECTED,
+    REGISTERS,
+    STALE,
+    SUPPRESS_P0,
+    VSYNC_END,
+)
+
+LINE_CYCLES, LINE_CLOCKS, BLANK_CLOCKS = 76, 228, 68
+REFLECT_CLOCKS = BLANK_CLOCKS + 79
+NEITHER, DRAWN, SOON = range(3)
+NEVER = 0x7FFFFFFF
+MOST_LINES = 290
+
+
+@compiled
+def tia_write(console: int, picture: int, register: int, value: int, cycles: int) -> int:
+    """Returns the cycle at which the CPU goes on: that of the next line after WSYNC."""
+    if cycles // LINE_CYCLES > MOST_LINES:
+        store32(console, FRAME_DONE, 1)
+    if register == WSYNC:
+        return (cycles + LINE_CYCLES - 1) // LINE_CYCLES * LINE_CYCLES
+    clock = 3 * cycles
+    if register > CXCLR or RESBL < register < GRP0:
+        return cycles
+    old = load8(console, REGISTERS + register)
+    if register == VSYNC:
+        draw_until(console, picture, clock)
+        _vsync(console, value, clock)
+    elif register == VBLANK:
+        draw_until(console, picture, clock + 1)
+        if old & 0x80 and not value & 0x80:
+            store32(console, DUMP_CYCLES, cycles)
+    elif RESP0 <= register <= RESBL:
+        _reset_position(console, picture, register, clock)
+        return cycles
+    elif HMP0 <= register <= HMBL:
+        pass
+    elif register == HMOVE:
+        draw_until(console, picture, clock)
+        _move(console, cycles)
+        return cycles
+    elif register == HMCLR:
+        for motion in range(HMP0, HMBL + 1):
+            store8(console, REGISTERS + motion, 0)
+        return cycles
+    elif register == CXCLR:
+        draw_until(console, picture, clock)
+        store32(console, COLLISIONS, 0)
+        return cycles
+    elif GRP0 <= register <= GRP1:
+        _graphics(console, picture, register, value, clock)
+    elif value != old:
+        _change(console, picture, register, value, clock)
+    store8(console, REGISTERS + register, value)
+    return cycles
+
+
+@compiled
+def _vsync(console: int, value: int, clock: int) -> None:
+    if value & 2:
+        store32(console, VSYNC_END, clock + LINE_CLOCKS)
+    elif clock >= load32(console, VSYNC_END):
+        store32(console, VSYNC_END, NEVER)
+        store32(console, FRAME_DONE, 1)
+
+
+@compiled
+def _stale(console: int, objects: int) -> None:
+    store32(console, STALE, load32(console, STALE) | objects)
+
+
+@compiled
+def _change(console: int, picture: int, register: int, value: int, clock: int) -> None:
+    """A register whose new value is seen from some clocks later on."""
+    delay, stale = 0, 0
+    if NUSIZ0 <= register <= NUSIZ1:
+        delay, stale = 8, (STALE_P0 | STALE_M0) << (register - NUSIZ0)
+    elif COLUP0 <= register <= COLUBK:
+        delay = 0
+    elif register == CTRLPF:
+        delay, stale = 0, STALE_PF | STALE_BL
+    elif REFP0 <= register <= REFP1:
+        delay, stale = 1, STALE_P0 << (register - REFP0)
+    elif PF0 <= register <= PF2:
+        delay, stale = _playfield_delay(clock), STALE_PF
+    elif ENAM0 <= register <= ENAM1:
+        delay, stale = 0, STALE_M0 << (register - ENAM0)
+    elif register == ENABL:
+        delay, stale = 0, STALE_BL
+    elif VDELP0 <= register <= VDELP1:
+        delay, stale = 0, STALE_P0 << (register - VDELP0)
+    elif register == VDELBL:
+        delay, stale = 0, STALE_BL
+    draw_until(console, picture, clock + delay)
+    if NUSIZ0 <= register <= NUSIZ1:
+        store32(console, SUPPRESS_P0 + 4 * (register - NUSIZ0), 0)
+    if register == CTRLPF and clock % LINE_CLOCKS < REFLECT_CLOCKS:
+        store32(console, REFLECTED, value & 1)
+    if RESMP0 <= register <= RESMP1:
+        stale = STALE_M0 << (register - RESMP0)
+        _release_missile(console, register - RESMP0, value)
+    _stale(console, stale)
+
+
+@compiled
+def _playfield_delay(clock: int) -> int:
+    phase = clock // 3 & 3
+    return 4 if phase == 0 else 5 if phase == 1 else 2 if phase == 2 else 3
+
+
+@compiled
+def _release_missile(console: int, player: int, value: int) -> None:
+    """A missile let go of stands in the middle of its player."""
+    if not value & 2 and load8(console, REGISTERS + RESMP0 + player) & 2:
+        size = load8(console, REGISTERS + NUSIZ0 + player) & 7
+        middle = 8 if size == 5 else 16 if size == 7 else 4
+        store32(console, POSITION_M0 + 4 * player, (load32(console, POSITION_P0 + 4 * player) + middle) % 160)
+
+
+@compiled
+def _graphics(console: int, picture: int, register: int, value: int, clock: int) -> None:
+    """Writing one player's graphics also moves the other's into its old register, and ENABL with GRP1."""
+    draw_until(console, picture, clock + 1)
+    if register == GRP0:
+        store32(console, OLD_GRP1, load8(console, REGISTERS + GRP1))
+    else:
+        store32(console, OLD_GRP0, load8(console, REGISTERS + GRP0))
+        store32(console, OLD_ENABL, load8(console, REGISTERS + ENABL))
+        _stale(console, STALE_BL)
+    _stale(console, STALE_P0 | STALE_P1)
+
+
+@compiled
+def _reset_position(console: int, picture: int, register: int, clock: int) -> None:
+    thing = register - RESP0
+    pixel = clock % LINE_CLOCKS - BLANK_CLOCKS
+    if register >= RESM0:
+        draw_until(console, picture, clock if register == RESBL else clock + 8)
+        store32(console, POSITION_P0 + 4 * thing, 2 if pixel < 0 else (pixel + 4) % 160)
+        _stale(console, STALE_BL if register == RESBL else STALE_M0 << (register - RESM0))
+        return
+    position = 3 if pixel < 0 else (pixel + 5) % 160
+    near = _near_copy(console, thing, position - 5)
+    draw_until(console, picture, clock + 11 if near == DRAWN else clock)
+    store32(console, POSITION_P0 + 4 * thing, position)
+    store32(console, SUPPRESS_P0 + 4 * thing, near != SOON)
+    _stale(console, STALE_P0 << thing)
+
+
+@compiled
+def _near_copy(console: int, player: int, pixel: int) -> int:
+    """Whether one of a player's copies is being drawn at a pixel, or begins soon.
+
+    The first ends as if nothing had happened. After the second the new first copy is drawn in this line already.
+    """
+    nusiz = load8(console, REGISTERS + NUSIZ0 + player) & 7
+    position = load32(console, POSITION_P0 + 4 * player)
+    size = 16 if nusiz == 5 else 32 if nusiz == 7 else 8
+    for copy in (0, SECOND_COPY[nusiz], THIRD_COPY[nusiz]):
+        since = (pixel - position - copy + 320) % 160
+        if 155 <= since <= 158:
+            return SOON
+        if since == 159 or since <= size - 2:
+            return DRAWN
+    return NEITHER
+
+
+@compiled
+def _motion(amount: int, cycle: int) -> int:
+    """How far right HMOVE moves an object. It gets 15 pulses less than its HMxx asks for when the line is too far."""
+    pulses = (amount >> 4) ^ 8
+    if cycle <= 20 and cycle >= 3:
+        return 8 - min(pulses, (70 - 3 * cycle) // 4)
+    if cycle < 3 or cycle == 75:
+        return 8 - pulses
+    if cycle >= 54:
+        return -max(pulses - (222 - 3 * cycle) // 4, 0)
+    return 0
+
+
+@compiled
+def _move(console: int, cycles: int) -> None:
+    cycle = cycles % LINE_CYCLES
+    for thing in range(5):
+        amount = _motion(load8(console, REGISTERS + HMP0 + thing), cycle)
+        position = load32(console, POSITION_P0 + 4 * thing)
+        store32(console, POSITION_P0 + 4 * thing, (position + amount) % 160)
+    _stale(console, STALE_BL | STALE_M0 * 3 | STALE_P0 * 3)
+    store32(console, HMOVE_CLOCK, 3 * cycles)
+    if (cycle <= 20 or cycle == 75) and not load32(console, NO_BLANKS):
+        store32(console, HMOVE_BLANK, 1)
+
+
+@compiled
+def tia_read(console: int, address: int, bus: int, cycles: int) -> int:
+    register = address & 0xF
+    low = bus & 0x3F
+    if register < 8:
+        return low | (load32(console, COLLISIONS) >> 2 * register << 6) & 0xC0
+    if register < 12:
+        return low | _paddle(console, register - 8, cycles)
+    if register < 14:
+        return low | load32(console, INPT4 + 4 * (register - 12))
+    return low
+
+
+@compiled
+def _paddle(console: int, paddle: int, cycles: int) -> int:
+    """Bit 7 says that the capacitor behind the paddle's resistance is charged; the time is counted without a sign."""
+    ohms = load32(console, PADDLE_0 + 4 * paddle)
+    if ohms <= 0:
+        return 0x80 if ohms == 0 else 0
+    if load8(console, REGISTERS + VBLANK) & 0x80:
+        return 0
+    phase = load32(console, FRAME_PHASE)
+    charged = load32(console, DUMP_CYCLES) - phase + int(1.6 * ohms * 0.01e-6 * 1.19e6)
+    return 0x80 if 0 <= charged < cycles - phase else 0
