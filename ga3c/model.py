@@ -146,8 +146,9 @@ class Model:
             *outputs_of,
         )
         self._numbers = tuple(numbers)
-        weights = Weights(trained, weights.statistics_with(batch))
-        return weights, optimizer, tf.stack(list(numbers.values())), *errors
+        devices = self._algorithm.devices
+        weights = Weights(trained, weights.statistics_with(batch, devices.sum))
+        return weights, optimizer, devices.mean(tf.stack(list(numbers.values()))), *errors
 
     def predict(self, observations: np.ndarray, *games: np.ndarray) -> tuple[dict[str, np.ndarray], int]:
         """What the algorithm makes of observations [batch, ...]; `per_game`: of games number int32 [batch].

@@ -35,6 +35,10 @@ class Actions(NamedTuple):
         best = policy[:, : self.shape[0]] if self.continuous else policy.argmax(axis=1)
         return best.astype(self.dtype)
 
+    def allowed(self, actions: np.ndarray) -> bool:
+        """Whether [..., *shape] can all have been taken."""
+        return bool(np.isfinite(actions).all() if self.continuous else ((actions >= 0) & (actions < self.count)).all())
+
     def random(self, random: np.random.Generator, count: int) -> np.ndarray:
         """Any, [count, *shape]: all as likely."""
         if self.continuous:

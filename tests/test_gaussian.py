@@ -114,8 +114,8 @@ def test_a_model_learns_what_earns_a_reward(algorithm):
         algorithm=algorithm, t_max=4, seed=1, learning_rate=rate, epochs=4, minibatches=2, discount=0.0,
         input_scaling="bytes", value_weight=0.5, learning_rate_decay_steps=0, rmsprop_epsilon=1e-5,
     )  # fmt: skip
-    learner = Model(SPEC, settings, algorithms.make(Settings(learning=settings), True), 1, xla=False)
-    other = Model(SPEC, settings, algorithms.make(Settings(learning=settings), True), 2, xla=False)
+    learner = Model(SPEC, settings, algorithms.make(Settings(learning=settings), SPEC.actions), 1, xla=False)
+    other = Model(SPEC, settings, algorithms.make(Settings(learning=settings), SPEC.actions), 2, xla=False)
     rng, names = np.random.default_rng(0), algorithms.make(Settings(learning=settings)).learns_from
     for _ in range(150):
         record = np.zeros((), rollout_dtype(SPEC, 4, 16))

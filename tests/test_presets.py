@@ -23,12 +23,13 @@ def test_the_games_of_a_preset_are_as_many_on_every_machine(name, cores, monkeyp
     settings = presets.with_presets(Settings(), name, None)
     ranges.check(settings)
     learning, schedule = settings.learning, settings.schedule
-    algorithm = {"ppo-continuous": "ppo", "fast-dqn": "dqn", "rainbow": "c51", "apex-dqn": "dqn"}.get(name, name)
+    others = {"ppo-continuous": "ppo", "fast-dqn": "dqn", "rainbow": "c51", "apex-dqn": "dqn", "apex-dpg": "dpg"}
+    algorithm = others.get(name, name)
     assert (learning.preset, learning.algorithm) == (name, algorithm)
     for field in fields(learning):
         if get_args(HINTS[field.name]):
             assert getattr(learning, field.name) in get_args(HINTS[field.name])
-    if name not in ("a2c-vtrace", "apex-dqn"):
+    if name not in ("a2c-vtrace", "apex-dqn", "apex-dpg"):
         assert schedule.agents <= cores
         assert schedule.agents * schedule.envs_per_agent * learning.t_max == learning.minimum_batch_steps
 

@@ -60,6 +60,13 @@ class Reach(gymnasium.Env):
         return self._show(), reward, False, self._step == STEPS, {}
 
 
+class Name(Reach):
+    """The same, and what is shown are the numbers themselves."""
+
+    def _show(self) -> np.ndarray:
+        return (super()._show() - 300) / 100
+
+
 class Broken(Match):
     """Fails at its first step."""
 
@@ -158,6 +165,7 @@ class Strange(Match):
 
 gymnasium.register("Match-v0", Match)
 gymnasium.register("Reach-v0", Reach)
+gymnasium.register("Name-v0", Name)
 gymnasium.register("Endless-v0", Endless)
 gymnasium.register("Crashing-v0", Crashing)
 gymnasium.register("Parent-v0", Parent)

@@ -2,6 +2,7 @@
 
 from ga3c.algorithms.a2c import A2C, A2CVtrace
 from ga3c.algorithms.a3c import A3C
+from ga3c.algorithms.dpg import DPG
 from ga3c.algorithms.dqn import C51, DQN
 from ga3c.algorithms.none import NoLearning
 from ga3c.algorithms.ppo import PPO
@@ -12,13 +13,16 @@ _ALGORITHMS = {"a3c": A3C, "a2c": A2C, "a2c-vtrace": A2CVtrace, "ppo": PPO, "app
 _REPLAYING = {"dqn": DQN, "c51": C51}
 
 
-def make(settings: Settings, continuous: bool = False):
-    """The algorithm that the settings name, for games whose actions are `continuous`, or discrete.
+def make(settings: Settings, actions=None):
+    """The algorithm that the settings name, for games with such `actions` (`rollout.Actions`; None: discrete ones).
 
     It is what a `Model` is given; `a3c.A3C` says what it has.
     """
+    if settings.learning.algorithm == "dpg":
+        return DPG(settings.learning, settings.run.steps, actions)
     if replaying := _REPLAYING.get(settings.learning.algorithm):
         return replaying(settings.learning, settings.replay, settings.run.steps)
+    continuous = actions is not None and actions.continuous
     return _ALGORITHMS[settings.learning.algorithm](settings.learning, settings.run.steps, continuous)
 
 

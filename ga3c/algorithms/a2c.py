@@ -22,8 +22,12 @@ class A2C(A3C):
     def update(self, apply, weights, state, learning_rate, batch):
         """As A3C's. The rate grows with the square root of the batch (section 5.3)."""
         if base := self._settings.learning_rate_batch_steps:
-            learning_rate = learning_rate * tf.sqrt(tf.cast(tf.size(batch["valid"]), tf.float32) / base)
+            steps = self.devices.sum(tf.cast(tf.size(batch["valid"]), tf.float32))
+            learning_rate = learning_rate * tf.sqrt(steps / base)
         return super().update(apply, weights, state, learning_rate, batch)
+
+    def _weight(self, batch):
+        return tf.reduce_sum(tf.cast(batch["valid"], tf.float32))
 
     def _loss(self, apply, weights, batch) -> Loss:
         settings, shape = self._settings, tf.shape(batch["valid"])

@@ -6,6 +6,7 @@ from typing import ClassVar, NamedTuple
 import tensorflow as tf
 
 from ga3c.algorithms import gaussian, masked, rmsprop, schedules, softmax
+from ga3c.algorithms.alone import ALONE
 from ga3c.algorithms.clipping import clip
 from ga3c.algorithms.returns import lambda_returns
 from ga3c.settings.learning import LearningSettings
@@ -85,6 +86,7 @@ class A3C:
     learns_from = ("observation", "action", *REWARDED)
     replays = False  # from transitions of a replay memory
     network_options: ClassVar[dict] = {}  # for `networks.build`
+    devices = ALONE  # that learn together
 
     def __init__(self, settings: LearningSettings, run_steps: int | None = None, continuous: bool = False):
         """run_steps: after which the run ends. continuous: the actions are."""
@@ -102,6 +104,16 @@ class A3C:
     def initial_state(self, weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
         """What the optimizer keeps, before the first update."""
         return rmsprop.initial_state(weights)
+
+    @property
+    def decays(self) -> tuple[float | None, ...]:
+        """Of the optimizer's running means, each group of which is as long as the weights; None: a count of steps."""
+        return (self._settings.rmsprop_decay,)
+
+    @property
+    def local_steps(self) -> int:
+        """Of the optimizer, in one update."""
+        return 1
 
     def learning_rate(self, steps: int) -> float:
         """After so many steps of play."""
@@ -123,7 +135,7 @@ class A3C:
         with tf.GradientTape() as tape:
             tape.watch(weights)
             found = self._loss(apply, weights, batch)
-        gradients = tape.gradient(found.total, weights)
+        gradients = self.devices.gradients(tape.gradient(found.total, weights), self._weight(batch))
         gradients, norm, clipped = clip(gradients, settings.gradient_clip_norm)
         constants = {"decay": settings.rmsprop_decay, "epsilon": settings.rmsprop_epsilon}
         weights, state, steps = rmsprop.update(weights, state, gradients, learning_rate, **constants)
@@ -140,6 +152,10 @@ class A3C:
             "update_norm": tf.linalg.global_norm(steps),  # of what was added to the weights
         }
         return weights, state, numbers
+
+    def _weight(self, batch: dict[str, tf.Tensor]) -> tf.Tensor | None:
+        """Of this device's gradient among others. None: the loss is a sum."""
+        return None
 
     def _loss(self, apply: Callable, weights: tuple[tf.Tensor, ...], batch: dict[str, tf.Tensor]) -> Loss:
         settings = self._settings

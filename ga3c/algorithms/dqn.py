@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from ga3c.algorithms import adam, exploration, q_learning, rmsprop, schedules
 from ga3c.algorithms.a3c import flat
+from ga3c.algorithms.alone import ALONE
 from ga3c.algorithms.clipping import clip
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.replay import ReplaySettings
@@ -21,6 +22,7 @@ class DQN:
     learns_from = ("observation", "action", "return", "discount", "next_observation", "weight")
     replays = True
     initial_errors = True  # what `act` says of a step tells the error of its transition
+    devices = ALONE
     act = staticmethod(exploration.act)
 
     def __init__(self, settings: LearningSettings, replay: ReplaySettings, run_steps: int | None):
@@ -64,7 +66,8 @@ class DQN:
             tape.watch(weights)
             losses, errors, taken = self._losses(apply(weights, rows["observation"]), rows["action"], wanted)
             loss = tf.reduce_mean(rows["weight"] * losses)
-        gradients = tape.gradient(loss, weights)
+        count = tf.cast(tf.size(rows["weight"]), tf.float32)
+        gradients = self.devices.gradients(tape.gradient(loss, weights), count)
         weights, state, norm, clipped, update_norm = self._fused_step(weights, state, gradients, learning_rate)
         numbers = {
             "loss": loss,

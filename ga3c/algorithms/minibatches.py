@@ -5,6 +5,7 @@ from collections.abc import Callable
 import tensorflow as tf
 
 from ga3c.algorithms import adam
+from ga3c.algorithms.alone import ALONE, Alone
 from ga3c.algorithms.clipping import clip
 from ga3c.settings.learning import LearningSettings
 
@@ -21,6 +22,7 @@ def learn(
     settings: LearningSettings,
     *,
     rectified: bool,
+    devices: Alone = ALONE,
 ) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...], dict[str, tf.Tensor]]:
     """One step of Adam with each minibatch of each epoch. Every epoch takes each row once, in an order of its own.
 
@@ -31,6 +33,7 @@ def learn(
         loss: of (weights, a minibatch of the rows): what to make less, and the values of `numbers`; float32 [].
         rows: [batch, ...] each. "valid", bool [batch], is one of them; where the batch has no number of rows that
             can be divided by the minibatches, rows that are not valid fill it up.
+        devices: that learn together, each from minibatches of its own rows.
 
     Returns: new weights, new state of Adam, and by name the means over the minibatches of `numbers` and CLIPPING.
     """
@@ -47,7 +50,9 @@ def learn(
         with tf.GradientTape() as tape:
             tape.watch(weights)
             total, found = loss(weights, minibatch)
-        gradients, norm, clipped = clip(tape.gradient(total, weights), settings.gradient_clip_norm)
+        steps = tf.reduce_sum(tf.cast(minibatch["valid"], tf.float32))
+        gradients = devices.gradients(tape.gradient(total, weights), steps)
+        gradients, norm, clipped = clip(gradients, settings.gradient_clip_norm)
         weights, state = adam.update(
             weights, state, gradients, learning_rate, epsilon=settings.adam_epsilon, rectified=rectified
         )

@@ -85,7 +85,7 @@ class PPO:
         *("observation", "action", "log_probability", "reward", "terminated", "truncated", "valid"),
         "last_observation",
     )
-    replays, network_options = A3C.replays, A3C.network_options
+    replays, network_options, devices = A3C.replays, A3C.network_options, A3C.devices
 
     def __init__(self, settings: LearningSettings, run_steps: int | None = None, continuous: bool = False):
         """As `a3c.A3C.__init__`."""
@@ -103,6 +103,16 @@ class PPO:
     def initial_state(self, weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
         """What the optimizer keeps, before the first update."""
         return adam.initial_state(weights)
+
+    @property
+    def decays(self) -> tuple[float | None, ...]:
+        """As `a3c.A3C.decays`."""
+        return None, adam.FIRST_DECAY, adam.SECOND_DECAY
+
+    @property
+    def local_steps(self) -> int:
+        """As `a3c.A3C.local_steps`."""
+        return self._settings.epochs * self._settings.minibatches
 
     def learning_rate(self, steps: int) -> float:
         """After so many steps of play."""
@@ -131,7 +141,7 @@ class PPO:
 
         names = ("loss", "policy_loss", "value_loss", "entropy", "clip_fraction", "approximate_kl")
         new_weights, state, numbers = minibatches.learn(
-            of_minibatch, names, weights, state, learning_rate, rows, settings, rectified=False
+            of_minibatch, names, weights, state, learning_rate, rows, settings, rectified=False, devices=self.devices
         )
         numbers |= {
             "value": masked.mean(rows["value"], rows["valid"]),

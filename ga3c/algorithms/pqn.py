@@ -33,7 +33,15 @@ class PQN(PPO):
 
         names = ("loss", "value", "value_error")
         new_weights, state, numbers = minibatches.learn(
-            of_minibatch, names, weights, state, learning_rate, rows, self._settings, rectified=True
+            of_minibatch,
+            names,
+            weights,
+            state,
+            learning_rate,
+            rows,
+            self._settings,
+            rectified=True,
+            devices=self.devices,
         )
         numbers |= {
             "explained_variance": masked.explained_variance(rows["return"], rows["value"], rows["valid"]),

@@ -21,6 +21,7 @@ from ga3c.records.console import Console
 from ga3c.records.disk import CsvLog, Disk
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.batches import of_secondary
+from ga3c.settings.learning import REPLAYING
 from ga3c.settings.run import Settings
 from ga3c.text import place
 from ga3c.views import live_screen
@@ -159,11 +160,15 @@ def _system(settings: Settings):
         from ga3c.systems.serial import Serial
 
         return Serial
-    if settings.learning.algorithm in ("dqn", "c51") and not settings.replay.steps_per_update:
+    if settings.run.device_updates == "asynchronous":
+        from ga3c.systems.units import Units
+
+        return Units
+    if settings.learning.algorithm in REPLAYING and not settings.replay.steps_per_update:
         from ga3c.systems.apex import Apex
 
         return Apex
-    if settings.learning.algorithm in ("dqn", "c51"):
+    if settings.learning.algorithm in REPLAYING:
         from ga3c.systems.replayed import Replayed
 
         return Replayed

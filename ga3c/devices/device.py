@@ -52,6 +52,44 @@ def set_up_device(device: str, threads: int) -> str:
     return "gpu" if gpus else "cpu"
 
 
+def count_gpus() -> int:
+    """That TensorFlow finds here."""
+    with quiet():
+        return len(tf.config.list_physical_devices("GPU"))
+
+
+@functools.cache
+def set_up_devices(kind: str, numbers: tuple[int, ...] | None, threads: int) -> list[str]:
+    """Likewise for several, as `settings.devices.named` has them. Returns TensorFlow's names of them.
+
+    Raises ConfigError where one is not there.
+    """
+    with quiet():
+        gpus = tf.config.list_physical_devices("GPU")
+    if kind == "cpu":
+        tf.config.set_visible_devices([], "GPU")
+        parts = [tf.config.LogicalDeviceConfiguration() for _ in numbers]
+        tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], parts)
+    else:
+        tf.config.set_visible_devices(_equal_gpus(gpus, numbers), "GPU")
+        for gpu in tf.config.get_visible_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+    tf.config.threading.set_intra_op_parallelism_threads(threads)
+    return [device.name.removeprefix("/device:") for device in tf.config.list_logical_devices(kind.upper())]
+
+
+def _equal_gpus(gpus: list, numbers: tuple[int, ...] | None) -> list:
+    """Those of these numbers, or all. Raises ConfigError."""
+    if not gpus:
+        raise ConfigError("TensorFlow finds no GPU here: use --devices cpu:2, or check the driver with nvidia-smi.")
+    if missing := [number for number in numbers or () if number >= len(gpus)]:
+        raise ConfigError(f"There is no GPU {missing[0]}: TensorFlow finds {len(gpus)}, from 0 on. See nvidia-smi.")
+    gpus = [gpus[number] for number in numbers] if numbers else gpus
+    if len({tf.config.experimental.get_device_details(gpu).get("device_name") for gpu in gpus}) > 1:
+        raise ConfigError("These GPUs are not of one kind: all would wait for the slowest. Name equal ones.")
+    return gpus
+
+
 def threads(name: str) -> int:
     """How many threads to give one TensorFlow operation, on a machine without a GPU.
 

@@ -20,8 +20,9 @@ class Graph:
             function, input_signature=signature, jit_compile=xla, autograph=False
         ).get_concrete_function()
         self._dtypes = [output.dtype for output in tf.nest.flatten(self._function.structured_outputs)]
-        loops = any("While" in operation.type for operation in self._function.graph.get_operations())
-        self._ordinary = loops or side_by_side or bool(tf.config.list_logical_devices("GPU"))
+        operations = {operation.type for operation in self._function.graph.get_operations()}
+        waits = any("While" in kind or "Collective" in kind for kind in operations)
+        self._ordinary = waits or side_by_side or bool(tf.config.list_logical_devices("GPU"))
 
     def __call__(self, *arguments):
         if self._ordinary:

@@ -180,7 +180,7 @@ def measure(options: BenchmarkOptions) -> dict[str, dict[str, float]]:
 
     count = threads(network)
     on_gpu = set_up_device("auto", count) == "gpu"
-    algorithm, agents = algorithms.make(settings, spec.actions.continuous), counts_of(settings).agents
+    algorithm, agents = algorithms.make(settings, spec.actions), counts_of(settings).agents
     turns = algorithms.turns(settings, algorithm)
     model = Model(spec, settings.learning, algorithm, seed=1, xla=on_gpu, pieces=pieces(turns, count))
     rounds = []

@@ -1,13 +1,15 @@
 """Networks by name. Each maps a batch of observations to (policy [batch, actions.policy_size], value [batch]).
 
-Those of Q-learning give action values and the largest of them instead.
+Those of Q-learning give action values and the largest of them instead, those of DPG actions and their values
+(`networks.dpg`).
 """
 
 from ga3c.errors import ConfigError
 from ga3c.rollout import EnvironmentSpec
 
-OF_VALUES = {"pqn": "pqn", "dqn": "dqn", "c51": "dqn"}  # algorithms that learn action values, and their networks
-CONTINUOUS = ("a2c", "a2c-vtrace", "ppo", "appo")  # algorithms that have continuous actions, too
+# Algorithms that learn action values, and their networks.
+OF_VALUES = {"pqn": "pqn", "dqn": "dqn", "c51": "dqn", "dpg": "dpg"}
+CONTINUOUS = ("a2c", "a2c-vtrace", "ppo", "appo", "dpg")  # algorithms that have continuous actions, too
 
 
 def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
@@ -21,6 +23,9 @@ def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
             f"'{spec.name}' has continuous actions, and --algorithm {algorithm} discrete ones alone: "
             "use --preset ppo-continuous."
         )
+    if algorithm == "dpg" and (is_image or not spec.actions.continuous):
+        has, wants = ("images", "vectors") if is_image else ("discrete actions", "continuous ones")
+        raise ConfigError(f"'{spec.name}' has {has}, and --algorithm dpg {wants} alone: use --preset apex-dqn.")
     if name == "auto":
         vectors = f"{own}-mlp" if own else "separate-mlp" if spec.actions.continuous else "mlp"
         return (own or "small") if is_image else vectors
@@ -46,7 +51,7 @@ def build(
     """
     import keras  # here: to look a name up must not load TensorFlow
 
-    from ga3c.networks import a3c, dqn, mlp, pqn
+    from ga3c.networks import a3c, dpg, dqn, mlp, pqn
 
     keras.utils.set_random_seed(seed)
     if name == "mlp":
@@ -57,6 +62,8 @@ def build(
         return pqn.vectors(spec.observation_shape, spec.actions.count)
     if name == "dqn-mlp":
         return dqn.vectors(spec.observation_shape, spec.actions.count, **options)
+    if name == "dpg-mlp":
+        return dpg.ActorCritic(spec.observation_shape, spec.actions)
     dtype = "float32" if precision == "float32" else f"mixed_{precision}"
     try:
         if name == "dqn":

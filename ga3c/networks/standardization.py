@@ -8,6 +8,7 @@ background the first layers see what moves; Pong is learned in a fraction of the
 """
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -29,27 +30,31 @@ class Statistics(NamedTuple):
     count: tf.Tensor
 
 
-def update_from_rollouts(statistics: Statistics, states: tf.Tensor, valid: tf.Tensor) -> Statistics:
+def update_from_rollouts(
+    statistics: Statistics, states: tf.Tensor, valid: tf.Tensor, total: Callable = tf.identity
+) -> Statistics:
     """Adds states [time, columns, ...], where valid (bool [time, columns])."""
     if statistics.variance.shape.rank == 0:
-        return update(statistics, states[0], valid[0])
-    return update(statistics, tf.reshape(states, (-1, *states.shape[2:])), tf.reshape(valid, (-1,)))
+        return update(statistics, states[0], valid[0], total)
+    return update(statistics, tf.reshape(states, (-1, *states.shape[2:])), tf.reshape(valid, (-1,)), total)
 
 
-def update(statistics: Statistics, states: tf.Tensor, valid: tf.Tensor) -> Statistics:
+def update(statistics: Statistics, states: tf.Tensor, valid: tf.Tensor, total: Callable = tf.identity) -> Statistics:
     """Adds states [columns, ...], where valid (bool [columns]), by the rule of Chan, Golub and LeVeque (1983).
 
     Of images one variance for all elements: an element that hardly ever changes is not blown up when it does.
+    `total`: of a tensor the sum over all devices, each of which has states of its own.
     """
     mean, variance, count = statistics
     weights = tf.reshape(tf.cast(valid, tf.float32), (-1, *[1] * len(mean.shape)))
-    more = tf.reduce_sum(weights)
+    more = total(tf.reduce_sum(weights))
     all_states = tf.maximum(count + more, 1.0)
     states = tf.cast(states, tf.float32)
     distance = (states - mean) * weights
-    new_mean = mean + tf.reduce_sum(distance, 0) / all_states
+    new_mean = mean + total(tf.reduce_sum(distance, 0)) / all_states
     squares = distance * (states - new_mean)
     squares = tf.reduce_sum(squares, 0) if variance.shape.rank else tf.reduce_sum(squares) / math.prod(mean.shape)
+    squares = total(squares)
     new_variance = variance + (squares - more * variance) / all_states
     return Statistics(new_mean, new_variance, tf.minimum(all_states, _MOST_STATES))
 

@@ -1,5 +1,6 @@
 """A network's numbers, apart from the network: it is given them with each call, and nobody changes them."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +20,14 @@ class Weights(NamedTuple):
         """The step size, or 0 as long as too little is known of the observations."""
         return standardization.learning_rate(self.statistics, learning_rate) if self.statistics else learning_rate
 
-    def statistics_with(self, batch: dict[str, tf.Tensor]) -> Statistics | tuple[()]:
-        """What it knows of its observations after those of a batch, if there are any in it."""
+    def statistics_with(self, batch: dict[str, tf.Tensor], total: Callable) -> Statistics | tuple[()]:
+        """What it knows of its observations after those of a batch, if there are any in it. `total`: of a tensor on
+        each device the sum."""
         if not self.statistics or "observation" not in batch:
             return self.statistics
         states = batch["observation"]
         valid = batch.get("valid", tf.ones(tf.shape(states)[:2], tf.bool))
-        return standardization.update_from_rollouts(self.statistics, states, valid)
+        return standardization.update_from_rollouts(self.statistics, states, valid, total)
 
 
 def first(network) -> Weights:

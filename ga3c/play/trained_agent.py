@@ -73,7 +73,7 @@ def load(
     from ga3c.model import Model
 
     set_up_device("cpu", usable_cores())
-    model = Model(spec, settings.learning, algorithms.make(settings, spec.actions.continuous), seed, xla=False)
+    model = Model(spec, settings.learning, algorithms.make(settings, spec.actions), seed, xla=False)
     model.restore(arrays)
     print(f"{one_line(spec.name)}: {place(path)}, {steps:,} steps of training", flush=True)
     return TrainedAgent(model, settings, spec.name, spec.frames_per_step, steps, path)

@@ -131,8 +131,7 @@ class Replay:
 
     def places(self) -> np.ndarray:
         """All that can be drawn, int64 [size]."""
-        groups = range(self.groups)
-        return np.concatenate([self._valid(group, self._first[group], self._last[group]) for group in groups])
+        return np.concatenate([self._valid(*one) for one in zip(range(self.groups), self._first, self._last)])  # noqa: B905
 
     def draw(self, count: int, random: np.random.Generator | None = None) -> Drawn:
         """There has to be something. `random`: of another learner, so that what the first draws stays as it is."""
@@ -196,11 +195,12 @@ class Replay:
     @property
     def layout(self) -> dict:
         """What another replay has to agree in to take this one's rows; for JSON."""
-        sizes = {"agents": self.groups, "envs": self._rows.envs, "rows": self.length, "n_steps": self._n_steps}
-        kind = {"shape": list(self._spec.observation_shape), "dtype": str(np.dtype(self._spec.observation_dtype))}
-        actions, prioritised = self._spec.actions.count, self._priorities is not None
-        kind |= {"initial_errors": True} if self._rows.predictions else {}  # older files do not know it
-        return sizes | kind | {"stack": self._rows.stack, "actions": actions, "prioritised": prioritised}
+        spec, rows = self._spec, self._rows
+        sizes = {"agents": self.groups, "envs": rows.envs, "rows": self.length, "n_steps": self._n_steps}
+        kind = {"shape": list(spec.observation_shape), "dtype": str(np.dtype(spec.observation_dtype))}
+        kind |= {"stack": rows.stack, "actions": spec.actions.count or list(spec.actions.shape)}
+        kind |= {"initial_errors": True} if rows.predictions else {}  # older files do not know it
+        return sizes | kind | {"prioritised": self._priorities is not None}
 
     def parts(self) -> Iterator[np.ndarray]:
         """All that it holds at the first of them, for `restore`; play may go on meanwhile.
@@ -243,7 +243,7 @@ class Replay:
         if not (in_order & (head >= 0) & (head < 2**53)).all():
             raise ValueError("its rows make no sense")
         Priorities.check(priorities, float(largest[0]))
-        rows.restore(books, self._spec.actions.count)
+        rows.restore(books)
         self._first, self._last = first, last
         places = self.places()
         self.size = len(places)

@@ -41,7 +41,8 @@ class Rows:
         self._newest = np.zeros((groups, envs, *spec.observation_shape), spec.observation_dtype)  # of the next row
         self._next_age = np.zeros((groups, envs), np.uint8)
         self.age = np.zeros(places, np.uint8)  # rows before this one that are of the same game; stack - 1 at the most
-        self.action = np.zeros(places, np.int32)
+        self._actions = spec.actions
+        self.action = np.zeros((places, *spec.actions.shape), spec.actions.dtype)
         self.reward = np.zeros(places, np.float32)
         self.terminated = np.zeros(places, np.bool_)
         self.truncated = np.zeros(places, np.bool_)
@@ -59,7 +60,9 @@ class Rows:
         picture = state // spec.stacked_frames
         if compressed:
             picture = round(COMPRESSED_SHARE * picture)
-        return groups * envs * (length * (picture + (20 if predictions else 12)) + state + 1)
+        action = math.prod(spec.actions.shape) * np.dtype(spec.actions.dtype).itemsize
+        row = picture + action + (16 if predictions else 8)
+        return groups * envs * (length * row + state + 1)
 
     def compile(self) -> None:
         """Before the first is drawn: it takes seconds, unless an earlier start has left the code behind."""
@@ -85,12 +88,12 @@ class Rows:
         """The first place, and how many."""
         return group * self.length * self.envs, min(head, self.length) * self.envs
 
-    def restore(self, books: list[np.ndarray], actions: int) -> None:
+    def restore(self, books: list[np.ndarray]) -> None:
         """Takes in books of other rows. Raises ValueError where these make no sense."""
         new = dict(zip((*self._BOOKS, *self.predictions), books, strict=True))
         for name in ("terminated", "truncated", "valid"):
             new[name] = new[name].view(np.uint8) != 0  # of any bytes
-        if not ((new["action"] >= 0) & (new["action"] < actions)).all() or not np.isfinite(new["reward"]).all():
+        if not self._actions.allowed(new["action"]) or not np.isfinite(new["reward"]).all():
             raise ValueError("its actions or rewards make no sense")
         for name, book in new.items():
             getattr(self, name)[:] = book

@@ -5,22 +5,23 @@ from typing import Literal
 
 Network = Literal[
     "auto", "small", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1", "mlp", "separate-mlp",
-    "pqn", "pqn-mlp", "dqn", "dqn-mlp",
+    "pqn", "pqn-mlp", "dqn", "dqn-mlp", "dpg-mlp",
 ]  # fmt: skip
+REPLAYING = ("dqn", "c51", "dpg")  # algorithms that learn from a replay memory
 
 
 @dataclass(frozen=True)
 class LearningSettings:
-    algorithm: Literal["a3c", "a2c", "a2c-vtrace", "ppo", "appo", "pqn", "dqn", "c51", "none"] = "a3c"
+    algorithm: Literal["a3c", "a2c", "a2c-vtrace", "ppo", "appo", "pqn", "dqn", "c51", "dpg", "none"] = "a3c"
     """What is learned from what was played. a3c: GA3C's, a sum over the batch. a2c: the same as a mean, with the values
     of the newest weights. a2c-vtrace: that, for steps of older policies (Espeholt et al. 2018).
     ppo: proximal policy optimization, several passes over each batch (Schulman et al. 2017). appo: the same, of games
     that nobody waits for (Stooke and Abbeel 2018). pqn: Q-learning without replay (Gallici et al. 2024).
     dqn: Q-learning from a replay memory (Mnih et al. 2015). c51: the same, of the distribution of returns (Bellemare et
-    al. 2017).
+    al. 2017). dpg: from a replay memory, too, for continuous actions (Lillicrap et al. 2016, Horgan et al. 2018).
     none: nothing, to measure how fast games are played (Stooke and Abbeel 2018, section 5.2)."""
     preset: Literal["default", "paper", "a2c", "a2c-vtrace", "ppo", "ppo-continuous", "appo", "pqn", "dqn",
-                    "fast-dqn", "c51", "rainbow", "apex-dqn"] = "default"  # fmt: skip
+                    "fast-dqn", "c51", "rainbow", "apex-dqn", "apex-dpg"] = "default"  # fmt: skip
     """Defaults of the learning and scheduling settings. paper: the paper's constants and one game for each agent. The
     others stand for the algorithm of their name and the constants of its paper; --algorithm sets them, too.
     a2c: 16 games in lockstep, 5 steps, RMSProp at 7e-4 (Stooke and Abbeel 2018).
@@ -36,12 +37,13 @@ class LearningSettings:
     c51: as dqn, with Adam at 2.5e-4 (Bellemare et al. 2017). rainbow: c51 with --double-q, --dueling, --n-steps 3 and
     priorities, Adam at 6.25e-5 (Hessel et al. 2018; without noisy networks).
     apex-dqn: games as by default, each with an epsilon of its own, and updates of 512 transitions of 2 million, none
-    waiting for the other; double, dueling, 3 steps, priorities, RMSProp at 6.25e-5 (Horgan et al. 2018)."""
+    waiting for the other; double, dueling, 3 steps, priorities, RMSProp at 6.25e-5 (Horgan et al. 2018).
+    apex-dpg: the same for games with continuous actions: dpg, updates of 512 transitions of a million, Adam at 1e-4."""
     network: Network = "auto"
     """The paper's small or large networks (section 5.1), or a small fully connected one (mlp; separate-mlp: one for the
     policy and one for the value).
     auto: small for images, mlp for vectors, separate-mlp for vectors and continuous actions; with pqn its own, pqn and
-    pqn-mlp; with dqn and c51 dqn and dqn-mlp."""
+    pqn-mlp; with dqn and c51 dqn and dqn-mlp; with dpg dpg-mlp."""
     input_scaling: Literal["standardized", "bytes"] = "standardized"
     """What images are to the network. standardized: less the mean state of the run, over four standard deviations.
     bytes: 0 to 255 becomes 0 to 1. With separate-mlp, vectors: standardized: each number less its mean, over its
@@ -76,6 +78,8 @@ class LearningSettings:
     exploration: Literal["schedule", "per-game"] = "schedule"
     """pqn, dqn, c51: how many actions are any action. schedule: in all games one share, which falls with the steps.
     per-game: in each game a share of its own, which stays (Horgan et al. 2018, section 4.1)."""
+    exploration_noise: float = 0.3
+    """dpg: deviation of the noise on each element of an action, in halves of its range."""
     exploration_base: float = 0.4
     """per-game: share of random actions in the first game (epsilon); of N games number i has
     epsilon^(1 + alpha i / (N - 1)),"""
@@ -93,7 +97,7 @@ class LearningSettings:
     """Weight of the squared value error in the loss."""
     learning_rate: float = 8e-4
     """Step size of RMSProp (paper: eta), of ppo and appo that of Adam, of pqn that of RAdam, of c51
-    that of Adam."""
+    and dpg that of Adam."""
     learning_rate_decay_steps: int = 1_000_000
     """The step size falls as 1 / (1 + steps / this), so to a half after so many. 0: it stays (paper)."""
     learning_rate_schedule: Literal["inverse", "linear"] = "inverse"
@@ -107,12 +111,15 @@ class LearningSettings:
     rmsprop_epsilon: float = 1e-5
     """Added to the mean square inside the square root (paper: epsilon of Eq. 3)."""
     adam_epsilon: float = 1e-5
-    """ppo, appo, pqn, c51: added to the root of Adam's mean square."""
+    """ppo, appo, pqn, c51, dpg: added to the root of Adam's mean square."""
     error_clip: float = 1.0
     """dqn: the slope of a transition's loss is its error, and this at the most (Mnih et al. 2015). 0: the loss is half
     the square of any error."""
     gradient_clip_norm: float = 160.0
     """The gradient, of a3c summed over the batch, is scaled down to this norm; 0: never (the paper needs none)."""
+    actor_gradient_clip: float = 1.0
+    """dpg: each element of the actor's gradient is clipped to plus or minus this; 0: never. --gradient-clip-norm is the
+    critic's."""
     log_epsilon: float = 1e-6
     """Added to probabilities inside logarithms (paper: epsilon of Eq. 5)."""
     seed: int = 0

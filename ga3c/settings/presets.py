@@ -127,6 +127,25 @@ _APEX_DQN = {
     "error_clip": 0.0,
     "gradient_clip_norm": 40.0,
 }
+# Appendix D there, and as above where it says nothing else; what is added in Adam is of Kingma and Ba 2015.
+_APEX_DPG = {
+    "algorithm": "dpg",
+    "input_scaling": "bytes",
+    "t_max": 2,
+    "minimum_batch_steps": 8,
+    "learning_rate": 1e-4,
+    "learning_rate_decay_steps": 0,
+    "adam_epsilon": 1e-8,
+    "gradient_clip_norm": 40.0,
+}
+_APEX_REPLAY = {
+    "batch": 512,
+    "steps_per_update": 0,
+    "n_steps": 3,
+    "priority_alpha": 0.6,
+    "priority_beta": 0.4,
+    "priority_beta_final": 0.4,
+}
 _REPLAY = {
     "fast-dqn": {"concurrent_training": True},
     "rainbow": {
@@ -138,17 +157,8 @@ _REPLAY = {
         "priority_alpha": 0.5,
         "priority_beta": 0.4,
     },
-    "apex-dqn": {
-        "replay_transitions": 2_000_000,
-        "batch": 512,
-        "steps_per_update": 0,
-        "n_steps": 3,
-        "double_q": True,
-        "dueling": True,
-        "priority_alpha": 0.6,
-        "priority_beta": 0.4,
-        "priority_beta_final": 0.4,
-    },
+    "apex-dqn": {**_APEX_REPLAY, "replay_transitions": 2_000_000, "double_q": True, "dueling": True},
+    "apex-dpg": {**_APEX_REPLAY, "target_updates": 100},
 }
 _LEARNING = {
     "dqn": _DQN,
@@ -156,6 +166,7 @@ _LEARNING = {
     "c51": _C51,
     "rainbow": _RAINBOW,
     "apex-dqn": _APEX_DQN,
+    "apex-dpg": _APEX_DPG,
     "paper": _PAPER,
     "a2c": _A2C,
     "a2c-vtrace": _A2C_VTRACE,
@@ -172,6 +183,7 @@ _ENVIRONMENT = {
     "ppo-continuous": {"reward_scaling_discount": 0.99, "reward_clip": 10.0},
     "appo": _START_STEPS,
     "apex-dqn": {"episode_cap_frames": 50_000},
+    "apex-dpg": {"reward_clip": 0.0},
 }
 _GAMES = {"a2c": 16, "ppo": 8, "ppo-continuous": 1, "appo": 8, "pqn": 128}  # of the whole run
 _GAMES |= {"dqn": 8, "fast-dqn": 8, "c51": 8, "rainbow": 8}
@@ -179,6 +191,7 @@ _GAMES |= {"dqn": 8, "fast-dqn": 8, "c51": 8, "rainbow": 8}
 
 def with_presets(settings: Settings, preset: str | None, protocol: str | None, batch: int | None = None) -> Settings:
     """`settings` with the defaults that `--preset`, `--protocol` and, with a replay, `--batch` stand for put in."""
+    preset = "apex-dpg" if preset == "dpg" else preset  # an algorithm of one preset alone
     if preset in _LEARNING:
         learning = replace(settings.learning, preset=preset, **_LEARNING[preset])
         settings = replace(settings, learning=learning, schedule=replace(settings.schedule, **_schedule(preset)))
@@ -206,7 +219,7 @@ def _schedule(preset: str) -> dict:
     if preset == "paper":
         counts = {"envs_per_agent": 1, "agents": max(32, usable_cores()), "predictors": 2, "trainers": 2}
         return {**counts, "policy_lag_limit_updates": 0.0}
-    if preset == "apex-dqn":
+    if preset in ("apex-dqn", "apex-dpg"):
         return {"controller": "off"}
     if preset not in _GAMES:
         return {}

@@ -5,6 +5,7 @@ import reprlib
 from dataclasses import asdict, fields
 
 from ga3c.errors import ConfigError
+from ga3c.settings import devices
 from ga3c.settings.run import Settings
 
 MANY = 1e15  # what needs no other limit; all that is counted in floating point stays exact
@@ -39,6 +40,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "minibatches": (1, 65_536),
     "ppo_clip": (0, MANY),
     "value_clip": (0, MANY),
+    "exploration_noise": (0, MANY),
     "exploration_base": (0, 1),
     "exploration_exponent": (0, MANY),
     "exploration_start": (0, 1),
@@ -54,6 +56,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "adam_epsilon": (1e-12, MANY),
     "error_clip": (0, MANY),
     "gradient_clip_norm": (0, MANY),
+    "actor_gradient_clip": (0, MANY),
     "log_epsilon": (1e-12, 1),
     "seed": (0, 2**31 - 1),
     "replay_transitions": (1, 1e9),
@@ -97,6 +100,10 @@ def check(settings: Settings) -> None:
             f"--vtrace-c-limit {learning.vtrace_c_limit:g} is above --vtrace-rho-limit {learning.vtrace_rho_limit:g}: "
             "give one that is not."
         )
+    if settings.run.device_updates == "asynchronous":
+        _check_units(settings)
+    if settings.run.devices is not None:
+        _check_devices(settings)
     replay = settings.replay
     if replay.concurrent_training and settings.schedule.sampling == "alternating":
         raise ConfigError("--concurrent-training does not go with --sampling alternating: use synchronised.")
@@ -124,6 +131,28 @@ def _check_free_pace(settings: Settings) -> None:
                 f"With --steps-per-update 0 nobody waits for updates, so it does not go with {flag}: give a number of "
                 "steps, or leave the other out."
             )
+
+
+def _check_devices(settings: Settings) -> None:
+    kind, _ = devices.named(settings.run.devices)
+    if settings.run.device not in ("auto", kind):
+        raise ConfigError(f"--device {settings.run.device} does not go with --devices {settings.run.devices}.")
+    if settings.run.xla == "on":
+        raise ConfigError("--xla on does not go with --devices: leave it out.")
+
+
+def _check_units(settings: Settings) -> None:
+    learning, schedule = settings.learning, settings.schedule
+    if settings.run.devices is None:
+        raise ConfigError("--device-updates asynchronous needs several: name them with --devices.")
+    if learning.algorithm not in ("a2c", "a2c-vtrace", "ppo"):
+        raise ConfigError(
+            f"--device-updates asynchronous does not go with --algorithm {learning.algorithm}: "
+            "use a2c, a2c-vtrace or ppo."
+        )
+    if schedule.serial or schedule.sampling == "asynchronous":
+        mode = "--serial" if schedule.serial else "--sampling asynchronous"
+        raise ConfigError(f"--device-updates asynchronous does not go with {mode}: use --sampling synchronised.")
 
 
 def _check_secondary(settings: Settings) -> None:

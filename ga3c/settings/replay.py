@@ -6,25 +6,26 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class ReplaySettings:
     replay_transitions: int = 1_000_000
-    """dqn, c51: transitions that the replay holds; then the oldest go. Of each agent it holds as many."""
+    """Of dqn, c51 and dpg, as all that follows: transitions that the replay holds; then the oldest go. Of each agent it
+    holds as many."""
     replay_minimum_transitions: int = 50_000
-    """dqn, c51: transitions in the replay before the first update. A resumed run plays so many before it learns on,
+    """Transitions in the replay before the first update. A resumed run plays so many before it learns on,
     unless --checkpoint-replay has kept them."""
     checkpoint_replay: bool = False
-    """dqn, c51: keep the replay in the run's directory, beside the checkpoints: it may take gigabytes there."""
+    """Keep the replay in the run's directory, beside the checkpoints: it may take gigabytes there."""
     replay_compression: bool = False
-    """dqn, c51: keep pictures compressed (LZ4). Pong's take a twentieth of the memory then, Q*bert's a quarter; to draw
-    a batch takes three to eight times as long (512 transitions of Pong 5 ms instead of 2)."""
+    """Keep pictures compressed (LZ4). Pong's take a twentieth of the memory then, Q*bert's a quarter; to draw a batch
+    takes three to eight times as long (512 transitions of Pong 5 ms instead of 2)."""
     batch: int = 32
-    """dqn, c51: transitions in one update. With a preset the step size, --steps-per-update and --target-updates go with
+    """Transitions in one update. With a preset the step size, --steps-per-update and --target-updates go with
     it (Stooke and Abbeel 2018, section 5.4.1)."""
     steps_per_update: int = 4
-    """dqn, c51: steps that are played for each update. 0: updates follow each other from the minimum on, agents play on
+    """Steps that are played for each update. 0: updates follow each other from the minimum on, agents play on
     meanwhile, and neither waits for the other (Horgan et al. 2018)."""
     target_updates: int = 2_500
-    """dqn, c51: updates between two copies of the network into that which the targets are taken from."""
+    """Updates between two copies of the network into that which the targets are taken from."""
     n_steps: int = 1
-    """dqn, c51: rewards of so many steps, and the value of the state after them, make a target."""
+    """Rewards of so many steps, and the value of the state after them, make a target."""
     double_q: bool = False
     """dqn, c51: the newest network chooses the action whose value the target takes (van Hasselt et al. 2016)."""
     dueling: bool = False
@@ -34,12 +35,12 @@ class ReplaySettings:
     value_limit: float = 10.0
     """c51: evenly spaced from minus this to this."""
     priority_alpha: float = 0.0
-    """dqn, c51: transitions with large errors are drawn more often, with the error to this power (Schaul et al. 2016).
+    """Transitions with large errors are drawn more often, with the error to this power (Schaul et al. 2016).
     0: all as often."""
     priority_beta: float = 0.4
-    """dqn, c51: how much of the bias that this brings is taken out again at the start,"""
+    """How much of the bias that this brings is taken out again at the start,"""
     priority_beta_final: float = 1.0
-    """dqn, c51: and at --steps, or without it after 50 million steps; in between on a straight line."""
+    """and at --steps, or without it after 50 million steps; in between on a straight line."""
     concurrent_training: bool = False
     """dqn, c51: play and learn at the same time (Daley and Amato 2021): the network of the targets plays, and after
     --target-updates both wait until what was played is in the replay and the newest network is copied."""

@@ -21,6 +21,12 @@ class RunSettings:
     """Stop after this many finished games of the whole run."""
     device: Literal["auto", "cpu", "gpu"] = "auto"
     """Where the model runs. auto: the GPU where TensorFlow finds one."""
+    devices: str | None = None
+    """Several devices that learn together, each from its part of every batch, with equal weights (Stooke and Abbeel
+    2018, section 4.2): gpu:all, gpu:0,1 (those of these numbers), or cpu:2 (the cores, divided by two: to try it)."""
+    device_updates: Literal["synchronous", "asynchronous"] = "synchronous"
+    """asynchronous: with --devices and a2c, a2c-vtrace or ppo: each device has agents and batches of its own, waits for
+    no other, and brings what it has learned to weights that all share (section 4.3 and appendix A)."""
     xla: Literal["auto", "on", "off"] = "auto"
     """Compile the model with XLA. auto: on a GPU."""
     tensorflow_threads: int = 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ga3c.systems.model_of import model_of  # isort: skip (first: it loads TensorFlow)
+from ga3c.systems.model_of import devices_of, model_of  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, machine
 from ga3c.machine import usable_cores
 from ga3c.prediction_queue import PredictionQueue
@@ -46,10 +46,12 @@ class GA3C:
         schedule, learning, envs = settings.schedule, settings.learning, settings.schedule.envs_per_agent
         self._settings, self._spec, self._begun, self._seed = settings, spec, begun, learning.seed
         self._say, self._log_decisions = say, log_decisions
-        self.counts: Counts = begun.counts
+        self._devices = devices_of(settings)
+        # A thread that predicts has a device of its own.
+        self.counts: Counts = begun.counts._replace(predictors=max(begun.counts.predictors, self._devices))
         self._dtype = rollout_dtype(spec, learning.t_max, envs)
         self._max_requests = max(1, schedule.max_prediction_batch // envs)
-        self._algorithm = algorithms.make(settings, spec.actions.continuous)
+        self._algorithm = algorithms.make(settings, spec.actions)
         self._at_once = algorithms.learns_at_once(self._algorithm)
         slots = self._connect()
         self._agents_fit = machine.check_agents_fit(self.counts.agents, slots * self._dtype.itemsize, envs)
@@ -88,12 +90,12 @@ class GA3C:
         limit = self._settings.environment.start_steps_limit
         steps = f" with up to {limit} random steps each" if limit else ""
         self._say(f"Starting {games} games in {agents} processes{steps}, and compiling the network: some seconds.")
-        self.device, self.model = model_of(self._settings, self._spec, self._algorithm, self._begun, arrays)
+        self.device, self.model = self._model(arrays)
         envs = self._settings.schedule.envs_per_agent
         self._sizes = self.model.prediction_sizes(envs, self._max_requests * envs)
         self.model.warm_up(self._sizes, self._rollouts_per_batch * envs)
 
-        self.stats = Stats(self._begun.totals, self._begun.recent_scores)
+        self.stats = self._new_stats()
         for _ in range(self.counts.predictors):
             self._add_predictor()
         for _ in range(self.counts.trainers):
@@ -102,6 +104,13 @@ class GA3C:
         if self._settings.schedule.controller != "off":
             self._controller.start()
         self._started = True
+
+    def _model(self, arrays: dict[str, np.ndarray] | None) -> tuple:
+        """Where it is, and the model."""
+        return model_of(self._settings, self._spec, self._algorithm, self._begun, arrays)
+
+    def _new_stats(self) -> Stats:
+        return Stats(self._begun.totals, self._begun.recent_scores)
 
     def _rule(self) -> Rule:
         """What decides on the counts."""

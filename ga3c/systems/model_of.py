@@ -1,31 +1,66 @@
 """The model that a system begins with."""
 
+from collections.abc import Callable
+
 import numpy as np
 
-from ga3c.devices.device import set_up_device, threads  # isort: skip (first: it loads TensorFlow)
+from ga3c.devices.device import count_gpus, set_up_device, set_up_devices, threads  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, networks
 from ga3c.devices.pieces import pieces
+from ga3c.devices.replicas import AllReduce, Group
+from ga3c.errors import ConfigError
 from ga3c.model import Model
 from ga3c.rollout import EnvironmentSpec
+from ga3c.settings import devices
 from ga3c.settings.run import Settings
+from ga3c.systems.replicas import Replicas
 
 
 def model_of(
     settings: Settings, spec: EnvironmentSpec, algorithm, begun, arrays: dict[str, np.ndarray] | None
-) -> tuple[str, Model]:
-    """The device that it was put on, and the model; with the weights in `arrays`, if there are any.
+) -> tuple[str, Model | Replicas]:
+    """Where it was put, in words, and the model; with the weights in `arrays`, if there are any.
 
     `begun`: a `records.progress.Progress`. Raises ConfigError where the arrays are of another network.
     """
     run, learning = settings.run, settings.learning
     network = networks.resolve(learning.network, spec, learning.algorithm)
     count = run.tensorflow_threads or threads(network)
-    device = set_up_device(run.device, count)
-    xla = run.xla == "on" or (run.xla == "auto" and device == "gpu")
     seed, steps = learning.seed + begun.totals.updates, begun.totals.trained_steps
-    divided = pieces(algorithms.turns(settings, algorithm), count)
-    acts, games = settings.replay.concurrent_training, begun.counts.agents * settings.schedule.envs_per_agent
-    model = Model(spec, learning, algorithm, seed, xla, steps, divided, acts, games)
+    turns, acts = algorithms.turns(settings, algorithm), settings.replay.concurrent_training
+    games = begun.counts.agents * settings.schedule.envs_per_agent
+
+    def make(algorithm, xla: bool, threads: int) -> Model:
+        return Model(spec, learning, algorithm, seed, xla, steps, pieces(turns, threads), acts, games)
+
+    if run.devices:
+        device, model = _replicas(settings, spec, count, make)
+    else:
+        device = set_up_device(run.device, count)
+        model = make(algorithm, run.xla == "on" or (run.xla == "auto" and device == "gpu"), count)
     if arrays is not None:
         model.restore(arrays)
     return device, model
+
+
+def devices_of(settings: Settings) -> int:
+    """On how many the model will be."""
+    if not settings.run.devices:
+        return 1
+    _, numbers = devices.named(settings.run.devices)
+    return len(numbers) if numbers else max(1, count_gpus())
+
+
+def _replicas(settings: Settings, spec: EnvironmentSpec, threads: int, make: Callable) -> tuple[str, Replicas]:
+    kind, numbers = devices.named(settings.run.devices)
+    parts = len(numbers) if kind == "cpu" else 1  # of the cores
+    names = set_up_devices(kind, numbers, max(1, threads // parts))
+    if algorithms.make(settings).replays and settings.replay.batch < len(names):
+        raise ConfigError(f"--batch {settings.replay.batch} is too few for {len(names)} devices: give one for each.")
+
+    def make_one(all_reduce: AllReduce) -> Model:
+        algorithm = algorithms.make(settings, spec.actions.continuous)
+        algorithm.devices = all_reduce
+        return make(algorithm, False, max(1, threads // parts) * parts)
+
+    return " and ".join(names), Replicas(Group(names), make_one)

@@ -12,7 +12,7 @@ from ga3c.replay.replay_queue import ConcurrentReplayQueue, ReplayQueue
 from ga3c.scheduling.pace import Blocks, Pace
 from ga3c.scheduling.turns import Turns
 from ga3c.systems.replay_of import Filling, block_rows, count_stored, replay_of
-from ga3c.systems.synchronous import GROUPS, Synchronous
+from ga3c.systems.synchronous import Synchronous
 
 
 class Replayed(Synchronous):
@@ -21,11 +21,11 @@ class Replayed(Synchronous):
     def _connect(self) -> int:
         settings, agents, envs = self._settings, self.counts.agents, self._settings.schedule.envs_per_agent
         replay, steps = settings.replay, self._begun.totals.trained_steps
-        self.counts = self.counts._replace(predictors=1, trainers=1)
+        self.counts = self.counts._replace(predictors=self._devices, trainers=1)
         self._max_requests, self._rollouts_per_batch = max(self._max_requests, agents), 1
         self._waits_since: float | None = None
         concurrent = replay.concurrent_training
-        self._turns = turns = Turns(agents, GROUPS[settings.schedule.sampling], lockstep=not concurrent)
+        self._turns = turns = Turns(agents, self._groups(), lockstep=not concurrent)
         self._pace = pace = Pace(replay.replay_minimum_transitions, replay.steps_per_update)
         if not concurrent:
             self._predictions = PredictionQueue(turns.choose_requests)

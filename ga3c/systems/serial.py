@@ -130,7 +130,7 @@ class Serial:
         """`begun`: a `records.progress.Progress`. Raises ConfigError where this machine is too small."""
         learning, schedule = settings.learning, settings.schedule
         self._settings, self._spec, self._begun, self._say = settings, spec, begun, say
-        self._algorithm = algorithms.make(settings, spec.actions.continuous)
+        self._algorithm = algorithms.make(settings, spec.actions)
         self.counts: Counts = begun.counts
         self._count = begun.counts.agents * schedule.envs_per_agent
         self._dtype = rollout_dtype(spec, learning.t_max, self._count)

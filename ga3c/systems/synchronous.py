@@ -5,6 +5,7 @@ The stations and wires are GA3C's. What is new are the turns in which its queues
 
 import time
 
+from ga3c.errors import ConfigError
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.rollout import slots_needed
 from ga3c.scheduling.turns import Turns
@@ -21,9 +22,9 @@ class Synchronous(GA3C):
     def _connect(self) -> int:
         learning, schedule = self._settings.learning, self._settings.schedule
         agents = self.counts.agents
-        self.counts = self.counts._replace(predictors=1, trainers=1)
+        self.counts = self.counts._replace(predictors=self._devices, trainers=1)
         self._max_requests = max(self._max_requests, agents)
-        self._turns = turns = Turns(agents, GROUPS[schedule.sampling], lockstep=self._at_once)
+        self._turns = turns = Turns(agents, self._groups(), lockstep=self._at_once)
         self._predictions = PredictionQueue(turns.choose_requests)
         self._waits_since: float | None = None
         if not self._at_once:
@@ -40,6 +41,17 @@ class Synchronous(GA3C):
         self._training = TrainingQueue(self._dtype, agents, self._algorithm.learns_from, turns.choose_rollouts, after)
         turns.on_change = self._training.look_again
         return 3
+
+    def _groups(self) -> int:
+        """Of agents that are predicted for together: as many on each device. Raises ConfigError."""
+        groups = GROUPS[self._settings.schedule.sampling] * self._devices
+        if self.counts.agents < groups and self._devices > 1:
+            envs = self._settings.schedule.envs_per_agent * self.counts.agents // groups
+            raise ConfigError(
+                f"--devices {self._settings.run.devices} needs {groups} agents at the least, and there are "
+                f"{self.counts.agents}: use --agents {groups} --envs-per-agent {max(1, envs)}."
+            )
+        return groups
 
     @property
     def _why_no_controller(self) -> str:

@@ -1,0 +1,119 @@
+"""Ape-X DPG (Horgan et al. 2018, section 3.2 and appendix D): deterministic policy gradients from a replay."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+import numpy as np
+import tensorflow as tf
+
+from ga3c.algorithms import adam, schedules
+from ga3c.algorithms.a3c import flat
+from ga3c.algorithms.alone import ALONE
+from ga3c.algorithms.clipping import clip
+from ga3c.algorithms.dqn import DQN
+from ga3c.settings.learning import LearningSettings
+
+
+class DPG:
+    """What a `Model` is given, as `dqn.DQN`, for continuous actions.
+
+    A network's outputs are (actions pi(s) [batch, n], their values q(s, pi(s)) [batch], and the function that gives the
+    values of other actions), as `networks.dpg` has them.
+    """
+
+    learns_from = DQN.learns_from
+    replays = initial_errors = True
+    devices = ALONE
+    network_options: ClassVar[dict] = {}
+
+    def __init__(self, settings: LearningSettings, run_steps: int | None, actions):
+        """`actions`: a `rollout.Actions` with bounds."""
+        self._settings, self._run_steps = settings, run_steps
+        self._low, self._high = np.array(actions.low, np.float32), np.array(actions.high, np.float32)
+
+    def act(self, outputs: tuple, seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:
+        """The policy's actions with normal noise, within their bounds. Arguments and result as `softmax.act`.
+
+        explore: float32, the deviation of that noise, in halves of the way from bound to bound.
+        """
+        actions, values, values_of = outputs
+        noise = explore * tf.random.stateless_normal(tf.shape(actions), seed)
+        taken = tf.clip_by_value(actions + noise * (self._high - self._low) / 2, self._low, self._high)
+        return {"action": taken, "value": values, "action_value": values_of(taken)}
+
+    def exploration(self, steps: int, games: int = 0) -> float:
+        """The deviation of the noise: it stays."""
+        return self._settings.exploration_noise
+
+    def learning_rate(self, steps: int) -> float:
+        """After so many steps of play."""
+        return schedules.learning_rate(steps, self._settings, self._run_steps)
+
+    def initial_state(self, weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+        """What the optimizer keeps, before the first update."""
+        return adam.initial_state(weights)
+
+    def update(
+        self,
+        apply: Callable,
+        weights: tuple[tf.Tensor, ...],
+        state: tuple[tf.Tensor, ...],
+        learning_rate: tf.Tensor,
+        batch: dict[str, tf.Tensor],
+        target: Callable,
+    ) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...], dict[str, tf.Tensor], tf.Tensor]:
+        """One update of both networks; arguments and result as `dqn.DQN.update`.
+
+        The critic's loss is the mean of (G - q(s, a))^2 / 2 times the transitions' weights, with G = R + discount
+        q'(s', pi'(s')); the actor's that of -q(s, pi(s)), of which the critic learns nothing.
+        """
+        rows = {name: flat(field) for name, field in batch.items()}
+        wanted = rows["return"] + rows["discount"] * target(rows["next_observation"])[1]
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(weights)
+            _, values, values_of = apply(weights, rows["observation"])
+            taken = values_of(rows["action"])
+            errors = wanted - taken
+            loss, policy_loss = 0.5 * tf.reduce_mean(rows["weight"] * tf.square(errors)), -tf.reduce_mean(values)
+        of_critic, of_actor = tape.gradient(loss, weights), tape.gradient(policy_loss, weights)
+        count = tf.cast(tf.size(rows["weight"]), tf.float32)
+        gradients, norm, clipped = self._clipped(*self._put_together(of_critic, of_actor, count))
+        new_weights, state = adam.update(weights, state, gradients, learning_rate, epsilon=self._settings.adam_epsilon)
+        numbers = {
+            "loss": loss,
+            "policy_loss": policy_loss,
+            "value": tf.reduce_mean(taken),
+            "value_error": tf.sqrt(tf.reduce_mean(tf.square(errors))),
+            "gradient_norm": norm,  # of the critic, before it was clipped
+            "clipped_share": clipped,
+            "update_norm": tf.linalg.global_norm([new - old for new, old in zip(new_weights, weights, strict=True)]),
+        }
+        return new_weights, state, numbers, errors
+
+    def _put_together(
+        self, of_critic: list, of_actor: list, count: tf.Tensor
+    ) -> tuple[Sequence[tf.Tensor], list[bool]]:
+        """The gradients of all weights over all devices, and which of the weights are the critic's.
+
+        A weight that the value of an action which was taken does not hang on is the actor's.
+        """
+        critics = [one is not None for one in of_critic]
+        own = [critic if mine else actor for critic, actor, mine in zip(of_critic, of_actor, critics, strict=True)]
+        return self.devices.gradients(own, count), critics
+
+    def _clipped(
+        self, gradients: Sequence[tf.Tensor], critics: list[bool]
+    ) -> tuple[list[tf.Tensor], tf.Tensor, tf.Tensor]:
+        """The critic's norm and the actor's elements have limits."""
+        limit = self._settings.actor_gradient_clip
+        own, norm, clipped = clip(list(itertools.compress(gradients, critics)), self._settings.gradient_clip_norm)
+        own = iter(own)
+        return (
+            [
+                next(own) if mine else tf.clip_by_value(one, -limit, limit) if limit else one
+                for one, mine in zip(gradients, critics, strict=True)
+            ],
+            norm,
+            clipped,
+        )

@@ -1,0 +1,70 @@
+"""The two networks of Ape-X DPG (Horgan et al. 2018, appendix D): an actor, and a critic that judges its actions."""
+
+import math
+
+import keras
+import numpy as np
+from keras import layers
+
+from ga3c.rollout import Actions
+
+_FIRST = 3e-3  # the last layers begin near zero: all actions look alike (Lillicrap et al. 2016, section 7)
+
+
+class Rescaling(layers.Layer):
+    """Numbers between -1 and 1 as actions within their bounds; or the inverse."""
+
+    def __init__(self, actions: Actions, inverse: bool):
+        super().__init__(trainable=False)
+        low, high = np.array(actions.low, np.float32), np.array(actions.high, np.float32)
+        self._middle, self._half = (low + high) / 2, np.maximum((high - low) / 2, 1e-6)
+        self._inverse = inverse
+
+    def call(self, numbers):
+        return (numbers - self._middle) / self._half if self._inverse else self._middle + numbers * self._half
+
+
+class ActorCritic:
+    """What a `Model` asks of a network. Its weights are those of the actor, and then those of the critic."""
+
+    def __init__(self, observation_shape: tuple[int, ...], actions: Actions):
+        self._actor, self._critic = _actor(observation_shape, actions), _critic(observation_shape, actions)
+        self._of_actor = len(self._actor.trainable_variables)
+        self.trainable_variables = [*self._actor.trainable_variables, *self._critic.trainable_variables]
+        self.non_trainable_variables = []
+
+    def stateless_call(self, weights, others, observations):
+        """Output: (actions float32 [batch, n] within their bounds; their values float32 [batch]; and a function from
+        other actions [batch, n] to the values of these), and `others`."""
+        of_actor, of_critic = list(weights[: self._of_actor]), list(weights[self._of_actor :])
+        actions = self._actor.stateless_call(of_actor, [], observations)[0]
+
+        def values_of(actions):
+            return self._critic.stateless_call(of_critic, [], (observations, actions))[0]
+
+        return (actions, values_of(actions), values_of), others
+
+
+def _actor(observation_shape: tuple[int, ...], actions: Actions) -> keras.Model:
+    """Layers of 300 and 200 units, tanh. Output: actions [batch, n]."""
+    observations = keras.Input(observation_shape)
+    hidden = _hidden(layers.Reshape((math.prod(observation_shape),))(observations), (300, 200))
+    first = keras.initializers.RandomUniform(-_FIRST, _FIRST)
+    numbers = layers.Dense(actions.shape[0], activation="tanh", kernel_initializer=first, name="actor")(hidden)
+    return keras.Model(observations, Rescaling(actions, inverse=False)(numbers))
+
+
+def _critic(observation_shape: tuple[int, ...], actions: Actions) -> keras.Model:
+    """Layers of 400 and 300 units, tanh. Input: observations, and actions [batch, n]. Output: values [batch]."""
+    observations, taken = keras.Input(observation_shape), keras.Input(actions.shape)
+    vectors = layers.Reshape((math.prod(observation_shape),))(observations)
+    both = layers.Concatenate()([vectors, Rescaling(actions, inverse=True)(taken)])
+    first = keras.initializers.RandomUniform(-_FIRST, _FIRST)
+    value = layers.Dense(1, kernel_initializer=first, name="critic")(_hidden(both, (400, 300)))
+    return keras.Model((observations, taken), layers.Reshape(())(value))
+
+
+def _hidden(vectors, sizes: tuple[int, int]):
+    for units in sizes:
+        vectors = layers.Dense(units, activation="tanh")(vectors)
+    return vectors

@@ -1,0 +1,108 @@
+"""A model on several devices (Stooke and Abbeel 2018, section 4.2), in a `model.Model`'s place.
+
+Which of them predicts does not matter: their weights are equal, bit for bit.
+"""
+
+import functools
+import itertools
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from ga3c.devices.replicas import AllReduce, Group, equal  # isort: skip (first: it loads TensorFlow)
+from ga3c.errors import TrainingFailed
+from ga3c.model import Model, Update
+from ga3c.rollout import column_axis
+
+CHECK_UPDATES = 1_000  # between two looks at whether the weights are still equal
+
+
+class Replicas:
+    """Each device has a model of its own. `train` gives each its part of the columns of a batch."""
+
+    def __init__(self, group: Group, make_model: Callable[[AllReduce], Model]):
+        """`make_model`: with an algorithm whose `devices` are the argument."""
+        self._group, self._training = group, threading.Lock()
+        self._models = [group.on(device, lambda: make_model(AllReduce(group))) for device in group.devices]
+        self._first = first = self._models[0]
+        self.network_name, self.parameters, self.per_game = first.network_name, first.parameters, first.per_game
+        self.prediction_sizes, self.state = first.prediction_sizes, first.state
+        self._own, self._next = threading.local(), itertools.cycle(range(len(group.devices)))
+        self._checked = -1  # version; none
+
+    @property
+    def version(self) -> int:
+        """Model updates made so far."""
+        return self._first.version
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """As `Model.numbers`."""
+        return self._first.numbers
+
+    def _on_own(self, method: str, *arguments):
+        """Each thread that predicts has a device of its own, as long as there are some."""
+        if not hasattr(self._own, "number"):
+            self._own.number = next(self._next)
+        number = self._own.number
+        return self._group.on(self._group.devices[number], lambda: getattr(self._models[number], method)(*arguments))
+
+    def predict(self, observations: np.ndarray, *games: np.ndarray) -> tuple[dict[str, np.ndarray], int]:
+        """As `Model.predict`."""
+        return self._on_own("predict", observations, *games)
+
+    def policy(self, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As `Model.policy`."""
+        return self._on_own("policy", observations)
+
+    def train(self, batch: dict[str, np.ndarray], steps: int = 0) -> Update:
+        """As `Model.train`; its numbers are means over the devices. Raises TrainingFailed where one fails, and where
+        the weights are no longer equal."""
+        with self._training:
+            self._check()
+            parts = _parts(batch, len(self._models))
+            calls = [
+                functools.partial(model.train, part, steps) for model, part in zip(self._models, parts, strict=True)
+            ]
+            updates = self._group.run(calls)
+        errors = [update.errors for update in updates if update.errors is not None]
+        return updates[0]._replace(errors=np.concatenate(errors) if errors else None)
+
+    def _check(self) -> None:
+        if 0 <= self._checked < self.version < self._checked + CHECK_UPDATES:
+            return
+        self._checked = self.version
+        if not equal([model.state() for model in self._models]):
+            raise TrainingFailed(f"The weights of the devices differ after {self.version} updates.")
+
+    def copy_to_target(self, steps: int) -> None:
+        """As `Model.copy_to_target`."""
+        with self._training:
+            for model in self._models:
+                model.copy_to_target(steps)
+
+    def warm_up(self, prediction_sizes: list[int], columns: int) -> None:
+        """As `Model.warm_up`, one device after the other."""
+        part = -(-columns // len(self._models))
+        for device, model in zip(self._group.devices, self._models, strict=True):
+            self._group.alone()
+            self._group.on(device, lambda model=model: model.warm_up(prediction_sizes, part))
+        self._group.together()
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """As `Model.restore`. It does not matter how many devices the arrays come from."""
+        with self._training:
+            for device, model in zip(self._group.devices, self._models, strict=True):
+                self._group.on(device, lambda model=model: model.restore(arrays))
+            self._checked = -1
+
+
+def _parts(batch: dict[str, np.ndarray], count: int) -> list[dict[str, np.ndarray]]:
+    """Of the columns of a batch, those of each device; where there are fewer than devices, some get none."""
+    columns = min(array.shape[column_axis(name)] for name, array in batch.items())
+    bounds = [columns * number // count for number in range(count + 1)]
+    return [
+        {name: array[(slice(None),) * column_axis(name) + (slice(start, end),)] for name, array in batch.items()}
+        for start, end in itertools.pairwise(bounds)
+    ]

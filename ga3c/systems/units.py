@@ -1,0 +1,148 @@
+"""Asynchronous devices (Stooke and Abbeel 2018, section 4.3): A3C of A2C units, APPO of PPO units.
+
+Each device is a `Synchronous` of its own: agents, queues, a network. They meet in a parameter store alone.
+"""
+
+import contextlib
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ga3c.devices.device import set_up_devices, threads  # isort: skip (first: it loads TensorFlow)
+from ga3c import algorithms, networks
+from ga3c.errors import ConfigError
+from ga3c.rollout import EnvironmentSpec
+from ga3c.settings import devices
+from ga3c.settings.run import Settings
+from ga3c.stats import Stats
+from ga3c.systems.model_of import devices_of
+from ga3c.systems.synchronous import Synchronous
+from ga3c.systems.unit_model import SharedModel, UnitModel
+
+AGENTS_APART = 100_000  # the numbers of agents of two devices
+
+
+class _UnitStats:
+    """The run's, with a lock of its own: no unit waits for the update of another."""
+
+    def __init__(self, stats: Stats):
+        self._stats, self.updating = stats, threading.Lock()
+
+    def __getattr__(self, name: str):
+        return getattr(self._stats, name)
+
+
+class _All:
+    """All of these locks."""
+
+    def __init__(self, locks: list):
+        self._locks, self._held = locks, contextlib.ExitStack()
+
+    def __enter__(self):
+        for lock in self._locks:
+            self._held.enter_context(lock)
+
+    def __exit__(self, *_):
+        self._held.close()
+
+
+class _Unit(Synchronous):
+    """One device's. Its model and its stats are made by who wires it."""
+
+    def begin(self, device: str, model: UnitModel, stats: _UnitStats) -> None:
+        self._own = device, model, stats
+        self.start(None)
+
+    def _model(self, arrays: dict[str, np.ndarray] | None) -> tuple:
+        return self._own[:2]
+
+    def _new_stats(self):
+        return self._own[2]
+
+
+class Units:
+    """A system, as `ga3c.systems` describes it."""
+
+    may_end = True
+    replay = None
+
+    def __init__(
+        self,
+        settings: Settings,
+        spec: EnvironmentSpec,
+        begun,
+        say: Callable[[str], None],
+        log_decisions: Callable[[list[list]], None],
+    ):
+        """`begun`: a `records.progress.Progress`. Raises ConfigError where this machine is too small."""
+        self._settings, self._spec, self._begun = settings, spec, begun
+        count, agents = devices_of(settings), begun.counts.agents
+        if agents % count:
+            raise ConfigError(f"{agents} agents cannot be dealt evenly to {count} devices: use --agents {count}.")
+        own = replace(settings, run=replace(settings.run, devices=None))
+        counts = begun.counts._replace(agents=agents // count)
+        self._units = [
+            _Unit(own, spec, replace(begun, counts=counts, next_agent=begun.next_agent + i * AGENTS_APART), say, None)
+            for i in range(count)
+        ]
+        self.counts = self.chosen_counts = begun.counts._replace(predictors=count, trainers=count)
+
+    def start(self, arrays: dict[str, np.ndarray] | None) -> None:
+        """One unit after the other."""
+        learning, kind_and_numbers = self._settings.learning, devices.named(self._settings.run.devices)
+        network = networks.resolve(learning.network, self._spec, learning.algorithm)
+        count = self._settings.run.tensorflow_threads or threads(network)
+        names = set_up_devices(*kind_and_numbers, max(1, count // len(self._units)))
+        begun, games = self._begun, self.counts.agents * self._settings.schedule.envs_per_agent
+        models = [
+            UnitModel(
+                name,
+                (self._spec, learning, algorithms.make(self._settings, self._spec.actions.continuous)),
+                (learning.seed + begun.totals.updates, False, begun.totals.trained_steps),
+                games // len(names),
+            )
+            for name in names
+        ]
+        self.device, self.model = " and ".join(names), SharedModel(models)
+        if arrays is not None:
+            self.model.restore(arrays)
+        self.stats = Stats(begun.totals, begun.recent_scores)
+        stats = [_UnitStats(self.stats) for _ in models]
+        self.stats.updating = _All([one.updating for one in stats])
+        for unit, name, model, own in zip(self._units, names, models, stats, strict=True):
+            unit.begin(name, model, own)
+
+    def watch(self) -> None:
+        """Raises TrainingFailed."""
+        for unit in self._units:
+            unit.watch()
+
+    def stop(self) -> None:
+        for unit in self._units:
+            unit.stop()
+
+    @property
+    def next_agent(self) -> int:
+        """Agents are numbered through, over a resume too."""
+        return max(unit.next_agent - number * AGENTS_APART for number, unit in enumerate(self._units))
+
+    def waiting(self) -> tuple[int, int]:
+        """Requests and rollouts in the queues of all."""
+        return self._sums("waiting")
+
+    def games(self) -> tuple[int, int]:
+        """How many are under way, and how many are wanted."""
+        return self._sums("games")
+
+    def _sums(self, method: str) -> tuple[int, int]:
+        return tuple(map(sum, zip(*(getattr(unit, method)() for unit in self._units), strict=True)))
+
+    def agents_core_seconds(self) -> float:
+        """CPU time that the agents have used since the start."""
+        return sum(unit.agents_core_seconds() for unit in self._units)
+
+    def report(self) -> list[str]:
+        """Who waits for whom, a line each."""
+        return [line for unit in self._units for line in unit.report()]

@@ -1,0 +1,81 @@
+"""Several devices that learn together: the model (`on_two_devices`), and the whole program."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from ga3c.records import checkpoint
+from ga3c.settings import devices
+from tests import program
+from tests.program import TINY
+
+A2C = [*TINY, "--preset", "a2c", "--learning-rate", 0.02, "--discount", 0.5, "--seed", 3]
+SOLVED = 15.0  # of 20 points; 5 is chance
+
+
+def test_the_model():
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "tests/on_two_devices.py"]
+    ended = subprocess.run(
+        command, cwd=program.ROOT, capture_output=True, text=True, timeout=2 * program.HANG_SECONDS, check=False
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def state(run) -> tuple[dict, dict]:
+    _, arrays, meta = checkpoint.load_newest(run / "checkpoints")
+    return arrays, meta["totals"]
+
+
+@pytest.mark.timeout(2 * program.HANG_SECONDS)
+def test_two_learn_and_one_goes_on(tmp_path):
+    run = tmp_path / "run"
+    ended = program.run(*A2C, "--devices", "cpu:2", "--steps", 16_000, "--run-dir", run)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "CPU:0 and CPU:1" in ended.stdout
+    rows = program.rows(run / "throughput.csv")
+    assert float(rows[-1]["mean_score"]) > SOLVED
+    assert max(float(row["max_policy_lag_updates"]) for row in rows) == 0
+    _, before = state(run)
+    assert before["made_steps"] == before["trained_steps"] + before["lost_steps"]
+    ended = program.run("--resume", run, "--devices", "cpu:1", "--steps", 17_000)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert state(run)[1]["updates"] > before["updates"]
+    assert float(program.rows(run / "throughput.csv")[-1]["mean_score"]) > SOLVED
+
+
+def test_serially_two_make_the_weights_of_one(tmp_path):
+    runs = {"one": [], "two": ["--devices", "cpu:2"]}
+    for name, flags in runs.items():
+        ended = program.run(*A2C, "--serial", *flags, "--steps", 400, "--run-dir", tmp_path / name)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+    (one, totals), (two, same) = (state(tmp_path / name) for name in runs)
+    assert totals["updates"] == same["updates"] > 5
+    for name, array in one.items():
+        np.testing.assert_allclose(two[name], array, rtol=1e-3, atol=1e-5, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        ("--devices tpu:1", "gpu:all"),
+        ("--devices cpu:0", "from 1 to 64"),
+        ("--devices gpu:0,0", "twice"),
+        ("--devices cpu:2 --device gpu", "does not go with"),
+        ("--preset a2c --devices cpu:3", "--agents"),
+        ("--devices gpu:7", "nvidia-smi"),
+    ],
+)
+def test_what_is_not_there_is_a_line(tmp_path, flags, says):
+    ended = program.run(*TINY, *flags.split(), "--run-dir", tmp_path / "run")
+    assert ended.returncode == 2
+    assert says in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1, ended.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_names_devices():
+    assert devices.named("gpu:all") == ("gpu", None)
+    assert devices.named("gpu:2,0") == ("gpu", (2, 0))
+    assert devices.named("cpu:3") == ("cpu", (0, 1, 2))

@@ -1,0 +1,59 @@
+"""Devices that learn on their own and share weights: the whole program, on parts of the CPU."""
+
+import signal
+
+import pytest
+
+from ga3c.commands.train import parse_settings
+from ga3c.errors import ConfigError
+from ga3c.records import checkpoint
+from tests import program
+from tests.program import TINY, Started
+
+FLAGS = [*TINY, "--devices", "cpu:2", "--device-updates", "asynchronous", "--discount", 0.5, "--seed", 3]
+A2C = [*FLAGS, "--preset", "a2c", "--learning-rate", 0.02]
+PPO = [*FLAGS, "--preset", "ppo", "--t-max", 16, "--learning-rate", 0.01]
+SOLVED = 15.0  # of 20 points; 5 is chance
+
+
+def totals(run) -> dict:
+    return checkpoint.load_newest(run / "checkpoints")[2]["totals"]
+
+
+@pytest.mark.parametrize("flags", [A2C, PPO], ids=["a2c", "ppo"])
+def test_they_learn(tmp_path, flags):
+    run = tmp_path / "run"
+    ended = program.run(*flags, "--steps", 16_000, "--run-dir", run)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    rows, found = program.rows(run / "throughput.csv"), totals(run)
+    assert float(rows[-1]["mean_score"]) > SOLVED
+    assert found["made_steps"] == found["trained_steps"] + found["lost_steps"]
+    assert max(float(row["max_policy_lag_updates"]) for row in rows) > 0  # the other one learned meanwhile
+
+
+def test_a_run_that_is_killed_goes_on_with_one_device(tmp_path):
+    run = tmp_path / "run"
+    started = Started(tmp_path / "log", *A2C, "--run-dir", run, "--checkpoint-seconds", 1)
+    started.wait_for(lambda: checkpoint.saved(run / "checkpoints") and totals(run)["updates"] > 100)
+    started.stop(signal.SIGKILL)
+    assert not started.left_over()
+    before = totals(run)
+    more = ["--devices", "cpu:1", "--device-updates", "synchronous", "--steps", before["steps"] + 12_000]
+    ended = program.run("--resume", run, *more)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert totals(run)["updates"] > before["updates"] + 50
+    assert float(program.rows(run / "throughput.csv")[-1]["mean_score"]) > SOLVED
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        ("--preset a2c", "--devices"),
+        ("--preset dqn --devices cpu:2", "a2c, a2c-vtrace or ppo"),
+        ("--preset a2c --devices cpu:2 --serial", "--serial"),
+        ("--algorithm ppo --sampling asynchronous --devices cpu:2", "synchronised"),
+    ],
+)
+def test_what_it_does_not_go_with_is_said_in_a_line(flags, says):
+    with pytest.raises(ConfigError, match=says):
+        parse_settings([*flags.split(), "--device-updates", "asynchronous"])
