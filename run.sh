@@ -6,5 +6,7 @@ self=$(readlink -f "$0" 2>/dev/null || printf %s "$0")
 # shellcheck source=.setup.sh
 source "$(dirname "$self")/.setup.sh"
 
-setup requirements.txt
+lists=(requirements.txt)
+case " $* " in *' --cluster'*) lists+=(ga3c/cluster/requirements.txt) ;; esac
+setup "${lists[@]}"
 exec "$venv/bin/python" -m ga3c "$@"

@@ -68,7 +68,7 @@ class Model:
         self._target_acts = target_acts
         self._optimizer = algorithm.initial_state(self._current[1].trained)
         self._games = games
-        self._set_exploration(steps)
+        self.explore(steps)
         self.per_game = self._explore.shape.rank > 0  # `predict` has to know which game a state is of
         self._training = threading.Lock()
         self._seed = np.random.SeedSequence(seed).generate_state(1).astype(np.int32)[0]
@@ -193,7 +193,7 @@ class Model:
             if applied:
                 self._current, self._optimizer = (version + 1, weights), optimizer
             if not self._target_acts:
-                self._set_exploration(steps)
+                self.explore(steps)
         names = dict(zip(self._numbers, numbers.tolist(), strict=True))
         return Update(version, applied, names, *(error.numpy() for error in errors))
 
@@ -201,9 +201,10 @@ class Model:
         """The newest weights are the target network's, too, until the next call. `steps`: as of `train`."""
         with self._training:
             self._target = self._current
-            self._set_exploration(steps)
+            self.explore(steps)
 
-    def _set_exploration(self, steps: int) -> None:
+    def explore(self, steps: int) -> None:
+        """As much as after so many steps of play."""
         self._explore = tf.constant(self._algorithm.exploration(steps, self._games), tf.float32)
 
     def prediction_sizes(self, envs: int, limit: int) -> list[int]:
@@ -228,6 +229,11 @@ class Model:
         if self._algorithm.replays:
             arrays |= to_arrays("target", target)
         return arrays | {"version": np.int64(version)}
+
+    def network_state(self) -> dict[str, np.ndarray]:
+        """Of `state`, what `predict` needs."""
+        version, weights = self._current
+        return saved.to_arrays("network", tf.nest.flatten(weights)) | {"version": np.int64(version)}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """The inverse of `state`; an agent that is shipped comes with its network alone.

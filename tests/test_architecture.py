@@ -37,7 +37,8 @@ ALLOWED = {
     "trainer": {"model", "rollout", "stats"},
     "processes": {*GROUND, *QUEUES, "agent", "environments"} - {"scheduling"},
     "records": GROUND | {"environments"},
-    "systems": {*GROUND, *STATIONS, *LEARNING, "environments", "processes", "replay"},
+    "cluster": {*GROUND, *QUEUES, *LEARNING, "agent", "environments", "model"},
+    "systems": {*GROUND, *STATIONS, *LEARNING, "cluster", "environments", "processes", "replay"},
     "server": GROUND | {"processes", "records"},
     "views": {"environments", "errors", "records", "settings", "text"},
     "play": {*READERS, *LEARNING, "environments", "errors", "machine", "model", "rollout", "settings", "text"},
@@ -117,6 +118,11 @@ def imports_at_top(file: Path) -> set[str]:
 def test_only_commands_import_systems_and_the_server():
     importers = {room(f) for f in FILES if any(n.startswith(("ga3c.server", "ga3c.systems")) for n in imports_of(f))}
     assert importers <= {"commands", "systems"}
+
+
+def test_only_the_cluster_imports_ray_and_only_where_it_is_asked_for():
+    assert {room(f) for f in FILES if {name.split(".")[0] for name in imports_of(f)} & {"ray", "lz4"}} == {"cluster"}
+    assert not [f for f in FILES if room(f) != "cluster" and any("cluster" in name for name in imports_at_top(f))]
 
 
 COMMANDS = [f"ga3c.commands.{command}" for command in ("train", "plot", "reproduce")]

@@ -6,6 +6,8 @@ import sys
 import numpy as np
 import pytest
 
+from ga3c.commands.train import parse_settings
+from ga3c.errors import ConfigError
 from ga3c.records import checkpoint
 from ga3c.settings import devices
 from tests import program
@@ -63,8 +65,21 @@ def test_serially_two_make_the_weights_of_one(tmp_path):
         ("--devices cpu:0", "from 1 to 64"),
         ("--devices gpu:0,0", "twice"),
         ("--devices cpu:2 --device gpu", "does not go with"),
+        ("--devices gpu:all --xla on", "--xla"),
+        ("--devices cpu:2 --preset fast-dqn", "--concurrent-training"),
+    ],
+)
+def test_what_cannot_be_meant_is_said_in_a_line(flags, says):
+    with pytest.raises(ConfigError, match=says):
+        parse_settings(flags.split())
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
         ("--preset a2c --devices cpu:3", "--agents"),
         ("--devices gpu:7", "nvidia-smi"),
+        ("--preset dqn --batch 1 --devices cpu:2", "--batch"),
     ],
 )
 def test_what_is_not_there_is_a_line(tmp_path, flags, says):

@@ -14,11 +14,15 @@ from ga3c.errors import ConfigError
 from ga3c.experiments.runs import RunFailed, directory_of
 from ga3c.experiments.throughput import SpeedRun
 from ga3c.papers import Options, accelerated, fast_dqn, replayed
+from ga3c.papers.accelerated import devices as accelerated_devices
 from ga3c.papers.accelerated import fig2 as accelerated_fig2
 from ga3c.papers.accelerated import fig4 as accelerated_fig4
+from ga3c.papers.accelerated import fig5 as accelerated_fig5
 from ga3c.papers.accelerated import sampling, table1, table3
+from ga3c.papers.accelerated import table2 as accelerated_table2
 from ga3c.papers.fast_dqn import table1 as fast_dqn_table1
 from ga3c.papers.ga3c import fig2, fig3, fig4, table2
+from ga3c.settings import devices
 from ga3c.settings.learning import Network
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
@@ -265,7 +269,8 @@ def test_table_1_is_beside_the_papers(tmp_path):
         (["fig3", "--games", "0"], "--games 0 is out of range"),
         (["fig4", "--batches", "0"], "--batches 0 is out of range"),
         (["table3", "--game", "Pong", "Boxing"], "--game takes one value"),
-        (["table2"], "'table2'"),
+        (["table4"], "'table4'"),
+        (["table2", "--devices", "0"], "--devices 0 is out of range"),
     ],
 )
 def test_what_an_accelerated_figure_refuses(words, said):
@@ -352,6 +357,15 @@ def test_what_learned_too_late_is_not_measured(tmp_path):
     make_run(run, tmp_path, updates_per_second=0.0)
     with pytest.raises(RunFailed, match="learned too late"):
         replayed.steps_per_second(run, tmp_path)
+    stuck = fast_dqn_table1.plan(fast_dqn.Options())["standard", 2][0]
+    make_run(stuck, tmp_path)
+    path = directory_of(stuck, tmp_path) / "throughput.csv"
+    header, *rows = csv.reader(path.open())
+    at = header.index("steps")
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([header, *([*row[:at], "7", *row[at + 1 :]] for row in rows)])
+    with pytest.raises(RunFailed, match="learned too late"):
+        replayed.steps_per_second(stuck, tmp_path)
 
 
 @pytest.mark.parametrize("scale", ["cpu", "full"])
@@ -378,9 +392,56 @@ def test_table_3_of_accelerated_methods(tmp_path):
         assert (settings.learning.preset, settings.replay.batch) == (run.preset, run.batch)
         assert settings.schedule.agents * settings.schedule.envs_per_agent == run.batch // 8
     words = table3.reproduce(options, tmp_path)
-    assert "| dqn-512 | 500 | 27.8 | 8.3 | 4.8 | 3.1 | 2.6 |" in words
-    assert "| c51-2048 | 500 | 27.8 | 10.7 | 6.0 | 2.8 | 1.8 |" in words
+    assert "| dqn-512 | one | 500 | 27.8 | 8.3 | 4.8 | 3.1 | 2.6 |" in words
+    assert "| c51-2048 | one | 500 | 27.8 | 10.7 | 6.0 | 2.8 | 1.8 |" in words
     assert [row["paper_hours_1_gpus"] for row in program.rows(tmp_path / "table3.csv")] == ["8.3", "14.1", "10.7"]
+
+
+def test_table_3_on_parts_of_the_cores(tmp_path):
+    runs = table3.plan(accelerated.Options(devices=(1, 2)))
+    assert [run.devices for run in runs] == [None, "cpu:2"] * 3
+    assert len({run.name for run in runs}) == 6
+    for run in runs:
+        assert settings_of(run, tmp_path).run.devices == run.devices
+
+
+@pytest.mark.parametrize("scale", ["cpu", "full"])
+def test_table_2_of_accelerated_methods(scale, tmp_path):
+    options = accelerated.Options(scale)
+    runs = accelerated_table2.plan(options)
+    assert (
+        len({run.name for run in runs})
+        == len(runs)
+        == sum(map(len, accelerated_table2.PAPER.values()))
+        - (
+            8 if scale == "cpu" else 0  # 4 and 8 devices
+        )
+    )
+    for run in runs:
+        make_run(run, tmp_path, tps=100.0)
+        settings = settings_of(run, tmp_path)
+        schedule, alone = settings.schedule, run.algorithm in ("a2c", "ppo")
+        assert settings.learning.algorithm == {"a3c": "a2c", "appo": "ppo"}.get(run.algorithm, run.algorithm)
+        assert settings.run.device_updates == ("synchronous" if alone else "asynchronous")
+        count = len(devices.named(run.devices)[1]) if run.devices else 1
+        games = accelerated_devices.GAMES[run.algorithm]
+        assert schedule.agents * schedule.envs_per_agent == games * count
+        assert schedule.agents % count == 0
+    words = accelerated_table2.reproduce(options, tmp_path)
+    assert "27.78 h (500 steps/s); paper 3.8 h" in words
+    assert ("not a speed-up" in words) == (scale == "cpu")
+
+
+def test_figure_5_of_accelerated_methods(tmp_path):
+    runs = accelerated_fig5.plan(accelerated.Options())
+    assert list(runs) == [("Pong", algorithm) for algorithm in ("a2c", "a3c", "ppo", "appo")]
+    for (_, algorithm), group in runs.items():
+        for run in group:
+            settings = settings_of(run, tmp_path)
+            assert settings.run.devices == "cpu:2"
+            assert settings.run.device_updates == ("synchronous" if algorithm in ("a2c", "ppo") else "asynchronous")
+    appo = settings_of(runs["Pong", "appo"][0], tmp_path).learning
+    assert (appo.learning_rate, appo.learning_rate_decay_steps) == (6.25e-5, 0)
 
 
 # The real thing

@@ -125,7 +125,10 @@ def test_its_settings_keep_how_often_each_transition_is_learned_from(tmp_path):
     assert of_secondary(own, tmp_path).learning == own.learning
 
 
-@pytest.mark.parametrize("flags", ["--preset a2c", "--preset dqn --serial", "--preset fast-dqn", "--preset c51"])
+@pytest.mark.parametrize(
+    "flags",
+    ["--preset a2c", "--preset dqn --serial", "--preset fast-dqn", "--preset c51", "--preset dqn --devices cpu:2"],
+)
 def test_what_it_does_not_go_with_is_said_in_a_line(flags):
     with pytest.raises(ConfigError, match="--secondary-batch"):
         parse_settings([*flags.split(), "--secondary-batch", "12"])

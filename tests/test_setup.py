@@ -253,7 +253,8 @@ def test_without_a_lock_nothing_is_installed():
 
 def test_each_pinned_package_has_hashes():
     """requirements.txt says how .requirements.lock is made."""
-    lists = [(ROOT / name).read_text() for name in ("requirements.txt", "tests/requirements.txt")]
+    names = "requirements.txt", "tests/requirements.txt", "ga3c/cluster/requirements.txt"
+    lists = [(ROOT / name).read_text() for name in names]
     pinned = [
         "".join(one) for one in re.findall(r"^(?:#cuda )?([\w.-]+)(?:\[.*\])?(==\S+)", "\n".join(lists), re.MULTILINE)
     ]

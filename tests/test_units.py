@@ -13,6 +13,8 @@ from tests.program import TINY, Started
 FLAGS = [*TINY, "--devices", "cpu:2", "--device-updates", "asynchronous", "--discount", 0.5, "--seed", 3]
 A2C = [*FLAGS, "--preset", "a2c", "--learning-rate", 0.02]
 PPO = [*FLAGS, "--preset", "ppo", "--t-max", 16, "--learning-rate", 0.01]
+RAINBOW = [*FLAGS, "--preset", "rainbow", "--learning-rate", 0.003, "--target-updates", 40, "--steps-per-update", 8]
+RAINBOW += ["--replay-transitions", 3_000, "--replay-minimum-transitions", 400, "--exploration-decay-steps", 3_000]
 SOLVED = 15.0  # of 20 points; 5 is chance
 
 
@@ -20,7 +22,7 @@ def totals(run) -> dict:
     return checkpoint.load_newest(run / "checkpoints")[2]["totals"]
 
 
-@pytest.mark.parametrize("flags", [A2C, PPO], ids=["a2c", "ppo"])
+@pytest.mark.parametrize("flags", [A2C, PPO, RAINBOW], ids=["a2c", "ppo", "rainbow"])
 def test_they_learn(tmp_path, flags):
     run = tmp_path / "run"
     ended = program.run(*flags, "--steps", 16_000, "--run-dir", run)
@@ -49,7 +51,8 @@ def test_a_run_that_is_killed_goes_on_with_one_device(tmp_path):
     ("flags", "says"),
     [
         ("--preset a2c", "--devices"),
-        ("--preset dqn --devices cpu:2", "a2c, a2c-vtrace or ppo"),
+        ("--preset pqn --devices cpu:2", "a2c, a2c-vtrace, ppo, dqn or c51"),
+        ("--preset dqn --devices cpu:2 --checkpoint-replay", "--checkpoint-replay"),
         ("--preset a2c --devices cpu:2 --serial", "--serial"),
         ("--algorithm ppo --sampling asynchronous --devices cpu:2", "synchronised"),
     ],

@@ -42,6 +42,13 @@ class DQN:
         """What the optimizer keeps, before the first update."""
         return rmsprop.initial_state_centred(weights)
 
+    @property
+    def decays(self) -> tuple[float | None, ...]:
+        """As `a3c.A3C.decays`."""
+        return (self._settings.rmsprop_decay,) * 2
+
+    local_steps = 1
+
     def update(
         self,
         apply: Callable,
@@ -116,6 +123,10 @@ class C51(DQN):
 
     def initial_state(self, weights):
         return adam.initial_state(weights)
+
+    @property
+    def decays(self):
+        return None, adam.FIRST_DECAY, adam.SECOND_DECAY
 
     def _target(self, rows, outputs, choosing):
         """float32 [batch, atoms]: the distribution of the best action's return."""

@@ -30,8 +30,9 @@ second start goes on. Of GA3C's paper: ./run.sh reproduce --help.
 
 fig2: sampling speed over games per core and cores, with and without inference. table1: the same synchronised,
 alternating and asynchronous. fig3: learning of A2C, A3C, PPO and APPO over numbers of games. fig4: of DQN and C51 over
-batch sizes. fig6: a secondary learner of DQN beside the run whose replay it learns from, with other batches. table3:
-hours of DQN, C51 and Rainbow with large batches."""
+batch sizes. fig5: learning of A2C, A3C, PPO and APPO on several devices, over steps and minutes. fig6: a secondary
+learner of DQN beside the run whose replay it learns from, with other batches. table2: hours of A2C, A3C, PPO and APPO
+by the number of devices. table3: hours of DQN, C51 and Rainbow with large batches."""
 FAST_DQN = """Makes tables of fast DQN (Daley and Amato 2021) again, from runs of its own. A second start goes on. Of
 GA3C's paper: ./run.sh reproduce --help.
 
@@ -48,7 +49,9 @@ class ReproduceGA3C(Options):
 
 @dataclass(frozen=True)
 class ReproduceAccelerated(accelerated.Options):
-    figure: Annotated[Literal["fig2", "table1", "fig3", "fig4", "fig6", "table3"], tyro.conf.Positional] = tyro.MISSING
+    figure: Annotated[
+        Literal["fig2", "table1", "fig3", "fig4", "fig5", "fig6", "table2", "table3"], tyro.conf.Positional
+    ] = tyro.MISSING
     """What to make."""
 
 
@@ -74,7 +77,7 @@ def check(options: CommonOptions) -> None:
     for name in ("seeds", "episodes"):
         if (value := getattr(options, name)) is not None and value < 1:
             raise ConfigError(f"--{name} {value} is out of range: give a number of at least 1.")
-    for name in ("agents", "predictors", "trainers", "cores", "games", "batches"):
+    for name in ("agents", "predictors", "trainers", "cores", "games", "batches", "devices"):
         if (smallest := min(getattr(options, name, ()), default=1)) < 1:
             raise ConfigError(f"--{name} {smallest} is out of range: give numbers of at least 1.")
 

@@ -86,7 +86,7 @@ def run(arguments: list[str]) -> int:
     settings, resumed = parse_settings(arguments)
     if not settings.learning.seed:  # drawn once, written down, and kept over a resume
         settings = replace(settings, learning=replace(settings.learning, seed=random.randrange(1, 2**31)))
-    if not settings.schedule.serial:
+    if not (settings.schedule.serial or settings.schedule.cluster):
         agents_start.start()
     games = environments.make(settings.environment, 1, 0)
     spec = games.spec

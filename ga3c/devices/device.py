@@ -90,6 +90,11 @@ def _equal_gpus(gpus: list, numbers: tuple[int, ...] | None) -> list:
     return gpus
 
 
+def scope(device: str):
+    """In it TensorFlow computes there."""
+    return tf.device(device)
+
+
 def threads(name: str) -> int:
     """How many threads to give one TensorFlow operation, on a machine without a GPU.
 

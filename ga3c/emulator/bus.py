@@ -8,12 +8,12 @@ from ga3c.emulator.tia import tia_read, tia_write
 
 
 @compiled
-def read(console: int, rom: int, address: int, bus: int, cycles: int) -> int:
+def read(console: int, rom: int, picture: int, address: int, bus: int, cycles: int) -> int:
     """The byte at an address; `bus` is what was last on the data bus: some bits of the TIA's registers keep it."""
     if address & 0x1000:
-        return cartridge_read(console, rom, address, bus)
+        return cartridge_read(console, rom, address)
     if not address & 0x80:
-        return tia_read(console, address, bus, cycles)
+        return tia_read(console, picture, address, bus, cycles)
     if address & 0x200:
         return riot_read(console, address, cycles)
     return load8(console, address & 0x7F)
@@ -23,7 +23,7 @@ def read(console: int, rom: int, address: int, bus: int, cycles: int) -> int:
 def write(console: int, rom: int, picture: int, address: int, value: int, cycles: int) -> int:
     """Returns the cycle at which the CPU goes on: later than `cycles` after WSYNC."""
     if address & 0x1000:
-        cartridge_write(console, rom, address, value)
+        cartridge_write(console, address, value)
     elif not address & 0x80:
         return tia_write(console, picture, address & 0x3F, value, cycles)
     elif address & 0x200:

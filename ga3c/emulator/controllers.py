@@ -4,7 +4,7 @@ import numpy as np
 
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.memory import load32, store32
-from ga3c.emulator.state import CONTROLLER, INPT4, PADDLE_0, SWCHA, SWCHB
+from ga3c.emulator.state import CONTROLLER, INPT4, PADDLE_0, PADDLE_MOST, SWCHA, SWCHB
 
 JOYSTICK, SWAPPED_JOYSTICK, PADDLE, SWAPPED_PADDLE = range(4)
 # By ALE's number of an action: the joystick's pins in SWCHA's upper half, and the button in bit 0.
@@ -15,16 +15,16 @@ PINS = np.array([0, _FIRE, *_WAYS, *(way | _FIRE for way in _WAYS)], np.int64)
 SWITCHES = 0x3F  # SWCHB: nothing pressed, colour, both difficulties B
 NOT_CONNECTED, AT_ONCE = -1, 0  # a paddle's resistance: never charged, always charged
 LEAST_OHMS, MOST_OHMS, STEP_OHMS = 27_450, 790_196, 23_000
-MIDDLE_OHMS = (LEAST_OHMS + MOST_OHMS) // 2
 
 
 @compiled
-def connect(console: int, controller: int) -> None:
-    """Plugs the game's controller in. Paddles stand in the middle."""
+def connect(console: int, controller: int, most_ohms: int) -> None:
+    """Plugs the game's controller in. Paddles, which can be turned up to so much, stand in the middle."""
+    store32(console, PADDLE_MOST, most_ohms)
     store32(console, CONTROLLER, controller)
     store32(console, SWCHB, SWITCHES)
     for paddle in range(4):
-        ohms = MIDDLE_OHMS if controller >= PADDLE and paddle < 2 else NOT_CONNECTED
+        ohms = (LEAST_OHMS + most_ohms) // 2 if controller >= PADDLE and paddle < 2 else NOT_CONNECTED
         store32(console, PADDLE_0 + 4 * paddle, AT_ONCE if controller == SWAPPED_PADDLE and paddle >= 2 else ohms)
     press(console, 0)
 
@@ -47,6 +47,6 @@ def press(console: int, action: int) -> None:
         if ways & _RIGHT:
             ohms = max(ohms - STEP_OHMS, LEAST_OHMS)
         elif ways & _LEFT:
-            ohms = min(ohms + STEP_OHMS, MOST_OHMS)
+            ohms = min(ohms + STEP_OHMS, load32(console, PADDLE_MOST))
         store32(console, paddle, ohms)
         store32(console, SWCHA, 0xFF ^ (0x80 >> (controller - PADDLE)) * fire)

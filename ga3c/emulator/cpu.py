@@ -72,9 +72,9 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
         if pc & 0x1000 and offset < hotspots - 2:
             opcode, low, high = load8(code, offset), load8(code, offset + 1), load8(code, offset + 2)
         else:
-            opcode = read(console, rom, pc, 0, cycles) & 0xFF
-            low = read(console, rom, pc + 1, opcode, cycles) if LENGTHS[MODE[opcode]] > 1 else 0
-            high = read(console, rom, pc + 2, low, cycles) if LENGTHS[MODE[opcode]] > 2 else 0
+            opcode = read(console, rom, picture, pc, 0, cycles) & 0xFF
+            low = read(console, rom, picture, pc + 1, opcode, cycles) if LENGTHS[MODE[opcode]] > 1 else 0
+            high = read(console, rom, picture, pc + 2, low, cycles) if LENGTHS[MODE[opcode]] > 2 else 0
             code = rom + load32(console, BANK)
         mode, access, what = MODE[opcode], ACCESS[opcode], OPERATION[opcode]
         cycles += BASE_CYCLES[opcode]
@@ -101,8 +101,8 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
         elif mode == INDEXED:
             pc += 2
             pointer = (low + x) & 0xFF
-            low = read(console, rom, pointer, bus, cycles)
-            bus = read(console, rom, (pointer + 1) & 0xFF, low, cycles)
+            low = read(console, rom, picture, pointer, bus, cycles)
+            bus = read(console, rom, picture, (pointer + 1) & 0xFF, low, cycles)
             address = low | bus << 8
         else:
             index = y
@@ -114,13 +114,13 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
             else:
                 pc += 2
                 pointer = low
-                low = read(console, rom, pointer, bus, cycles)
-                high = read(console, rom, (pointer + 1) & 0xFF, low, cycles)
+                low = read(console, rom, picture, pointer, bus, cycles)
+                high = read(console, rom, picture, (pointer + 1) & 0xFF, low, cycles)
             bus = high
             address = (low + index & 0xFF) | high << 8
             if low + index > 0xFF:
                 if access == READ:
-                    bus = read(console, rom, address, bus, cycles)
+                    bus = read(console, rom, picture, address, bus, cycles)
                     cycles += 1
                 address = (address + 0x100) & 0xFFFF
         pc &= 0xFFFF
@@ -131,7 +131,7 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
             elif address & 0x1000 and address & 0xFFF < hotspots:
                 value = load8(code, address & 0xFFF)
             else:
-                value = read(console, rom, address, bus, cycles)
+                value = read(console, rom, picture, address, bus, cycles)
                 code = rom + load32(console, BANK)
 
         if what == LDA:
@@ -257,20 +257,20 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
             sp = (sp - 2) & 0xFF
             pc = address
         elif what == RTS:
-            bus = read(console, rom, 0x100 | sp, bus, cycles)
+            bus = read(console, rom, picture, 0x100 | sp, bus, cycles)
             sp = (sp + 1) & 0xFF
-            low = read(console, rom, 0x100 | sp, bus, cycles)
+            low = read(console, rom, picture, 0x100 | sp, bus, cycles)
             sp = (sp + 1) & 0xFF
-            high = read(console, rom, 0x100 | sp, low, cycles)
+            high = read(console, rom, picture, 0x100 | sp, low, cycles)
             pc = ((low | high << 8) + 1) & 0xFFFF
         elif what == PHA:
             address = 0x100 | sp
             value = a
             sp = (sp - 1) & 0xFF
         elif what == PLA:
-            bus = read(console, rom, 0x100 | sp, bus, cycles)
+            bus = read(console, rom, picture, 0x100 | sp, bus, cycles)
             sp = (sp + 1) & 0xFF
-            a = n = z = read(console, rom, 0x100 | sp, bus, cycles)
+            a = n = z = read(console, rom, picture, 0x100 | sp, bus, cycles)
         elif what == CLC:
             c = 0
         elif what == SEC:
@@ -286,8 +286,8 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
         elif what == CLV:
             v = 0
         elif what == JMI:
-            low = read(console, rom, address, bus, cycles)
-            high = read(console, rom, address & 0xFF00 | (address + 1) & 0xFF, low, cycles)
+            low = read(console, rom, picture, address, bus, cycles)
+            high = read(console, rom, picture, address & 0xFF00 | (address + 1) & 0xFF, low, cycles)
             code = rom + load32(console, BANK)
             pc = low | high << 8
         elif what in (PHP, BRK):
@@ -302,23 +302,23 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
                 sp = (sp - 2) & 0xFF
                 i = 1
                 b = 1
-                low = read(console, rom, 0xFFFE, 0, cycles)
-                pc = low | read(console, rom, 0xFFFF, low, cycles) << 8
+                low = read(console, rom, picture, 0xFFFE, 0, cycles)
+                pc = low | read(console, rom, picture, 0xFFFF, low, cycles) << 8
                 code = rom + load32(console, BANK)
             address = 0x100 | sp
             value = flags
             sp = (sp - 1) & 0xFF
         elif what in (PLP, RTI):
-            bus = read(console, rom, 0x100 | sp, bus, cycles)
+            bus = read(console, rom, picture, 0x100 | sp, bus, cycles)
             sp = (sp + 1) & 0xFF
-            flags = read(console, rom, 0x100 | sp, bus, cycles)
+            flags = read(console, rom, picture, 0x100 | sp, bus, cycles)
             n, v, b, d, i, c = flags, flags >> 6 & 1, flags >> 4 & 1, flags >> 3 & 1, flags >> 2 & 1, flags & 1
             z = ~flags & 2
             if what == RTI:
                 sp = (sp + 1) & 0xFF
-                low = read(console, rom, 0x100 | sp, flags, cycles)
+                low = read(console, rom, picture, 0x100 | sp, flags, cycles)
                 sp = (sp + 1) & 0xFF
-                pc = low | read(console, rom, 0x100 | sp, low, cycles) << 8
+                pc = low | read(console, rom, picture, 0x100 | sp, low, cycles) << 8
         elif what == DCP:
             value = (value - 1) & 0xFF
             c = 1 if a >= value else 0

@@ -5,6 +5,7 @@ from ga3c.emulator.cpu import run_frame
 from ga3c.emulator.memory import load32, store32
 from ga3c.emulator.picture import LINE_CLOCKS
 from ga3c.emulator.state import (
+    COLOUR_LOSS,
     CYCLES,
     DRAWN_CLOCK,
     DUMP_CYCLES,
@@ -12,6 +13,7 @@ from ga3c.emulator.state import (
     FRAME_DONE,
     FRAME_PHASE,
     HMOVE_CLOCK,
+    PAL,
     TIMER_SET_CYCLES,
     VSYNC_END,
 )
@@ -34,6 +36,8 @@ def _begin(console: int) -> None:
     cycles = load32(console, CYCLES)
     phase = cycles % LINE_CYCLES
     past = cycles - phase
+    if load32(console, PAL):  # after an odd number of lines there is no colour
+        store32(console, COLOUR_LOSS, cycles // LINE_CYCLES & 1)
     store32(console, CYCLES, phase)
     store32(console, FRAME_PHASE, phase)
     store32(console, TIMER_SET_CYCLES, load32(console, TIMER_SET_CYCLES) - past)

@@ -14,6 +14,7 @@ class Game(NamedTuple):
     hold: str = ""
     wraps: int = 0
     most: int = 0
+    end_counts: bool = True
     falls: str = ""
     first_lives: int = -1
     actions: str = "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17"  # those that the game uses, by their numbers
@@ -82,6 +83,7 @@ GAMES = {
         "08=fe or 08=02 and 08 was ff",
         falls="08",
         first_lives=4,
+        end_counts=False,
         actions="0 1 2 3 4 5",
     ),
     "riverraid": Game(

@@ -53,6 +53,7 @@ class Reading(NamedTuple):
     hold: np.ndarray  # when the lives are not read but stay as they are
     wraps: int  # a score that has fallen has gone past this and begun anew; 0: it may fall; -1: that counts nothing
     most: int  # a reward is at most this; 0: any
+    end_counts: bool  # whether the frame that ends a game has a reward
     falls: int  # address of a byte: lives are not read, but fall when it falls by one; -1: they are read
     first_lives: int  # when a game has begun and they are not yet read; -1: they are
     watched: int  # address of the byte that is compared with what it was; -1: none
@@ -103,6 +104,7 @@ def reading(rom: str) -> Reading:
         hold=hold,
         wraps=game.wraps,
         most=game.most,
+        end_counts=game.end_counts,
         falls=falls,
         first_lives=game.first_lives,
         watched=watched.pop() if watched else NO_ADDRESS,
@@ -177,4 +179,6 @@ def read(ram, reading, state):
     state[SCORE], state[MATCH], state[LIVES] = score, match, lives
     if reading.watched >= 0:
         state[BEFORE] = ram[reading.watched]
+    if over and not reading.end_counts:
+        reward = 0
     return reward, 0 if over else lives, over

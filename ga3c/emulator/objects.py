@@ -20,6 +20,8 @@ from ga3c.emulator.registers import (
 )
 from ga3c.emulator.state import (
     BL,
+    COSMIC_ARK,
+    COSMIC_ARK_COUNTER,
     M0,
     MASK_BYTES,
     OLD_ENABL,
@@ -157,6 +159,12 @@ def _missile(console: int, player: int) -> None:
     if _missile_enabled(console, player):
         nusiz = load8(console, REGISTERS + NUSIZ0 + player)
         width = 1 << (nusiz >> 4 & 3)
+        if player == 0 and load32(console, COSMIC_ARK):  # now and then twice as wide, or not there
+            counter = load32(console, COSMIC_ARK_COUNTER)
+            if counter == 2:
+                return
+            if counter == 1:
+                width = 1 << (nusiz >> 4 & 3 | 1)
         _copies(mask, (1 << width) - 1, load32(console, POSITION_M0 + 4 * player), nusiz, True)
 
 

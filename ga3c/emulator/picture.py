@@ -4,11 +4,23 @@ import numpy as np
 
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.memory import load8, load32, load64, store8, store32, store64
-from ga3c.emulator.objects import STALE_P0, STALE_P1, STALE_PF, WORD, WORD_PIXELS, playfield_is_alone, refresh_masks
+from ga3c.emulator.objects import (
+    STALE_M0,
+    STALE_P0,
+    STALE_P1,
+    STALE_PF,
+    WORD,
+    WORD_PIXELS,
+    playfield_is_alone,
+    refresh_masks,
+)
 from ga3c.emulator.registers import COLUBK, COLUP0, COLUP1, COLUPF, CTRLPF, VBLANK
 from ga3c.emulator.state import (
     BL,
     COLLISIONS,
+    COLOUR_LOSS,
+    COSMIC_ARK,
+    COSMIC_ARK_COUNTER,
     DRAWN_CLOCK,
     END_LINE,
     FIRST_LINE,
@@ -18,6 +30,7 @@ from ga3c.emulator.state import (
     P0,
     P1,
     PF,
+    POSITION_M0,
     REFLECTED,
     REGISTERS,
     STALE,
@@ -37,7 +50,8 @@ EACH_BYTE = 0x0101010101010101
 @compiled
 def draw_until(console: int, picture: int, clock: int) -> None:
     """Brings picture (address of uint8 [height, 160]; 0: none) and collisions up to a clock, as the registers stand."""
-    start, end = load32(console, DRAWN_CLOCK), min(clock, load32(console, END_LINE) * LINE_CLOCKS)
+    last_clock = load32(console, END_LINE) * LINE_CLOCKS
+    start, end = load32(console, DRAWN_CLOCK), min(clock, last_clock)
     if start >= end:
         return
     store32(console, DRAWN_CLOCK, end)
@@ -53,7 +67,7 @@ def draw_until(console: int, picture: int, clock: int) -> None:
         line += LINE_CLOCKS
         row += 1
         start = stop
-        if stop == line:
+        if stop == line and stop < last_clock:
             _end_line(console)
 
 
@@ -74,6 +88,18 @@ def _end_line(console: int) -> None:
     if load32(console, SUPPRESS_P1):
         store32(console, SUPPRESS_P1, 0)
         store32(console, STALE, load32(console, STALE) | STALE_P1)
+    if load32(console, COSMIC_ARK):
+        _drift(console)
+
+
+@compiled
+def _drift(console: int) -> None:
+    """The stars of Cosmic Ark: missile 0 moves from line to line, four lines each time alike."""
+    counter = load32(console, COSMIC_ARK_COUNTER) + 1 & 3
+    left = 18 if counter == 0 else 33 if counter == 1 else 0 if counter == 2 else 17
+    store32(console, COSMIC_ARK_COUNTER, counter)
+    store32(console, POSITION_M0, (load32(console, POSITION_M0) - left + 160) % 160)
+    store32(console, STALE, load32(console, STALE) | STALE_M0)
 
 
 @compiled
@@ -143,9 +169,10 @@ def _draw_word(console: int, out: int, word: int, part: int) -> None:
     at = console + 8 * word
     playfield, lowest = load64(at, PF), load64(at, PF) | load64(at, BL)
     first, second = load64(at, P0) | load64(at, M0), load64(at, P1) | load64(at, M1)
-    control = load8(console, REGISTERS + CTRLPF)
-    colour_of_playfield = load8(console, REGISTERS + COLUPF) & 0xFE
-    colour_0, colour_1 = load8(console, REGISTERS + COLUP0) & 0xFE, load8(console, REGISTERS + COLUP1) & 0xFE
+    control, loss = load8(console, REGISTERS + CTRLPF), load32(console, COLOUR_LOSS)
+    colour_of_playfield = load8(console, REGISTERS + COLUPF) & 0xFE | loss
+    colour_0 = load8(console, REGISTERS + COLUP0) & 0xFE | loss
+    colour_1 = load8(console, REGISTERS + COLUP1) & 0xFE | loss
     if control & 4:  # playfield and ball before the players
         first &= ~lowest
         second &= ~lowest
@@ -157,7 +184,7 @@ def _draw_word(console: int, out: int, word: int, part: int) -> None:
         else:
             second |= playfield
     second &= ~first
-    background = EACH_BYTE * (load8(console, REGISTERS + COLUBK) & 0xFE)
+    background = EACH_BYTE * (load8(console, REGISTERS + COLUBK) & 0xFE | loss)
     colour_of_playfield *= EACH_BYTE
     colour_0, colour_1 = EACH_BYTE * colour_0, EACH_BYTE * colour_1
     for byte in range(5):

@@ -71,15 +71,24 @@ def read_into(record: np.ndarray, saved: bytes) -> None:
     put(state.DDRB, ddrb)
     put(state.FRAME_PHASE, phase)
     put(state.FRAME_DONE, 1)
+    put(state.COLOUR_LOSS, 0)
     put(state.STALE, 63)
     put(state.REFLECTED, record[state.REGISTERS + CTRLPF] & 1)
-    put(state.BANK, _bank(saved) * BANK_BYTES)
+    _cartridge(record, put, saved)
     _paddles(put, saved, int(fields[state.CONTROLLER // 4]))
 
 
-def _bank(saved: bytes) -> int:
-    name = b"CartridgeF8"
-    return _numbers(saved, saved.index(name) + len(name), 1)[0] if name in saved else 0
+def _cartridge(record: np.ndarray, put, saved: bytes) -> None:
+    start = saved.index(b"Cartridge")
+    name = saved[start : start + struct.unpack_from("<I", saved, start - 4)[0]]
+    numbers = _numbers(saved, start + len(name), 5)
+    if name.startswith((b"CartridgeF8", b"CartridgeF6")):
+        put(state.BANK, numbers[0] * BANK_BYTES)
+    elif name == b"CartridgeE0":
+        put(state.BANK, numbers[1] | numbers[2] << 8 | numbers[3] << 16)
+    if name.endswith(b"SC"):
+        ram = _numbers(saved, start + len(name) + 8, state.RAM_BYTES)
+        record[state.CARTRIDGE_RAM : state.CARTRIDGE_RAM + state.RAM_BYTES] = ram
 
 
 def _paddles(put, saved: bytes, controller: int) -> None:

@@ -50,6 +50,13 @@ def brighter(first, second, grey, out):
 
 
 @compiled
+def brighten(picture, grey, out):
+    """Where the grey of one more picture is brighter than `out`, that takes it: uint8 [pixels], both."""
+    for pixel in range(len(out)):
+        out[pixel] = max(out[pixel], grey[picture[pixel]])
+
+
+@compiled
 def _in_single_precision(picture, y, x, y_shares, x_shares):
     total = np.float32(0)
     for row in range(len(y_shares)):

@@ -26,15 +26,18 @@ POSITION_P0, POSITION_P1, POSITION_M0, POSITION_M1, POSITION_BL = range(_TIA, _T
 OLD_GRP0, OLD_GRP1, OLD_ENABL, COLLISIONS, DRAWN_CLOCK, HMOVE_CLOCK, HMOVE_BLANK = range(_TIA + 20, _TIA + 48, 4)
 SUPPRESS_P0, SUPPRESS_P1, COSMIC_ARK, COSMIC_ARK_COUNTER, STALE, REFLECTED = range(_TIA + 48, _TIA + 72, 4)
 DUMP_CYCLES, VSYNC_END, INPT4, INPT5 = range(_TIA + 72, _TIA + 88, 4)
-PADDLE_0, PADDLE_1, PADDLE_2, PADDLE_3 = range(_TIA + 88, _TIA + 104, 4)  # resistance in ohms
+PADDLE_0, PADDLE_1, PADDLE_2, PADDLE_3, PADDLE_MOST = range(_TIA + 88, _TIA + 108, 4)  # resistance in ohms
 
 # The frame, and the cartridge.
-_FRAME = PADDLE_3 + 4
+_FRAME = PADDLE_MOST + 4
 FRAME_DONE, FRAME_PHASE, BANK, HOTSPOTS = range(_FRAME, _FRAME + 16, 4)
-CARTRIDGE, CONTROLLER, FIRST_LINE, END_LINE, NO_BLANKS = range(_FRAME + 16, _FRAME + 36, 4)  # what the game is made for
+# What the game is made for.
+CARTRIDGE, CONTROLLER, FIRST_LINE, END_LINE, NO_BLANKS, PAL, COLOUR_LOSS = range(_FRAME + 16, _FRAME + 44, 4)
+
+CARTRIDGE_RAM = COLOUR_LOSS + 4
 
 # For each object what it covers of the line: four words of 40 pixels, the leftmost in bit 0.
-MASKS = (NO_BLANKS + 4 + 7) // 8 * 8
+MASKS = (CARTRIDGE_RAM + RAM_BYTES + 7) // 8 * 8
 MASK_BYTES = 32
 PF, BL, M0, M1, P0, P1 = range(MASKS, MASKS + 6 * MASK_BYTES, MASK_BYTES)
 

@@ -16,6 +16,7 @@ from ga3c.emulator.registers import (
     GRP1,
     HMBL,
     HMCLR,
+    HMM0,
     HMOVE,
     HMP0,
     NUSIZ0,
@@ -26,6 +27,7 @@ from ga3c.emulator.registers import (
     REFP1,
     RESBL,
     RESM0,
+    RESM1,
     RESMP0,
     RESMP1,
     RESP0,
@@ -38,6 +40,8 @@ from ga3c.emulator.registers import (
 )
 from ga3c.emulator.state import (
     COLLISIONS,
+    COSMIC_ARK,
+    COSMIC_ARK_COUNTER,
     DUMP_CYCLES,
     FRAME_DONE,
     FRAME_PHASE,
@@ -49,6 +53,7 @@ from ga3c.emulator.state import (
     OLD_GRP0,
     OLD_GRP1,
     PADDLE_0,
+    PAL,
     POSITION_M0,
     POSITION_P0,
     REFLECTED,
@@ -59,16 +64,17 @@ from ga3c.emulator.state import (
 )
 
 LINE_CYCLES, LINE_CLOCKS, BLANK_CLOCKS = 76, 228, 68
+DRIFT_CLOCKS = 63
 REFLECT_CLOCKS = BLANK_CLOCKS + 79
 NEITHER, DRAWN, SOON = range(3)
 NEVER = 0x7FFFFFFF
-MOST_LINES = 290
+MOST_LINES, MOST_LINES_PAL = 290, 342
 
 
 @compiled
 def tia_write(console: int, picture: int, register: int, value: int, cycles: int) -> int:
     """Returns the cycle at which the CPU goes on: that of the next line after WSYNC."""
-    if cycles // LINE_CYCLES > MOST_LINES:
+    if cycles // LINE_CYCLES > (MOST_LINES_PAL if load32(console, PAL) else MOST_LINES):
         store32(console, FRAME_DONE, 1)
     if register == WSYNC:
         return (cycles + LINE_CYCLES - 1) // LINE_CYCLES * LINE_CYCLES
@@ -86,6 +92,8 @@ def tia_write(console: int, picture: int, register: int, value: int, cycles: int
     elif RESP0 <= register <= RESBL:
         _reset_position(console, picture, register, clock)
         return cycles
+    elif register == HMM0:
+        _start_drift(console, old, value, clock)
     elif HMP0 <= register <= HMBL:
         pass
     elif register == HMOVE:
@@ -189,7 +197,11 @@ def _reset_position(console: int, picture: int, register: int, clock: int) -> No
     pixel = clock % LINE_CLOCKS - BLANK_CLOCKS
     if register >= RESM0:
         draw_until(console, picture, clock if register == RESBL else clock + 8)
-        store32(console, POSITION_P0 + 4 * thing, 2 if pixel < 0 else (pixel + 4) % 160)
+        since = (clock - load32(console, HMOVE_CLOCK)) // 3
+        position = _position_while_moving(register, since, pixel)
+        if position < 0:
+            position = 2 if pixel < 0 else (pixel + 4) % 160
+        store32(console, POSITION_P0 + 4 * thing, position)
         _stale(console, STALE_BL if register == RESBL else STALE_M0 << (register - RESM0))
         return
     position = 3 if pixel < 0 else (pixel + 5) % 160
@@ -198,6 +210,25 @@ def _reset_position(console: int, picture: int, register: int, clock: int) -> No
     store32(console, POSITION_P0 + 4 * thing, position)
     store32(console, SUPPRESS_P0 + 4 * thing, near != SOON)
     _stale(console, STALE_P0 << thing)
+
+
+@compiled
+def _position_while_moving(register: int, since_cycles: int, pixel: int) -> int:
+    """Where ALE puts a missile or the ball when it is reset so long after HMOVE; -1: where it is put otherwise."""
+    if register == RESM0 and since_cycles == 20 and pixel == 1:
+        return 8
+    if register == RESM1 and since_cycles == 3 and pixel == -50:
+        return 3
+    if register == RESBL:
+        if since_cycles == 18 and pixel == 1:
+            return 10
+        if since_cycles == 3 and pixel == -50:
+            return 3
+        if since_cycles == 6 and pixel == -41:
+            return 5
+        if since_cycles == 7 and pixel == -38:
+            return 6
+    return -1
 
 
 @compiled
@@ -239,16 +270,27 @@ def _move(console: int, cycles: int) -> None:
         position = load32(console, POSITION_P0 + 4 * thing)
         store32(console, POSITION_P0 + 4 * thing, (position + amount) % 160)
     _stale(console, STALE_BL | STALE_M0 * 3 | STALE_P0 * 3)
+    store32(console, COSMIC_ARK, 0)
     store32(console, HMOVE_CLOCK, 3 * cycles)
     if (cycle <= 20 or cycle == 75) and not load32(console, NO_BLANKS):
         store32(console, HMOVE_BLANK, 1)
 
 
 @compiled
-def tia_read(console: int, address: int, bus: int, cycles: int) -> int:
+def _start_drift(console: int, old: int, value: int, clock: int) -> None:
+    """HMM0 changed while HMOVE still moves: the missile goes on moving."""
+    if old & 0xF0 == 0x70 and value & 0xF0 == 0x60 and clock == load32(console, HMOVE_CLOCK) + DRIFT_CLOCKS:
+        store32(console, COSMIC_ARK, 1)
+        store32(console, COSMIC_ARK_COUNTER, 0)
+
+
+@compiled
+def tia_read(console: int, picture: int, address: int, bus: int, cycles: int) -> int:
+    """Collisions, paddles and buttons in the upper two bits; the lower six are what was on the data bus."""
     register = address & 0xF
     low = bus & 0x3F
     if register < 8:
+        draw_until(console, picture, 3 * cycles)
         return low | (load32(console, COLLISIONS) >> 2 * register << 6) & 0xC0
     if register < 12:
         return low | _paddle(console, register - 8, cycles)

@@ -27,12 +27,14 @@ class ReplayedRun(SpeedRun):
     exploration_start: float = 0.1
     exploration_end: float = 0.1
     seed: int = 1
+    devices: str | None = None
 
     @property
     def name(self) -> str:
         game, how = game_directory(self.game).name, self.sampling + "-concurrent" * self.concurrent_training
         batch = f"-batch{self.batch}" if self.batch else ""
-        return f"{game}-{self.preset}{batch}-{how}-{self.agents}x{self.envs_per_agent}-trial{self.seed}"
+        where = f"-{self.devices}".replace(":", "").replace(",", "-") if self.devices else ""
+        return f"{game}-{self.preset}{batch}-{how}{where}-{self.agents}x{self.envs_per_agent}-trial{self.seed}"
 
     @property
     def log_seconds(self) -> float:
@@ -48,7 +50,7 @@ def steps_per_second(run: ReplayedRun, out: Path) -> float:
     rows = read_csv(directory_of(run, out) / "throughput.csv")
     seconds = rows["seconds"]
     counts = (np.cumsum(rows["updates_per_second"]) > 0) & (seconds >= run.seconds / 5) & (seconds <= run.seconds)
-    if counts.sum() < 2:
+    if counts.sum() < 2 or np.ptp(rows["steps"][counts]) == 0:
         raise RunFailed(f"{run.name} learned too late to be measured: give more --seconds, and another --out.")
     return float(np.polyfit(seconds[counts], rows["steps"][counts], 1)[0])
 

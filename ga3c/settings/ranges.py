@@ -6,6 +6,7 @@ from dataclasses import asdict, fields
 
 from ga3c.errors import ConfigError
 from ga3c.settings import devices
+from ga3c.settings.learning import REPLAYING
 from ga3c.settings.run import Settings
 
 MANY = 1e15  # what needs no other limit; all that is counted in floating point stays exact
@@ -112,10 +113,21 @@ def check(settings: Settings) -> None:
             f"--replay-minimum-transitions {replay.replay_minimum_transitions} is above --replay-transitions "
             f"{replay.replay_transitions}: give one that is not."
         )
+    if settings.schedule.cluster:
+        _check_cluster(settings)
     if not replay.steps_per_update:
         _check_free_pace(settings)
     if replay.secondary_batch:
         _check_secondary(settings)
+
+
+def _check_cluster(settings: Settings) -> None:
+    schedule = settings.schedule
+    if schedule.serial or schedule.sampling != "asynchronous":
+        mode = "--serial" if schedule.serial else f"--sampling {schedule.sampling}"
+        raise ConfigError(f"--cluster does not go with {mode}, where games wait for each other: leave one of them out.")
+    if settings.learning.algorithm in REPLAYING and settings.replay.steps_per_update:
+        raise ConfigError("With a replay memory, --cluster goes with --steps-per-update 0: pods wait for no update.")
 
 
 def _check_free_pace(settings: Settings) -> None:
@@ -137,6 +149,8 @@ def _check_devices(settings: Settings) -> None:
     kind, _ = devices.named(settings.run.devices)
     if settings.run.device not in ("auto", kind):
         raise ConfigError(f"--device {settings.run.device} does not go with --devices {settings.run.devices}.")
+    if settings.replay.concurrent_training:
+        raise ConfigError("--concurrent-training does not go with --devices: leave one of them out.")
     if settings.run.xla == "on":
         raise ConfigError("--xla on does not go with --devices: leave it out.")
 
@@ -145,11 +159,13 @@ def _check_units(settings: Settings) -> None:
     learning, schedule = settings.learning, settings.schedule
     if settings.run.devices is None:
         raise ConfigError("--device-updates asynchronous needs several: name them with --devices.")
-    if learning.algorithm not in ("a2c", "a2c-vtrace", "ppo"):
+    if learning.algorithm not in ("a2c", "a2c-vtrace", "ppo", "dqn", "c51"):
         raise ConfigError(
             f"--device-updates asynchronous does not go with --algorithm {learning.algorithm}: "
-            "use a2c, a2c-vtrace or ppo."
+            "use a2c, a2c-vtrace, ppo, dqn or c51."
         )
+    if settings.replay.checkpoint_replay:
+        raise ConfigError("--checkpoint-replay does not go with --device-updates asynchronous: leave it out.")
     if schedule.serial or schedule.sampling == "asynchronous":
         mode = "--serial" if schedule.serial else "--sampling asynchronous"
         raise ConfigError(f"--device-updates asynchronous does not go with {mode}: use --sampling synchronised.")
@@ -159,7 +175,12 @@ def _check_secondary(settings: Settings) -> None:
     replay, batch = settings.replay, settings.replay.secondary_batch
     if settings.learning.algorithm not in ("dqn", "c51"):
         raise ConfigError("--secondary-batch learns from a replay: use --algorithm dqn or c51, or leave it out.")
-    for given, flag in ((settings.schedule.serial, "--serial"), (replay.concurrent_training, "--concurrent-training")):
+    others = {
+        "--serial": settings.schedule.serial,
+        "--concurrent-training": replay.concurrent_training,
+        "--devices": settings.run.devices,
+    }
+    for flag, given in others.items():
         if given:
             raise ConfigError(f"--secondary-batch does not go with {flag}: leave one of them out.")
     if batch * replay.steps_per_update % replay.batch:

@@ -25,8 +25,8 @@ class RunSettings:
     """Several devices that learn together, each from its part of every batch, with equal weights (Stooke and Abbeel
     2018, section 4.2): gpu:all, gpu:0,1 (those of these numbers), or cpu:2 (the cores, divided by two: to try it)."""
     device_updates: Literal["synchronous", "asynchronous"] = "synchronous"
-    """asynchronous: with --devices and a2c, a2c-vtrace or ppo: each device has agents and batches of its own, waits for
-    no other, and brings what it has learned to weights that all share (section 4.3 and appendix A)."""
+    """asynchronous: with --devices and a2c, a2c-vtrace, ppo, dqn or c51: each device has agents and batches of its own,
+    waits for no other, and brings what it has learned to weights that all share (section 4.3 and appendix A)."""
     xla: Literal["auto", "on", "off"] = "auto"
     """Compile the model with XLA. auto: on a GPU."""
     tensorflow_threads: int = 0

@@ -17,7 +17,11 @@ class ScheduleSettings:
     """Play, predict and learn in one thread, without agents' processes: slower, and the same weights each time from the
     same seed and for as many steps."""
     agents: int = 0
-    """Agent processes (paper: N_A). 0: one more than there are cores; as many where all wait for each other."""
+    """Agent processes (paper: N_A). 0: one more than there are cores; as many where all wait for each other. With
+    --cluster: pods."""
+    cluster: str | None = None
+    """Play in pods, each with a copy of the weights, over Ray (Horgan et al. 2018). local: on this machine. auto, or
+    the address of a cluster that was started with `ray start`: on all of its machines."""
     predictors: int = 1
     """Predictor threads (paper: N_P)."""
     trainers: int = 1

@@ -32,7 +32,6 @@ class GA3C:
 
     may_end = True
     replay = None
-    _why_no_controller = ""  # where a system has none
 
     def __init__(
         self,
@@ -54,21 +53,29 @@ class GA3C:
         self._algorithm = algorithms.make(settings, spec.actions)
         self._at_once = algorithms.learns_at_once(self._algorithm)
         slots = self._connect()
-        self._agents_fit = machine.check_agents_fit(self.counts.agents, slots * self._dtype.itemsize, envs)
-        self._agents = AgentPool(
-            settings.environment,
-            self._predictions,
-            self._training,
-            self._dtype,
-            slots,
-            self._seed,
-            begun.next_agent,
-            schedule.agent_silence_seconds,
-            say,
-            self._at_once,
-        )
+        self._agents = self._pods(slots) if schedule.cluster else self._agents_here(slots)
         self._threads: list[threading.Thread] = []
         self._stopping = self._started = False
+
+    def _agents_here(self, slots: int) -> AgentPool:
+        envs, silence = self._settings.schedule.envs_per_agent, self._settings.schedule.agent_silence_seconds
+        self._agents_fit = machine.check_agents_fit(self.counts.agents, slots * self._dtype.itemsize, envs)
+        queues = self._predictions, self._training, self._dtype, slots
+        begun = self._seed, self._begun.next_agent
+        return AgentPool(self._settings.environment, *queues, *begun, silence, self._say, self._at_once)
+
+    def _pods(self, slots: int):
+        """In the agents' place, a `cluster.pod_pool.PodPool`: nobody asks the predictors."""
+        from ga3c.cluster.pod_pool import PodPool  # here alone: without --cluster nothing loads Ray
+
+        self._agents_fit = self.counts.agents
+        queue = self._training, self._dtype, slots
+        return PodPool(self._settings, self._spec, *queue, self._begun.next_agent, self.counts.agents, self._say)
+
+    @property
+    def _why_no_controller(self) -> str:
+        """ "": there is one."""
+        return "pods keep their number" if self._settings.schedule.cluster else ""
 
     def _connect(self) -> int:
         """Makes the two queues. Returns how many slots an agent needs."""
@@ -100,6 +107,8 @@ class GA3C:
             self._add_predictor()
         for _ in range(self.counts.trainers):
             self._add_trainer()
+        if self._settings.schedule.cluster:
+            self._agents.begin(self.model, self.stats)
         self._controller = Controller(self._rule(), self.scale, self._signals, self._say, self._log_decisions)
         if self._settings.schedule.controller != "off":
             self._controller.start()

@@ -55,11 +55,11 @@ def _replicas(settings: Settings, spec: EnvironmentSpec, threads: int, make: Cal
     kind, numbers = devices.named(settings.run.devices)
     parts = len(numbers) if kind == "cpu" else 1  # of the cores
     names = set_up_devices(kind, numbers, max(1, threads // parts))
-    if algorithms.make(settings).replays and settings.replay.batch < len(names):
+    if algorithms.make(settings, spec.actions).replays and settings.replay.batch < len(names):
         raise ConfigError(f"--batch {settings.replay.batch} is too few for {len(names)} devices: give one for each.")
 
     def make_one(all_reduce: AllReduce) -> Model:
-        algorithm = algorithms.make(settings, spec.actions.continuous)
+        algorithm = algorithms.make(settings, spec.actions)
         algorithm.devices = all_reduce
         return make(algorithm, False, max(1, threads // parts) * parts)
 

@@ -48,6 +48,19 @@ def replay_of(
     return Replay(spec, *sizes, learning.discount, priorities, learning.seed, block_rows, *more)
 
 
+def check_replay(settings: Settings, spec: EnvironmentSpec, agents: int) -> None:
+    """Raises ConfigError where memory is short for those of all devices."""
+    replay, envs = settings.replay, settings.schedule.envs_per_agent
+
+    def bytes_of(transitions: int) -> int:
+        prioritised = replay.priority_alpha > 0
+        return Replay.bytes_of(
+            spec, agents, envs, transitions, replay.n_steps, prioritised, compressed=replay.replay_compression
+        )
+
+    check_replay_fits(replay.replay_transitions, bytes_of, 0)
+
+
 class Filling:
     """Says that a replay is filled before training begins, and when that is done."""
 

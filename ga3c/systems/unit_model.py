@@ -1,11 +1,12 @@
 """The models of devices that learn on their own, and what they share (Stooke and Abbeel 2018, section 4.3)."""
 
+import contextlib
 import threading
 from collections.abc import Sequence
 
 import numpy as np
-import tensorflow as tf
 
+from ga3c.devices.device import scope  # isort: skip (first: it loads TensorFlow)
 from ga3c.devices.parameter_store import ParameterStore, Pulled
 from ga3c.errors import ConfigError
 from ga3c.model import Model, Update
@@ -18,14 +19,24 @@ class UnitModel(Model):
 
     def __init__(self, device: str, whose: tuple, begin: tuple, games: int):
         """`whose`, `begin`: the first arguments of a Model: (spec, settings, algorithm), (seed, xla, steps)."""
-        self._device, self._joining, self._store = device, threading.RLock(), None
-        with tf.device(device):
+        self._device, self.joining, self._store = device, threading.RLock(), None
+        self.steps_of_all = None  # of play, of all units; None: those that are given
+        with scope(device):
             super().__init__(*whose, *begin, games=games)
         if self._current[1].statistics:
             raise ConfigError("--device-updates asynchronous does not go with --input-scaling standardized: use bytes.")
 
+    def target_arrays(self) -> dict[str, np.ndarray]:
+        """As `Model.state` has them: each unit has a target network of its own."""
+        return {name: array for name, array in super().state().items() if name.startswith("target/")}
+
     @property
-    def tensors(self) -> list[tf.Tensor]:
+    def version(self) -> int:
+        """Updates of all."""
+        return self._store.version if self._store else self._current[0]
+
+    @property
+    def tensors(self) -> list:
         """As the store has them."""
         return [*self._current[1].trained, *self._optimizer]
 
@@ -36,7 +47,7 @@ class UnitModel(Model):
 
     def join(self, store: ParameterStore) -> None:
         """Goes on from what is there."""
-        with self._joining, tf.device(self._device):
+        with self.joining, scope(self._device):
             self._store = store
             pulled = store.pull()
             self._go_on(pulled, pulled.version)
@@ -48,26 +59,31 @@ class UnitModel(Model):
             self._current = version, Weights(tuple(pulled.tensors[:weights]), ())
             self._optimizer = tuple(pulled.tensors[weights:])
 
-    def split(self, tensors: Sequence[tf.Tensor]) -> tuple[Weights, tuple]:
+    def split(self, tensors: Sequence) -> tuple[Weights, tuple]:
         """Weights, and what the optimizer keeps."""
         weights = len(self._current[1].trained)
         return Weights(tuple(tensors[:weights]), ()), tuple(tensors[weights:])
 
     def _run_predict(self, *arguments):
-        with tf.device(self._device):
+        with scope(self._device):
             return super()._run_predict(*arguments)
+
+    def copy_to_target(self, steps: int) -> None:
+        """As `Model.copy_to_target`."""
+        with self.joining, scope(self._device):
+            super().copy_to_target(self.steps_of_all() if self.steps_of_all else steps)
 
     def warm_up(self, prediction_sizes: list[int], columns: int) -> None:
         """As `Model.warm_up`. The others learn nothing of it."""
-        with self._joining, tf.device(self._device):
+        with self.joining, scope(self._device):
             store, self._store = self._store, None
             super().warm_up(prediction_sizes, columns)
             self._store = store
 
     def train(self, batch: dict[str, np.ndarray], steps: int = 0) -> Update:
         """As `Model.train`; then what it has learned goes to the store, and it goes on from what is there."""
-        with self._joining, tf.device(self._device):
-            update = super().train(batch, steps)
+        with self.joining, scope(self._device):
+            update = super().train(batch, self.steps_of_all() if self.steps_of_all else steps)
             if not update.applied or self._store is None:
                 return update
             pulled = self._store.update(self._pulled, self.tensors)
@@ -102,12 +118,14 @@ class SharedModel:
         """As `Model.state`: it does not tell how many devices there are. Nobody may train meanwhile."""
         pulled = self._store.pull()
         weights, optimizer = self._first.split(pulled.tensors)
-        arrays = to_arrays("network", weights) | saved.to_arrays("optimizer", optimizer)
+        arrays = to_arrays("network", weights) | saved.to_arrays("optimizer", optimizer) | self._first.target_arrays()
         return arrays | {"version": np.int64(pulled.version)}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """As `Model.restore`."""
-        with self._first._joining:
-            self._first.restore(arrays)
+        with contextlib.ExitStack() as all_of_them:
+            for model in self._models:
+                all_of_them.enter_context(model.joining)
+                model.restore(arrays)
             self._store.replace(self._first.tensors, self._first.version)
             self._join()

@@ -1,6 +1,7 @@
-"""Asynchronous devices (Stooke and Abbeel 2018, section 4.3): A3C of A2C units, APPO of PPO units.
+"""Asynchronous devices (Stooke and Abbeel 2018, section 4.3): A3C of A2C units, APPO of PPO units, asynchronous DQN.
 
-Each device is a `Synchronous` of its own: agents, queues, a network. They meet in a parameter store alone.
+Each device is a system of its own: agents, queues, a network, and a replay memory where there is one. They meet in a
+parameter store alone.
 """
 
 import contextlib
@@ -18,6 +19,8 @@ from ga3c.settings import devices
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats
 from ga3c.systems.model_of import devices_of
+from ga3c.systems.replay_of import check_replay
+from ga3c.systems.replayed import Replayed
 from ga3c.systems.synchronous import Synchronous
 from ga3c.systems.unit_model import SharedModel, UnitModel
 
@@ -48,8 +51,8 @@ class _All:
         self._held.close()
 
 
-class _Unit(Synchronous):
-    """One device's. Its model and its stats are made by who wires it."""
+class _Own:
+    """Of a unit: its model and its stats are made by who wires it."""
 
     def begin(self, device: str, model: UnitModel, stats: _UnitStats) -> None:
         self._own = device, model, stats
@@ -60,6 +63,14 @@ class _Unit(Synchronous):
 
     def _new_stats(self):
         return self._own[2]
+
+
+class _Unit(_Own, Synchronous):
+    """Learns from what is played."""
+
+
+class _ReplayedUnit(_Own, Replayed):
+    """Learns from a replay memory."""
 
 
 class Units:
@@ -81,10 +92,13 @@ class Units:
         count, agents = devices_of(settings), begun.counts.agents
         if agents % count:
             raise ConfigError(f"{agents} agents cannot be dealt evenly to {count} devices: use --agents {count}.")
-        own = replace(settings, run=replace(settings.run, devices=None))
+        self._replays = algorithms.make(settings, spec.actions).replays
+        if self._replays:
+            check_replay(settings, spec, agents)
+        own, unit = _settings_of_unit(settings, count), _ReplayedUnit if self._replays else _Unit
         counts = begun.counts._replace(agents=agents // count)
         self._units = [
-            _Unit(own, spec, replace(begun, counts=counts, next_agent=begun.next_agent + i * AGENTS_APART), say, None)
+            unit(own, spec, replace(begun, counts=counts, next_agent=begun.next_agent + i * AGENTS_APART), say, None)
             for i in range(count)
         ]
         self.counts = self.chosen_counts = begun.counts._replace(predictors=count, trainers=count)
@@ -99,7 +113,7 @@ class Units:
         models = [
             UnitModel(
                 name,
-                (self._spec, learning, algorithms.make(self._settings, self._spec.actions.continuous)),
+                (self._spec, learning, algorithms.make(self._settings, self._spec.actions)),
                 (learning.seed + begun.totals.updates, False, begun.totals.trained_steps),
                 games // len(names),
             )
@@ -110,6 +124,9 @@ class Units:
             self.model.restore(arrays)
         self.stats = Stats(begun.totals, begun.recent_scores)
         stats = [_UnitStats(self.stats) for _ in models]
+        if self._replays:
+            for model in models:
+                model.steps_of_all = self.stats.trained_steps
         self.stats.updating = _All([one.updating for one in stats])
         for unit, name, model, own in zip(self._units, names, models, stats, strict=True):
             unit.begin(name, model, own)
@@ -146,3 +163,15 @@ class Units:
     def report(self) -> list[str]:
         """Who waits for whom, a line each."""
         return [line for unit in self._units for line in unit.report()]
+
+
+def _settings_of_unit(settings: Settings, count: int) -> Settings:
+    """With its share of the replay. Targets are as old as the run's, in steps of all."""
+    replay = settings.replay
+    own = replace(
+        replay,
+        replay_transitions=-(-replay.replay_transitions // count),
+        replay_minimum_transitions=-(-replay.replay_minimum_transitions // count),
+        target_updates=max(1, round(replay.target_updates / count)),
+    )
+    return replace(settings, replay=own, run=replace(settings.run, devices=None))

@@ -11,5 +11,7 @@ class Options(CommonOptions):
     """Numbers of cores that a run may use, for games and inference; table1 takes one."""
     games: tuple[int, ...] = ()
     """Numbers of games: per core in fig2 and table1, of a whole run in fig3 and fig6."""
+    devices: tuple[int, ...] = ()
+    """Numbers of devices in table2 and table3; the one of fig5. At cpu scale they are parts of the cores."""
     batches: tuple[int, ...] = ()
     """Transitions in an update; fig4 shows each."""

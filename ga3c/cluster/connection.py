@@ -1,0 +1,76 @@
+"""Ray: started on this machine, or joined; and whether who plays elsewhere has the same programs."""
+
+import logging
+import os
+import socket
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from ga3c import __version__
+from ga3c.errors import ConfigError
+
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it reports to nobody
+ROOT = Path(__file__).resolve().parents[2]
+ANSWER_SECONDS = 10.0
+OBJECT_STORE_BYTES = 300_000_000  # of this machine alone: what is on its way between pods and learner
+
+
+def join(where: str, pods: int) -> str:
+    """`local`: starts Ray on this machine, with room for so many pods; `auto` or an address: joins one that runs.
+
+    Returns what to say of it. Raises ConfigError.
+    """
+    try:
+        import ray
+    except ImportError as error:
+        raise ConfigError("--cluster needs Ray, which ./run.sh installs: start with that.") from error
+    how = {"address": where}
+    if where not in ("local", "auto"):
+        _check_that_it_answers(where)
+    if where == "local":
+        how |= {"num_cpus": max(pods, os.cpu_count() or 1), "object_store_memory": OBJECT_STORE_BYTES}
+        how |= {"include_dashboard": False}
+    # On other machines the program lies in the same folder, or Python finds it by itself.
+    environment = {"env_vars": {"PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}}
+    try:
+        ray.init(**how, log_to_driver=False, logging_level=logging.ERROR, runtime_env=environment, namespace="ga3c")
+    except (OSError, RuntimeError, ValueError) as error:  # a ConnectionError is an OSError
+        reason = " ".join(str(error).split())[:300].rstrip(".")
+        raise ConfigError(f"Cannot join --cluster {where}: {reason}.") from error
+    nodes = [node for node in ray.nodes() if node["Alive"]]
+    cores = ray.cluster_resources().get("CPU", 0)
+    return f"Cluster: {len(nodes)} node{'s' * (len(nodes) != 1)} with {cores:g} cores for pods."
+
+
+def _check_that_it_answers(address: str) -> None:
+    """Ray itself would wait for minutes. Raises ConfigError."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), ANSWER_SECONDS).close()
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"Cannot join --cluster {address}: nothing answers there ({error}). Give HOST:PORT."
+        ) from error
+
+
+def leave() -> None:
+    """Ends what `join` has started."""
+    import ray
+
+    ray.shutdown()
+
+
+def versions() -> dict[str, str]:
+    """Of what has to be the same everywhere."""
+    python = ".".join(map(str, sys.version_info[:2]))
+    return {"ga3c": __version__, "Python": python, "TensorFlow": metadata.version("tensorflow")}
+
+
+def difference(theirs: dict[str, str], node: str) -> str:
+    """What is not the same there, in a sentence; "" where all is."""
+    ours = versions()
+    for name, version in ours.items():
+        if theirs.get(name) != version:
+            return f"The pod on {node} has {name} {theirs.get(name)}, and the learner has {version}: install the same."
+    return ""

@@ -1,0 +1,44 @@
+"""A rollout as bytes: what a pod sends, compressed (LZ4)."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import lz4.frame
+import numpy as np
+
+from ga3c.training_queue import Episode
+
+_ROWS_FIRST = ("bootstrap_value", "last_observation")  # fields without rows; all others are [time, ...]
+
+
+class Packed(NamedTuple):
+    """A rollout (`rollout.rollout_dtype`) with `length` rows in use."""
+
+    length: int
+    transitions: int
+    episodes: Sequence[Episode]
+    fields: dict[str, bytes]
+
+
+def pack(record: np.void, length: int, transitions: int, episodes: Sequence[Episode], stack: int) -> Packed:
+    """`stack`: pictures in a state. LZ4 looks back 64 KB: put one after the other, those of a game's states are found
+    again there, and each is sent about once."""
+    fields = {}
+    for name in record.dtype.names:
+        array = record[name] if name in _ROWS_FIRST else record[name][:length]
+        fields[name] = lz4.frame.compress(np.ascontiguousarray(_by_picture(name, array, stack)).data)
+    return Packed(length, transitions, tuple(episodes), fields)
+
+
+def unpack(packed: Packed, record: np.void, stack: int) -> None:
+    """Into a record of the same kind."""
+    for name, data in packed.fields.items():
+        array = record[name] if name in _ROWS_FIRST else record[name][: packed.length]
+        # A view into the record: what is written there in this order lies in the other.
+        view = _by_picture(name, array, stack)
+        view[...] = np.frombuffer(lz4.frame.decompress(data), array.dtype).reshape(view.shape)
+
+
+def _by_picture(name: str, array: np.ndarray, stack: int) -> np.ndarray:
+    """A view: of states [time, env, height, width, picture] [env, time, picture, height, width]."""
+    return array.transpose(1, 0, 4, 2, 3) if name == "observation" and stack > 1 else array

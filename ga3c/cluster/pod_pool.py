@@ -1,0 +1,209 @@
+"""Pods in the agents' place: started, fed into the training queue, replaced, told to end; and their books."""
+
+import contextlib
+import itertools
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+import ray
+
+from ga3c.cluster import connection
+from ga3c.cluster.packing import unpack
+from ga3c.cluster.pod import Pod, Taken
+from ga3c.cluster.weights import Weights
+from ga3c.errors import TrainingFailed
+from ga3c.rollout import EnvironmentSpec
+from ga3c.settings.run import Settings
+from ga3c.stats import Stats, Timings
+from ga3c.training_queue import TrainingQueue
+from ga3c.transport.memory import AgentMemory
+
+# So many in a row, without a rollout of any pod in between, end the run.
+DEATHS_LIMIT = 6
+SILENCE_SECONDS = 120.0  # of a pod that was asked: a network may be cut for a minute
+WATCH_SECONDS = 10.0  # between two looks at the pods; if it was longer, the learner itself had been stopped
+
+
+class _Place:
+    """One pod as the learner sees it: the actor, and an agent's end of the training queue that it ships through."""
+
+    def __init__(self, number: int, place: int, actor, training, client, memory: AgentMemory):
+        self.number, self.place, self.actor = number, place, actor
+        self.training, self.client, self.memory = training, client, memory
+        self.thread: threading.Thread | None = None
+        self.node, self.fault, self.mismatch = "a node", "", ""
+        self.made = self.version = 0
+        self.core_seconds = 0.0
+        self.begun = self.leaving = self.ended = False
+        self.heard, self.asked = time.monotonic(), None  # `asked`: since when it owes an answer
+
+
+class PodPool:
+    """What `processes.agent_pool.AgentPool` is to agents. A pod's agent number is its own."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        spec: EnvironmentSpec,
+        training: TrainingQueue,
+        dtype: np.dtype,
+        slots: int,
+        first_number: int,
+        pods: int,
+        say: Callable[[str], None],
+    ):
+        """Joins the cluster. Raises ConfigError."""
+        self._settings, self._spec, self._training, self._dtype = settings, spec, training, dtype
+        self._slots, self._pods, self._say = slots, pods, say
+        self.next_number = first_number
+        self._places: dict[int, _Place] = {}  # by number
+        self._ended: list[tuple[int, object]] = []  # steps made, and the handle: not all it shipped is done yet
+        self._deaths, self._core_seconds_ended = 0, 0.0
+        self._wanted, self._closed = 0, False
+        self._watched = time.monotonic()
+        self._lock = threading.RLock()
+        self._weights: Weights | None = None
+        say(connection.join(settings.schedule.cluster, pods))
+
+    def begin(self, model, stats: Stats) -> None:
+        """Lets pods play that are there, with the weights of a `model.Model`."""
+        self._stats = stats
+        self._weights = Weights(model, stats.trained_steps)
+
+    def scale(self, count: int) -> None:
+        """Starts what is missing."""
+        with self._lock:
+            self._wanted = 0 if self._closed else count
+            while len(self._places) < self._wanted:
+                self._start()
+
+    def _start(self) -> None:
+        number, taken = self.next_number, {one.place for one in self._places.values()}
+        self.next_number += 1
+        place = next(place for place in itertools.count() if place not in taken)
+        memory = AgentMemory(self._dtype, self._slots)
+        training, client = self._training.connect(number, memory, self._slots)
+        options = {"num_cpus": 1, "scheduling_strategy": "SPREAD", "max_restarts": 0}
+        actor = ray.remote(**options)(Pod).remote(self._settings, self._spec, number, place, self._pods)
+        one = self._places[number] = _Place(number, place, actor, training, client, memory)
+        one.thread = threading.Thread(target=self._feed, args=(one,), name=f"pod {number}", daemon=True)
+        one.thread.start()
+
+    def _feed(self, one: _Place) -> None:
+        """Fetches what a pod has played, and ships it as an agent of this machine would. One request is under way."""
+        try:
+            one.node, theirs = ray.get(one.actor.about.remote())
+            one.mismatch = connection.difference(theirs, one.node)
+            over = bool(one.mismatch)
+            while not over:
+                if self._weights is None:
+                    over = one.leaving
+                    time.sleep(0.1)
+                else:
+                    newest, one.asked = self._weights.newest(), time.monotonic()
+                    taken = ray.get(one.actor.take.remote(newest, one.leaving))
+                    one.asked, over = None, taken.over
+                    self._ship(one, taken)
+        except ray.exceptions.RayError as error:
+            one.fault = one.fault or _reason(error)
+        except Exception:
+            if not self._closed:  # else nobody waits for it any more, and Ray may have gone
+                raise
+        one.client.close()  # all that it has shipped is read before its end
+        one.ended = True
+
+    def _ship(self, one: _Place, taken: Taken) -> None:
+        one.heard, one.version, one.core_seconds = time.monotonic(), taken.version, taken.core_seconds
+        one.begun |= bool(taken.predicted)
+        one.made = taken.made
+        if taken.predicted:
+            self._stats.predicted(taken.predicted, Timings())
+        for packed in taken.rollouts:
+            slot = one.client.free_slot()
+            unpack(packed, one.memory.slots[slot], self._spec.stacked_frames)
+            one.client.ship(slot, packed.length, packed.transitions, list(packed.episodes))
+            one.memory.shipped()
+        if taken.rollouts:
+            self._deaths = 0
+
+    def watch(self) -> None:
+        """Replaces pods that have died. Raises TrainingFailed where that does not help, or versions differ."""
+        with self._lock:
+            now, before, self._watched = time.monotonic(), self._watched, time.monotonic()
+            for one in self._places.values():
+                if one.asked and now - before > WATCH_SECONDS:
+                    one.asked = now
+                if one.asked and now - one.asked > SILENCE_SECONDS and not one.fault:
+                    one.fault = f"it did not answer for {SILENCE_SECONDS:.0f} s"
+                    ray.kill(one.actor)
+            for one in [one for one in self._places.values() if one.ended]:
+                if one.mismatch:
+                    raise TrainingFailed(one.mismatch)
+                self._see_off(one)
+                if one.leaving:
+                    continue
+                self._deaths += 1
+                cause = one.fault.splitlines()[-1] if one.fault else "ended"
+                if self._deaths >= DEATHS_LIMIT:
+                    raise TrainingFailed(f"Pods keep dying. The last, pod {one.number} on {one.node}: {one.fault}")
+                self._say(f"Pod {one.number} on {one.node} died ({cause}); a new one takes its place.")
+            self.scale(self._wanted)
+
+    def _see_off(self, one: _Place) -> None:
+        del self._places[one.number]
+        with contextlib.suppress(Exception):  # it is dead, or its node is
+            ray.kill(one.actor)
+        self._ended.append((one.made, one.training))
+        self._core_seconds_ended += one.core_seconds
+
+    def end(self, seconds: float) -> None:
+        """Lets all pods ship what they have and end; leaves those behind that have not after so many seconds."""
+        with self._lock:
+            self._wanted, self._closed = 0, True
+            for one in self._places.values():
+                one.leaving = True
+        deadline = time.monotonic() + seconds
+        for one in list(self._places.values()):
+            one.thread.join(max(0.0, deadline - time.monotonic()))
+        with self._lock:
+            for one in list(self._places.values()):
+                self._see_off(one)
+        connection.leave()
+
+    def keep_books(self, stats: Stats, final: bool = False) -> None:
+        """As an `AgentPool`. What a pod had played when it was last heard of, and nobody fetched, is lost."""
+        with self._lock:
+            for made, training in [pair for pair in self._ended if final or pair[1].settled]:
+                self._ended.remove((made, training))
+                stats.agent_ended(made, made - training.trained_steps)
+
+    def core_seconds(self) -> float:
+        """CPU time that all pods of this start have used, their predictions included."""
+        with self._lock:
+            return self._core_seconds_ended + sum(one.core_seconds for one in self._places.values())
+
+    def missing(self) -> int:
+        """Pods that are wanted and do not play yet."""
+        with self._lock:
+            return max(0, self._wanted - sum(one.begun and not one.ended for one in self._places.values()))
+
+    starting = missing
+
+    def report(self) -> list[str]:
+        """A line for each pod."""
+        with self._lock:
+            now = time.monotonic()
+            return [
+                f"Pod {one.number} on {one.node}: heard of {now - one.heard:.1f} s ago; {one.made} steps, weights of "
+                f"update {one.version}"
+                for one in self._places.values()
+            ]
+
+
+def _reason(error: Exception) -> str:
+    """What a pod's own error was, or that it died: Ray's own words fill a screen."""
+    if isinstance(error, ray.exceptions.RayActorError) and "creation task" not in str(error):
+        return "its process, or its node, is gone"
+    return str(getattr(error, "cause", None) or error).strip()

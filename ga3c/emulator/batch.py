@@ -1,0 +1,143 @@
+"""A step of many consoles at once: four frames, of which two are drawn, reward, lives, end, and the small picture."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ga3c.emulator import games
+from ga3c.emulator.compiled import compiled
+from ga3c.emulator.controllers import press
+from ga3c.emulator.frame import next_frame
+from ga3c.emulator.games import Reading
+from ga3c.emulator.shrink import Cover, brighten, brighter, push, shrink
+
+NO_OP, FIRE = 0, 1
+OVER, CUT = 1, 2  # how a game ended: bits
+
+
+class Game(NamedTuple):
+    """What is the same for all consoles of a batch."""
+
+    rom: np.ndarray  # uint8
+    start: np.ndarray  # uint8 [SIZE]: the record of a console in which the game has just begun
+    start_picture: np.ndarray  # uint8 [height * 160]: what it shows then
+    reading: Reading
+    grey: np.ndarray  # uint8 [256], by the number of a colour
+    rows: Cover
+    columns: Cover
+    frame_skip: int
+    cap_frames: int
+    fire: bool  # the first frame of a game presses FIRE
+
+
+class Consoles(NamedTuple):
+    """What each console has; the first axis of all is [console]."""
+
+    records: np.ndarray  # uint8 [., SIZE]
+    pictures: np.ndarray  # uint8 [., 2, height * 160]: in turn, so that each keeps what a frame does not draw
+    turns: np.ndarray  # int64: which of them is next
+    seen: np.ndarray  # uint8 [., height * 160]: the grey that was shrunken last
+    readings: np.ndarray  # int32 [., games.STATE]
+    frames: np.ndarray  # int64: of this game, after its no-ops
+    ended: np.ndarray  # int64: OVER, CUT; 0: it goes on
+    rewards: np.ndarray  # int32
+    lives: np.ndarray  # int32
+    states: np.ndarray  # uint8 [., size, size, stack]
+
+
+def consoles(count: int, record_bytes: int, pixels: int, size: int, stack: int) -> Consoles:
+    return Consoles(
+        records=np.zeros((count, record_bytes), np.uint8),
+        pictures=np.zeros((count, 2, pixels), np.uint8),
+        turns=np.zeros(count, np.int64),
+        seen=np.zeros((count, pixels), np.uint8),
+        readings=np.zeros((count, games.STATE), np.int32),
+        frames=np.zeros(count, np.int64),
+        ended=np.zeros(count, np.int64),
+        rewards=np.zeros(count, np.int32),
+        lives=np.zeros(count, np.int32),
+        states=np.zeros((count, size, size, stack), np.uint8),
+    )
+
+
+@compiled
+def _frame(game, consoles, console, action, drawn):
+    record = consoles.records[console].ctypes.data
+    picture = consoles.pictures[console, consoles.turns[console]].ctypes.data
+    press(record, action)
+    next_frame(record, game.rom.ctypes.data, picture if drawn else 0)
+    consoles.turns[console] ^= 1
+    return games.read(consoles.records[console], game.reading, consoles.readings[console])
+
+
+@compiled
+def _look(game, consoles, console, work):
+    """Shrinks what is seen, and puts it behind the other frames of the state."""
+    line, totals, small = work
+    shrink(consoles.seen[console].reshape(-1, len(line)), game.rows, game.columns, line, totals, small)
+    push(small, consoles.states[console])
+
+
+@compiled
+def _restart(game, consoles, console, no_ops, work):
+    """A new game, and the no-ops it begins with; FIRE, where it is pressed, is the first of them."""
+    consoles.records[console] = game.start
+    consoles.pictures[console] = game.start_picture
+    games.begin(consoles.records[console], game.reading, consoles.readings[console])
+    for frame in range(max(no_ops, game.fire)):
+        _frame(game, consoles, console, FIRE if game.fire and frame == 0 else NO_OP, True)
+    last = consoles.pictures[console, consoles.turns[console] ^ 1]
+    brighter(last, last, game.grey, consoles.seen[console])
+    consoles.frames[console] = consoles.ended[console] = consoles.rewards[console] = 0
+    consoles.lives[console] = consoles.readings[console, games.LIVES]
+    consoles.states[console] = 0
+    _look(game, consoles, console, work)
+
+
+@compiled
+def _step(game, consoles, console, action, work):
+    """The last two frames are drawn, and count at each pixel with the brighter one.
+
+    A frame that ends a game is not seen, nor any after it: then what was seen last stays, with what was drawn since.
+    """
+    pictures, reward = consoles.pictures[console], 0
+    for frame in range(game.frame_skip):
+        earned, lives, over = _frame(game, consoles, console, action, frame >= game.frame_skip - 2)
+        reward += earned
+        consoles.frames[console] += 1
+        consoles.ended[console] = over * OVER | (consoles.frames[console] >= game.cap_frames) * CUT
+        if consoles.ended[console]:
+            break
+    consoles.rewards[console], consoles.lives[console] = reward, lives
+    last = consoles.turns[console] ^ 1
+    if not consoles.ended[console]:
+        brighter(pictures[last ^ (game.frame_skip > 1)], pictures[last], game.grey, consoles.seen[console])
+    elif frame > 0 and frame == game.frame_skip - 1:
+        brighten(pictures[last ^ 1], game.grey, consoles.seen[console])
+    _look(game, consoles, console, work)
+
+
+@compiled
+def _work(game):
+    size = len(game.rows.first)
+    width = game.columns.first[-1] + len(game.columns.parts)
+    return np.empty(width, np.uint32), np.empty(size, np.uint32), np.empty((size, size), np.uint8)
+
+
+@compiled
+def restart(game, consoles, which, no_ops):
+    """Starts a new game in the marked consoles (bool [console]) with so many no-ops (int64 [console])."""
+    work = _work(game)
+    for console in np.flatnonzero(which):
+        _restart(game, consoles, console, no_ops[console], work)
+
+
+@compiled
+def step(game, consoles, actions, no_ops):
+    """`actions` (int64 [console]) are ALE's numbers. Where a game had ended, a new one starts instead."""
+    work = _work(game)
+    for console in range(len(actions)):
+        if consoles.ended[console]:
+            _restart(game, consoles, console, no_ops[console], work)
+        else:
+            _step(game, consoles, console, actions[console], work)

@@ -1,0 +1,71 @@
+"""Games on our own console: what ale-py's vector environment gives of the same seeds and actions."""
+
+import numpy as np
+import pytest
+
+from ga3c.environments.atari import AtariEnvironments
+from ga3c.environments.atari_ours import OwnAtariEnvironments
+from ga3c.settings.game import EnvironmentSettings
+
+RULES = {
+    "as it comes": {},
+    "cut off": {"episode_cap_frames": 124},
+    "FIRE, no life": {"fire_reset": True, "life_loss_terminates": False, "no_op_max_steps": 3},
+    "two frames, all actions": {
+        "frame_skip_frames": 2,
+        "full_action_set": True,
+        "frame_stack": 3,
+        "episode_cap_frames": 251,
+    },
+    "every frame, small": {
+        "frame_skip_frames": 1,
+        "frame_size_pixels": 42,
+        "no_op_max_steps": 0,
+        "episode_cap_frames": 101,
+    },
+}
+GAMES = ["pong", "breakout", "boxing", "ms_pacman", "space_invaders", "seaquest", "riverraid", "kangaroo"]
+
+
+def both(game: str, count: int = 2, seed: int = 7, **rules):
+    settings = EnvironmentSettings(game=game, **rules)
+    return [kind(game, settings, count, seed) for kind in (AtariEnvironments, OwnAtariEnvironments)]
+
+
+def compare(theirs, ours, steps: int) -> int:
+    """Returns how many games ended."""
+    random, ends = np.random.default_rng(0), 0
+    assert ours.spec == theirs.spec
+    np.testing.assert_array_equal(ours.reset(), theirs.reset())
+    for _ in range(steps):
+        actions = theirs.spec.actions.random(random, 2)
+        said = theirs.step(actions)
+        for mine, other in zip(ours.step(actions), said, strict=True):
+            np.testing.assert_array_equal(mine, other)
+        ends += int((said[2] | said[3]).sum())
+    return ends
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_nothing_that_a_player_sees_differs(game):
+    theirs, ours = both(game)
+    compare(theirs, ours, 250)
+    theirs.close()
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_under_any_rules(rules):
+    theirs, ours = both("breakout", **RULES[rules])
+    assert compare(theirs, ours, 300)
+    theirs.close()
+
+
+def test_one_game_starts_anew_and_the_others_stay_as_they_are():
+    theirs, ours = both("breakout")
+    compare(theirs, ours, 50)
+    which = np.array([False, True])
+    np.testing.assert_array_equal(ours.restart(which), theirs.restart(which))
+    for actions in np.random.default_rng(1).integers(4, size=(100, 2)):
+        for mine, other in zip(ours.step(actions), theirs.step(actions), strict=True):
+            np.testing.assert_array_equal(mine, other)
+    theirs.close()

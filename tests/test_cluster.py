@@ -1,0 +1,114 @@
+"""Pods: what they send, and a real run over a real Ray that is killed here and there."""
+
+import os
+import signal
+
+import numpy as np
+import psutil
+import pytest
+
+from ga3c.commands.train import parse_settings
+from ga3c.errors import ConfigError
+from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
+from ga3c.training_queue import Episode
+from tests import program
+from tests.program import Started
+from tests.test_apex import SMALL, books
+
+pytest.importorskip("ray", reason="run tests/run.sh, which installs Ray")
+
+from ga3c.cluster import connection
+from ga3c.cluster.packing import pack, unpack
+
+T_MAX, ENVS = 5, 3
+
+
+@pytest.mark.parametrize(("shape", "dtype", "stack"), [((84, 84, 4), "uint8", 4), ((3,), "float32", 1)])
+@pytest.mark.parametrize("length", [1, T_MAX])
+def test_what_is_sent_comes_back_as_it_was(shape, dtype, stack, length):
+    random = np.random.default_rng(0)
+    kind = rollout_dtype(EnvironmentSpec("Test", shape, dtype, discrete(4), 1, stack), T_MAX, ENVS)
+    record, other = (np.frombuffer(random.bytes(kind.itemsize), kind).copy()[0] for _ in range(2))
+    before = {name: other[name].copy() for name in kind.names}
+    packed = pack(record, length, 7, [Episode(2.0, 9)], stack)
+    assert (packed.length, packed.transitions, packed.episodes) == (length, 7, (Episode(2.0, 9),))
+    unpack(packed, other, stack)
+    for name in kind.names:
+        rows = slice(None) if name in ("bootstrap_value", "last_observation") else slice(length)
+        assert other[name][rows].tobytes() == record[name][rows].tobytes(), name
+        if rows != slice(None):
+            assert other[name][length:].tobytes() == before[name][length:].tobytes(), name
+
+
+def test_each_picture_of_a_stack_is_sent_about_once():
+    random = np.random.default_rng(0)
+    kind = rollout_dtype(EnvironmentSpec("Test", (84, 84, 4), "uint8", discrete(4), 1, 4), 20, 1)
+    record, pictures = np.zeros((), kind), random.integers(256, size=(24, 84, 84), dtype=np.uint8)
+    for row in range(20):
+        record["observation"][row, 0] = pictures[row : row + 4].transpose(1, 2, 0)
+    sent = len(pack(record, 20, 20, [], 4).fields["observation"])
+    assert sent < 1.2 * pictures.nbytes < 0.4 * record["observation"].nbytes
+
+
+def test_another_version_is_one_line():
+    ours = connection.versions()
+    assert connection.difference(ours, "box") == ""
+    assert connection.difference(ours | {"Python": "3.9"}, "box").startswith("The pod on box has Python 3.9, and")
+
+
+@pytest.mark.parametrize(
+    "flags", ["--preset dqn", "--serial", "--preset apex-dqn --steps-per-update 8", "--preset ppo"]
+)
+def test_what_would_wait_for_others_is_refused(flags):
+    with pytest.raises(ConfigError, match="--cluster"):
+        parse_settings(["--cluster", "local", *flags.split()])
+
+
+def test_a_cluster_that_is_not_there_is_one_line(tmp_path):
+    run = tmp_path / "run"
+    ended = program.run(*SMALL, "--preset", "apex-dqn", "--cluster", "127.0.0.1:1", "--run-dir", run)
+    assert ended.returncode == 2, ended.stderr
+    assert "Cannot join --cluster 127.0.0.1:1" in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+    assert not run.exists()
+
+
+def pods(started) -> list[psutil.Process]:
+    """Of the run, those that have begun to play."""
+    started.look()
+    found = []
+    for process in started.family:
+        try:
+            if process.is_running() and process.cmdline()[0].startswith("ray::Pod"):
+                found.append(process)
+        except (psutil.Error, IndexError):
+            pass
+    return sorted(found, key=lambda one: one.create_time())
+
+
+def test_pods_on_this_machine_learn_are_replaced_and_go_on(tmp_path):
+    run = tmp_path / "run"
+    started = Started(
+        tmp_path / "log", "--cluster", "local", "--preset", "apex-dqn", *SMALL, "--run-dir", run, "--seed", 1,
+        "--checkpoint-seconds", 1,
+    )  # fmt: skip
+
+    def steps():
+        rows = program.rows(run / "throughput.csv")
+        return int(rows[-1]["steps"]) if rows else 0
+
+    def best():
+        """Mean score of the better half: games have an epsilon each."""
+        scores = [float(row["score"]) for row in program.rows(run / "episodes.csv")][-100:]
+        return np.mean(sorted(scores)[len(scores) // 2 :]) if len(scores) == 100 else 0.0
+
+    started.wait_for(lambda: best() > 17 and len(pods(started)) == 2)
+    os.kill(pods(started)[0].pid, signal.SIGKILL)
+    started.wait_for(lambda: "takes its place" in started.log.read_text())
+    before = steps()
+    started.wait_for(lambda: len(pods(started)) == 2 and steps() > before + 500)
+    assert started.stop() == 130, started.log.read_text()
+    assert "Traceback" not in started.log.read_text()
+    assert "Cluster: 1 node" in started.log.read_text()
+    assert not started.left_over()
+    assert books(run)["updates"] > 20
