@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from ga3c import environments
+from ga3c.emulator.game_table import GAMES as READABLE
+from ga3c.emulator.proven import PROVEN
 from ga3c.environments.atari import AtariEnvironments
 from ga3c.environments.atari_ours import OwnAtariEnvironments
+from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
 
 RULES = {
@@ -24,7 +28,7 @@ RULES = {
         "episode_cap_frames": 101,
     },
 }
-GAMES = ["pong", "breakout", "boxing", "ms_pacman", "space_invaders", "seaquest", "riverraid", "kangaroo"]
+GAMES = ["pong", "breakout", "boxing", "ms_pacman", "space_invaders", "seaquest", "riverraid", "qbert", "robotank"]
 
 
 def both(game: str, count: int = 2, seed: int = 7, **rules):
@@ -69,3 +73,25 @@ def test_one_game_starts_anew_and_the_others_stay_as_they_are():
         for mine, other in zip(ours.step(actions), theirs.step(actions), strict=True):
             np.testing.assert_array_equal(mine, other)
     theirs.close()
+
+
+def test_which_emulator_plays():
+    kinds = {"auto": OwnAtariEnvironments, "ours": OwnAtariEnvironments, "ale": AtariEnvironments}
+    for emulator, kind in kinds.items():
+        games = environments.make(EnvironmentSettings(game="Pong", emulator=emulator), 1, 0)
+        assert isinstance(games, kind)
+        games.close()
+    assert set(READABLE) > PROVEN
+
+
+@pytest.mark.parametrize(
+    "rules", [{"game": "DoubleDunk"}, {"sticky_action_probability": 0.25}, {"frame_size_pixels": 200}]
+)
+def test_what_ours_cannot_play_is_played_by_ales_or_refused(rules):
+    auto = EnvironmentSettings(**rules, emulator="auto")
+    games = environments.make(auto, 1, 0)
+    assert isinstance(games, AtariEnvironments)
+    games.close()
+    assert "because ours" in environments.emulator_line(auto)
+    with pytest.raises(ConfigError, match="--emulator ours cannot be had: ours "):
+        environments.make(EnvironmentSettings(**rules, emulator="ours"), 1, 0)

@@ -24,7 +24,7 @@ BAD = [
     (["--game", "tests.test_environments:SystemExit-in-reset-v0"], "SystemExit: 3."),
     (["--game", "Pendulum-v1", "--minutes", "1"], "use --preset ppo-continuous"),
     (["--game", "CartPole-v1", "--network", "small"], "needs images"),
-    (["--agnets", "3"], "Nearest: --agents."),
+    (["--agnets", "3"], "Nearest: --agents"),
     (["--agents", "many"], "Error parsing --agents: many is no whole number"),
     (["--agents", "-1"], "--agents -1 is out of range"),
     (["--envs-per-agent", "0"], "from 1 to 256"),

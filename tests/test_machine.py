@@ -66,7 +66,8 @@ def test_a_replay_that_does_not_fit_is_said_with_the_size_that_would(monkeypatch
         return Replay.bytes_of(spec, 2, 8, transitions, 3, prioritised, reserved_rows=10)
 
     replay = Replay(spec, 2, 8, 5000, 3, 0.9, Priorities(0.5, lambda: 0.5) if prioritised else None, 1, 10)
-    arrays = [one for part in (replay, replay._rows) for one in vars(part).values() if isinstance(one, np.ndarray)]
+    parts = replay, replay._rows, replay._rows._frames
+    arrays = [one for part in parts for one in vars(part).values() if isinstance(one, np.ndarray)]
     taken = sum(array.nbytes for array in arrays) + (replay._priorities._tree._nodes.nbytes if prioritised else 0)
     assert taken - 1000 < bytes_of(5000) <= taken
     machine_with(monkeypatch, memory=machine.SERVER_BYTES + agents_bytes + bytes_of(5000))

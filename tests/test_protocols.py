@@ -45,6 +45,7 @@ OF_THE_AGENT = {
     "reward_clip": 0.0,
     "reward_scaling_discount": 0.9,
     "start_steps_limit": 7,
+    "emulator": "ours",
 }
 
 

@@ -68,10 +68,10 @@ def test_it_has_the_same_weights_at_first_and_learns_as_much_from_the_primarys_p
     ours, theirs = secondary.stats.totals(), primary.stats.totals()
     assert ours.updates > 150
     assert ours.updates * 8 == pytest.approx(theirs.updates * 32, abs=2 * 32)
-    # What its own agent played is counted, and is nowhere in the replay; it played as much as one of the two.
+    # What its own agent played is counted, and is nowhere in the replay; it plays when nobody else wants the core.
     assert ours.steps == ours.trained_steps == theirs.steps == primary.experience.replay.stored
-    assert ours.made_steps == pytest.approx(theirs.made_steps / 2, rel=0.2)
-    assert ours.episodes == pytest.approx(theirs.episodes / 2, rel=0.2)
+    assert 0 < ours.made_steps < theirs.made_steps
+    assert 0 < ours.episodes < theirs.episodes
 
 
 def test_the_primary_learns_as_it_does_alone_and_both_the_same_each_time(tmp_path, device):
@@ -100,7 +100,8 @@ def test_both_learn_and_go_on_after_they_are_killed(tmp_path):
     started.stop(signal.SIGKILL)
     assert not started.left_over()
     before = [updates(one) for one in runs]
-    ended = program.run("--resume", run, "--steps", 6_000)
+    played = checkpoint.load_newest(run / "checkpoints")[2]["totals"]["steps"]
+    ended = program.run("--resume", run, "--steps", played + 5_000)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     for one, then in zip(runs, before, strict=True):
         assert updates(one) > then + 50

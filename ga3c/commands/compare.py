@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 
 from ga3c.commands import train
-from ga3c.commands.command_line import parse
+from ga3c.commands.command_line import parse, value_of
 from ga3c.commands.reproduce import made
 from ga3c.errors import ConfigError
 from ga3c.experiments import comparison, comparison_report
@@ -64,7 +64,7 @@ def plan(options: CompareOptions) -> list[LearningRun]:
         except ValueError as error:
             raise ConfigError(f"--setting {name!r}: {error}.") from error
         for flag in TAKEN:
-            if train.value_of(flag, list(flags)) is not None:
+            if value_of(flag, list(flags)) is not None:
                 raise ConfigError(f"--setting {name!r}: {flag} is not for a setting; compare has an option for it.")
         train.parse_settings(["--game", game, *flags])  # refuses what train would refuse
         runs.append(LearningRun(game, name, flags, seed, 60 * options.minutes, options.steps))

@@ -104,7 +104,7 @@ def _train(settings: Settings, directories: _Directories, spec: EnvironmentSpec,
     server = signals = totals = None
     failed = False
     try:
-        _announce(run_dir, spec, console)
+        _announce(settings, run_dir, spec, console)
         server, second = _server(settings, directories, spec, console)
         signals = _Signals(server)
         if can_show() and settings.run.console != "plain":
@@ -132,10 +132,12 @@ def _train(settings: Settings, directories: _Directories, spec: EnvironmentSpec,
     return 1 if failed or not server.saved else signals.status
 
 
-def _announce(run_dir: Path, spec: EnvironmentSpec, console: Console) -> None:
+def _announce(settings: Settings, run_dir: Path, spec: EnvironmentSpec, console: Console) -> None:
     console.take_streams()
     console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, Disk(lambda _: None, run_dir)).append)
     console.say(f"Training {spec.name} in {place(run_dir)}  (Ctrl-C stops and saves)")
+    if line := environments.emulator_line(settings.environment):
+        console.say(line)
     console.say(
         f"Curves in a browser: {place(Path(sys.executable).with_name('tensorboard'))} --logdir {place(run_dir)}"
     )

@@ -23,6 +23,7 @@ from ga3c.emulator.opcodes import (
     ZERO_PAGE_X,
     ZERO_PAGE_Y,
 )
+from ga3c.emulator.riot import turns_until_next
 from ga3c.emulator.state import (
     BANK,
     BREAK,
@@ -51,6 +52,14 @@ from ga3c.emulator.state import (
 # fmt: on
 ASL_A, LSR_A, ROL_A, ROR_A = (100 + what for what in (ASL, LSR, ROL, ROR))
 
+BACK_5 = 0xFB  # a branch by so much leads to an instruction of three bytes just before it
+
+
+@compiled
+def _reads_intim(code: int, offset: int) -> bool:
+    """Whether this is LDA INTIM: then a branch back to it waits for the timer, and all turns but the last are alike."""
+    return load8(code, offset) == 0xAD and load8(code, offset + 1) == 0x84 and load8(code, offset + 2) == 0x02
+
 
 @compiled
 def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
@@ -78,6 +87,36 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
             code = rom + load32(console, BANK)
         mode, access, what = MODE[opcode], ACCESS[opcode], OPERATION[opcode]
         cycles += BASE_CYCLES[opcode]
+
+        if mode == RELATIVE:
+            pc = (pc + 2) & 0xFFFF
+            if what == BNE:
+                taken = z != 0
+            elif what == BEQ:
+                taken = z == 0
+            elif what == BPL:
+                taken = n & 0x80 == 0
+            elif what == BMI:
+                taken = n & 0x80 != 0
+            elif what == BCC:
+                taken = c == 0
+            elif what == BCS:
+                taken = c != 0
+            elif what == BVC:
+                taken = v == 0
+            else:
+                taken = v != 0
+            if taken:
+                target = (pc + (low ^ 0x80) - 0x80) & 0xFFFF
+                cycles_taken = 2 if (target ^ pc) & 0xFF00 else 1
+                cycles += cycles_taken
+                pc = target
+                if low == BACK_5 and pc & 0x1000 and pc & 0xFFF < hotspots - 2 and _reads_intim(code, pc & 0xFFF):
+                    turn = 7 + (cycles_taken - 1)
+                    turns = min(turns_until_next(console, a, cycles + 4, turn), instructions // 2)
+                    cycles += turns * turn
+                    instructions -= 2 * turns
+            continue
 
         # Addressing. `bus` is what was on the data bus last.
         value = low
@@ -199,27 +238,6 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
             z = a & value
             n = value
             v = value >> 6 & 1
-        elif mode == RELATIVE:
-            if what == BNE:
-                taken = z != 0
-            elif what == BEQ:
-                taken = z == 0
-            elif what == BPL:
-                taken = n & 0x80 == 0
-            elif what == BMI:
-                taken = n & 0x80 != 0
-            elif what == BCC:
-                taken = c == 0
-            elif what == BCS:
-                taken = c != 0
-            elif what == BVC:
-                taken = v == 0
-            else:
-                taken = v != 0
-            if taken:
-                target = (pc + (low ^ 0x80) - 0x80) & 0xFFFF
-                cycles += 2 if (target ^ pc) & 0xFF00 else 1
-                pc = target
         elif what == ASL_A:
             c = a >> 7
             a = n = z = a << 1 & 0xFF

@@ -9,6 +9,7 @@ from ga3c.emulator.state import (
     CYCLES,
     DRAWN_CLOCK,
     DUMP_CYCLES,
+    END_LINE,
     FIRST_LINE,
     FRAME_DONE,
     FRAME_PHASE,
@@ -28,6 +29,12 @@ def next_frame(console: int, rom: int, picture: int) -> None:
     if load32(console, FRAME_DONE):
         _begin(console)
     run_frame(console, rom, picture, MOST_INSTRUCTIONS)
+
+
+@compiled
+def is_drawn(console: int) -> bool:
+    """Whether the picture of the frame that was drawn last is complete."""
+    return load32(console, DRAWN_CLOCK) >= load32(console, END_LINE) * LINE_CLOCKS
 
 
 @compiled

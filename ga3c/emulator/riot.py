@@ -56,6 +56,16 @@ def _intim(console: int, cycles: int, timer: int) -> int:
 
 
 @compiled
+def turns_until_next(console: int, value: int, cycles: int, turn_cycles: int) -> int:
+    """How many reads of INTIM, the first at `cycles` and so far apart, give the value that it has now."""
+    if value != _timer(console, cycles):
+        return 0
+    intervals = load32(console, TIMER) - value
+    last = load32(console, TIMER_SET_CYCLES) + (intervals << load32(console, TIMER_SHIFT))
+    return (last - cycles) // turn_cycles + 1
+
+
+@compiled
 def riot_write(console: int, address: int, value: int, cycles: int) -> None:
     if address & 0x14 == 0x14:
         interval = address & 3

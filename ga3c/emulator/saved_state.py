@@ -37,7 +37,22 @@ from ga3c.emulator.registers import (
 )
 
 YES, NO = b"\xb2\xfa\xb1\xfa", b"\xd2\xba\xd1\xba"
-_CPU = ["A", "X", "Y", "SP", "_", "PC", "NEGATIVE", "OVERFLOW", "BREAK", "DECIMAL", "INTERRUPT", "ZERO", "CARRY"]
+_CPU = [
+    "A",
+    "X",
+    "Y",
+    "SP",
+    "_",
+    "PC",
+    "NEGATIVE",
+    "OVERFLOW",
+    "BREAK",
+    "DECIMAL",
+    "INTERRUPT",
+    "ZERO",
+    "CARRY",
+    "FRAME_DONE",
+]
 
 
 def _numbers(data: bytes, start: int, count: int) -> list[int]:
@@ -70,7 +85,6 @@ def read_into(record: np.ndarray, saved: bytes) -> None:
     put(state.DDRA, ddra)
     put(state.DDRB, ddrb)
     put(state.FRAME_PHASE, phase)
-    put(state.FRAME_DONE, 1)
     put(state.COLOUR_LOSS, 0)
     put(state.STALE, 63)
     put(state.REFLECTED, record[state.REGISTERS + CTRLPF] & 1)
@@ -116,6 +130,7 @@ def _tia(record: np.ndarray, put, saved: bytes) -> int:
     registers[HMP0 : HMP0 + 5] = [motion << 4 for motion in tia[30:35]]
     registers[[VDELP0, VDELP1, VDELBL]] = tia[35:38]
     registers[[RESMP0, RESMP1]] = [2 * locked for locked in tia[38:40]]
+    put(state.DRAWN_CLOCK, tia[3] - start_clock)
     put(state.COLLISIONS, _collisions(tia[40]))
     for thing in range(5):
         put(state.POSITION_P0 + 4 * thing, tia[41 + thing])

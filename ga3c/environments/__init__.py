@@ -12,7 +12,7 @@ import reprlib
 
 import numpy as np
 
-from ga3c.environments import atari, gymnasium
+from ga3c.environments import atari, emulators, gymnasium
 from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
 
@@ -59,6 +59,16 @@ def make(settings: EnvironmentSettings, count: int, seed: int, threads: int = 1)
     asked `own_games`. Raises ConfigError where the game cannot be had.
     """
     kind, name = resolve(settings.game)
+    if kind == "atari" and emulators.ours(name, settings):
+        from ga3c.environments.atari_ours import OwnAtariEnvironments  # loads a compiler, which nothing else here needs
+
+        return OwnAtariEnvironments(name, settings, count, seed, threads)
     if kind == "atari":
         return atari.AtariEnvironments(name, settings, count, seed, threads)
     return gymnasium.GymnasiumEnvironments(name, count, seed)
+
+
+def emulator_line(settings: EnvironmentSettings) -> str | None:
+    """What a run says of the emulator that plays its game, where that is a choice."""
+    kind, name = resolve(settings.game)
+    return emulators.line(name, settings) if kind == "atari" else None

@@ -1,33 +1,51 @@
 """Atari 2600 games on our own console, in compiled code: what `atari` gives, and faster."""
 
 from functools import cache
+from typing import NamedTuple
 
 import ale_py
 import numpy as np
 from ale_py import roms
 
-from ga3c.emulator import batch, games
+from ga3c.emulator import games, step
 from ga3c.emulator.game_table import GAMES
 from ga3c.emulator.palette import NTSC_GREY, PAL_GREY
 from ga3c.emulator.saved_state import read_into
 from ga3c.emulator.setups import new_record
 from ga3c.emulator.shrink import cover
+from ga3c.environments.atari import display_name
 from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings.game import EnvironmentSettings
 
 ALL_ACTIONS, PAL_LINES = np.arange(18), 250
 
 
+STARTS = 16
+
+
+class Beginnings(NamedTuple):
+    """How ale-py begins a game, the first times that it does."""
+
+    rom: np.ndarray  # uint8, as the console reads it
+    records: np.ndarray  # uint8 [STARTS, SIZE]
+    pictures: np.ndarray  # uint8 [STARTS, height, width]
+
+
 @cache
-def _beginning(rom: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The record of a console in which the game has just begun, its ROM and its picture: as ale-py begins it."""
+def beginnings(rom: str) -> Beginnings:
+    """In some games the first states differ: ale-py draws what a timer holds then, from the same seed in all. A game
+    that has begun STARTS times begins as at first again."""
     ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
     ale = ale_py.ALEInterface()
     ale.loadROM(roms.get_rom_path(rom))
-    ale.reset_game()
-    record, data = new_record(rom, roms.get_rom_path(rom).read_bytes())
-    read_into(record, ale.cloneState().serialize())
-    return record, data, ale.getScreen()
+    records, pictures = [], []
+    for _ in range(STARTS):
+        ale.reset_game()
+        record, data = new_record(rom, roms.get_rom_path(rom).read_bytes())
+        read_into(record, ale.cloneState().serialize())
+        records.append(record)
+        pictures.append(ale.getScreen())
+    return Beginnings(data, np.stack(records), np.stack(pictures))
 
 
 class OwnAtariEnvironments:
@@ -36,30 +54,30 @@ class OwnAtariEnvironments:
 
     def __init__(self, rom: str, settings: EnvironmentSettings, count: int, seed: int, threads: int = 1):
         size, stack = settings.frame_size_pixels, settings.frame_stack
-        start, data, picture = _beginning(rom)
-        (height, width), skip = picture.shape, settings.frame_skip_frames
+        begin = beginnings(rom)
+        (height, width), skip = begin.pictures.shape[1:], settings.frame_skip_frames
         used = np.array(GAMES[rom].actions.split(), np.int64)
         self._actions = ALL_ACTIONS if settings.full_action_set else used
-        self._game = batch.Game(
-            rom=data,
-            start=start,
-            start_picture=picture.reshape(-1),
+        self._game = step.Game(
+            rom=begin.rom,
+            starts=begin.records,
+            start_pictures=begin.pictures.reshape(STARTS, -1),
             reading=games.reading(rom),
             grey=PAL_GREY if height == PAL_LINES else NTSC_GREY,
             rows=cover(height, size),
             columns=cover(width, size),
             frame_skip=skip,
             cap_frames=settings.episode_cap_frames,
-            fire=settings.fire_reset and batch.FIRE in self._actions,
+            fire=settings.fire_reset and step.FIRE in self._actions,
         )
-        self._consoles = batch.consoles(count, len(start), height * width, size, stack)
+        self._consoles = step.consoles(count, begin.records.shape[1], height * width, size, stack)
         self._no_op_max_steps = settings.no_op_max_steps
         self._random = [np.random.RandomState(one)._bit_generator for one in np.arange(seed, seed + count) % 2**31]
         self._no_ops = np.zeros(count, np.int64)
         self._draw(np.ones(count, bool))
         self._life_loss_terminates = settings.life_loss_terminates
         self.spec = EnvironmentSpec(
-            name=rom.title().replace("_", ""),
+            name=display_name(rom),
             observation_shape=(size, size, stack),
             observation_dtype="uint8",
             actions=discrete(len(self._actions)),
@@ -78,18 +96,18 @@ class OwnAtariEnvironments:
 
     def restart(self, envs: np.ndarray) -> np.ndarray:
         """Starts a new game in the marked copies (bool [count], one at the least). Returns all observations."""
-        batch.restart(self._game, self._consoles, envs, self._no_ops)
+        step.restart(self._game, self._consoles, envs, self._no_ops)
         self._draw(envs)
         return self._consoles.states
 
     def step(self, actions: np.ndarray):
         consoles = self._consoles
         restarted, lives = consoles.ended > 0, consoles.lives.copy()
-        batch.step(self._game, consoles, self._actions[actions], self._no_ops)
+        step.step(self._game, consoles, self._actions[actions], self._no_ops)
         if restarted.any():
             self._draw(restarted)
         life_lost = (consoles.lives < lives) & self._life_loss_terminates
-        terminated, truncated = consoles.ended & batch.OVER > 0, consoles.ended & batch.CUT > 0
+        terminated, truncated = consoles.ended & step.OVER > 0, consoles.ended & step.CUT > 0
         return consoles.states, consoles.rewards.copy(), terminated, truncated, life_lost
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ The stations are those of `synchronous`; a replay memory stands in the training 
 
 import numpy as np
 
+from ga3c.systems.synchronous import Synchronous  # isort: skip (first: it loads TensorFlow)
 from ga3c.machine import agent_bytes
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.replay.replay import Replay
@@ -12,7 +13,6 @@ from ga3c.replay.replay_queue import ConcurrentReplayQueue, ReplayQueue
 from ga3c.scheduling.pace import Blocks, Pace
 from ga3c.scheduling.turns import Turns
 from ga3c.systems.replay_of import Filling, block_rows, count_stored, replay_of
-from ga3c.systems.synchronous import Synchronous
 
 
 class Replayed(Synchronous):

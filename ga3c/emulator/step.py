@@ -7,7 +7,7 @@ import numpy as np
 from ga3c.emulator import games
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.controllers import press
-from ga3c.emulator.frame import next_frame
+from ga3c.emulator.frame import is_drawn, next_frame
 from ga3c.emulator.games import Reading
 from ga3c.emulator.shrink import Cover, brighten, brighter, push, shrink
 
@@ -19,8 +19,8 @@ class Game(NamedTuple):
     """What is the same for all consoles of a batch."""
 
     rom: np.ndarray  # uint8
-    start: np.ndarray  # uint8 [SIZE]: the record of a console in which the game has just begun
-    start_picture: np.ndarray  # uint8 [height * 160]: what it shows then
+    starts: np.ndarray  # uint8 [., SIZE]: records of consoles in which the game has just begun; taken in turn
+    start_pictures: np.ndarray  # uint8 [., height * 160]: what they show then
     reading: Reading
     grey: np.ndarray  # uint8 [256], by the number of a colour
     rows: Cover
@@ -38,6 +38,7 @@ class Consoles(NamedTuple):
     turns: np.ndarray  # int64: which of them is next
     seen: np.ndarray  # uint8 [., height * 160]: the grey that was shrunken last
     readings: np.ndarray  # int32 [., games.STATE]
+    begun: np.ndarray  # int64: how many games have begun
     frames: np.ndarray  # int64: of this game, after its no-ops
     ended: np.ndarray  # int64: OVER, CUT; 0: it goes on
     rewards: np.ndarray  # int32
@@ -52,6 +53,7 @@ def consoles(count: int, record_bytes: int, pixels: int, size: int, stack: int) 
         turns=np.zeros(count, np.int64),
         seen=np.zeros((count, pixels), np.uint8),
         readings=np.zeros((count, games.STATE), np.int32),
+        begun=np.zeros(count, np.int64),
         frames=np.zeros(count, np.int64),
         ended=np.zeros(count, np.int64),
         rewards=np.zeros(count, np.int32),
@@ -81,8 +83,10 @@ def _look(game, consoles, console, work):
 @compiled
 def _restart(game, consoles, console, no_ops, work):
     """A new game, and the no-ops it begins with; FIRE, where it is pressed, is the first of them."""
-    consoles.records[console] = game.start
-    consoles.pictures[console] = game.start_picture
+    start = consoles.begun[console] % len(game.starts)
+    consoles.begun[console] += 1
+    consoles.records[console] = game.starts[start]
+    consoles.pictures[console] = game.start_pictures[start]
     games.begin(consoles.records[console], game.reading, consoles.readings[console])
     for frame in range(max(no_ops, game.fire)):
         _frame(game, consoles, console, FIRE if game.fire and frame == 0 else NO_OP, True)
@@ -95,19 +99,36 @@ def _restart(game, consoles, console, no_ops, work):
 
 
 @compiled
-def _step(game, consoles, console, action, work):
-    """The last two frames are drawn, and count at each pixel with the brighter one.
-
-    A frame that ends a game is not seen, nor any after it: then what was seen last stays, with what was drawn since.
-    """
-    pictures, reward = consoles.pictures[console], 0
+def _play(game, consoles, console, action, first_drawn):
+    """Returns: reward, lives, the number of the last frame, and whether all that was drawn is complete."""
+    reward, complete = 0, True
     for frame in range(game.frame_skip):
-        earned, lives, over = _frame(game, consoles, console, action, frame >= game.frame_skip - 2)
+        earned, lives, over = _frame(game, consoles, console, action, frame >= first_drawn)
         reward += earned
+        if frame >= first_drawn:
+            complete &= is_drawn(consoles.records[console].ctypes.data)
         consoles.frames[console] += 1
         consoles.ended[console] = over * OVER | (consoles.frames[console] >= game.cap_frames) * CUT
         if consoles.ended[console]:
             break
+    return reward, lives, frame, complete
+
+
+@compiled
+def _step(game, consoles, console, action, work):
+    """The last two frames are drawn, and count at each pixel with the brighter one.
+
+    A frame that ends a game is not seen, nor any after it: then what was seen last stays, with what was drawn since.
+    What a frame does not draw stays from two before: so where one is not complete, all are played and drawn again.
+    """
+    pictures = consoles.pictures[console]
+    record, reading = consoles.records[console].copy(), consoles.readings[console].copy()
+    turn, frames = consoles.turns[console], consoles.frames[console]
+    reward, lives, frame, complete = _play(game, consoles, console, action, game.frame_skip - 2)
+    if not complete:
+        consoles.records[console], consoles.readings[console] = record, reading
+        consoles.turns[console], consoles.frames[console] = turn, frames
+        reward, lives, frame, complete = _play(game, consoles, console, action, 0)
     consoles.rewards[console], consoles.lives[console] = reward, lives
     last = consoles.turns[console] ^ 1
     if not consoles.ended[console]:

@@ -1,0 +1,88 @@
+"""Our console beside ALE's, frame by frame: where do they first differ?
+
+python -m ga3c.emulator.oracle pong 20000 [seed]
+"""
+
+import sys
+
+import numpy as np
+from ale_py import ALEInterface, LoggerMode, roms
+
+from ga3c.emulator import state
+from ga3c.emulator.controllers import press
+from ga3c.emulator.frame import next_frame
+from ga3c.emulator.saved_state import read_into
+from ga3c.emulator.setups import new_record
+
+HELD_FRAMES = 4
+_WORDS = (
+    "A X Y SP PC OVERFLOW DECIMAL CARRY CYCLES TIMER TIMER_SHIFT TIMER_SET_CYCLES TIMER_READ POSITION_P0 POSITION_P1 "
+    "POSITION_M0 POSITION_M1 POSITION_BL OLD_GRP0 OLD_GRP1 COLLISIONS FRAME_PHASE DUMP_CYCLES"
+)
+
+
+def new_ale(game: str) -> ALEInterface:
+    """ALE at the start of a game, without sticky actions."""
+    ALEInterface.setLoggerMode(LoggerMode.Error)
+    ale = ALEInterface()
+    ale.setFloat("repeat_action_probability", 0.0)
+    ale.loadROM(roms.get_rom_path(game))
+    ale.reset_game()
+    return ale
+
+
+def first_difference(game: str, frames: int, seed: int = 1) -> str | None:
+    """Plays at random, each action for four frames, and compares RAM and picture after each frame.
+
+    Where a game is over both begin again, ours from the state in which ALE begins. Returns None if nothing differs.
+    """
+    ale, random = new_ale(game), np.random.default_rng(seed)
+    record, rom = new_record(game, roms.get_rom_path(game).read_bytes())
+    pictures = np.zeros((2, *ale.getScreenDims()), np.uint8)
+    actions = [int(action.value) for action in ale.getMinimalActionSet()]
+    _follow(ale, record, pictures)
+    drawn = 0
+    for frame in range(frames):
+        if ale.game_over():
+            ale.reset_game()
+            _follow(ale, record, pictures)
+            drawn = 0
+        if frame % HELD_FRAMES == 0:
+            action = int(random.choice(actions))
+        ale.act(action)
+        press(record.ctypes.data, action)
+        picture = pictures[drawn % 2]
+        next_frame(record.ctypes.data, rom.ctypes.data, picture.ctypes.data)
+        drawn += 1
+        if (record[: state.RAM_BYTES] != ale.getRAM()).any() or (picture != ale.getScreen()).any():
+            return f"frame {frame}: {_described(ale, record, picture)}"
+    return None
+
+
+def _follow(ale: ALEInterface, record: np.ndarray, pictures: np.ndarray) -> None:
+    """Takes over ALE's state, and its last two pictures: each keeps what a frame does not draw."""
+    for picture in pictures:
+        ale.act(0)
+        picture[:] = ale.getScreen()
+    read_into(record, ale.cloneState().serialize())
+
+
+def _described(ale: ALEInterface, record: np.ndarray, picture: np.ndarray) -> str:
+    theirs = record.copy()
+    read_into(theirs, ale.cloneState().serialize())
+    parts = [f"RAM {at:#x} {record[at]:#x} not {theirs[at]:#x}" for at in range(128) if record[at] != theirs[at]]
+    ours, rightly = record.view(np.int32), theirs.view(np.int32)
+    for name in _WORDS.split():
+        at = getattr(state, name) // 4
+        if ours[at] != rightly[at]:
+            parts.append(f"{name} {ours[at]:#x} not {rightly[at]:#x}")
+    wrong = np.argwhere(picture != ale.getScreen())
+    if len(wrong):
+        line, pixel = wrong[0]
+        parts.append(f"{len(wrong)} pixels, the first at line {line}, pixel {pixel}")
+    return ", ".join(parts)
+
+
+if __name__ == "__main__":
+    game_name, count, *seeds = sys.argv[1:]
+    print(first_difference(game_name, int(count), int(seeds[0]) if seeds else 1) or "no difference")

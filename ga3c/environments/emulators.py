@@ -1,0 +1,33 @@
+"""Which emulator plays an Atari game: ours, where it is proven to play as ale-py's does, or ale-py's."""
+
+from ga3c.emulator.proven import PROVEN
+from ga3c.errors import ConfigError
+from ga3c.settings.game import EnvironmentSettings
+
+SIZES_PIXELS = range(11, 161)  # which ours shrinks to; the largest is how wide a picture is
+
+
+def _obstacle(rom: str, settings: EnvironmentSettings) -> str | None:
+    """Why ours cannot play it."""
+    if rom not in PROVEN:
+        return "ours is not proven to play this game as ale-py does"
+    if settings.sticky_action_probability:
+        return "ours has no sticky actions"
+    if settings.frame_size_pixels not in SIZES_PIXELS:
+        return f"ours makes frames of {SIZES_PIXELS[0]} to {SIZES_PIXELS[-1]} pixels"
+    return None
+
+
+def ours(rom: str, settings: EnvironmentSettings) -> bool:
+    """Raises ConfigError where ours is asked for and cannot be had."""
+    obstacle = _obstacle(rom, settings)
+    if obstacle and settings.emulator == "ours":
+        raise ConfigError(f"--emulator ours cannot be had: {obstacle}. Ask for auto or ale.")
+    return settings.emulator != "ale" and obstacle is None
+
+
+def line(rom: str, settings: EnvironmentSettings) -> str | None:
+    """What a run says of it; nothing where ale-py's was asked for."""
+    if settings.emulator == "ale":
+        return None
+    return "Emulator: ours." if ours(rom, settings) else f"Emulator: ale-py's, because {_obstacle(rom, settings)}."
