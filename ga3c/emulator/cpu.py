@@ -1,28 +1,10 @@
 """The 6507: fetches, addresses, executes, until the frame ends."""
 
+from ga3c.emulator import opcodes as op
 from ga3c.emulator.arithmetic import add, subtract
 from ga3c.emulator.bus import read, write
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.memory import load8, load32, store8, store32
-from ga3c.emulator.opcodes import (
-    ABSOLUTE,
-    ABSOLUTE_X,
-    ABSOLUTE_Y,
-    ACCESS,
-    BASE_CYCLES,
-    IMPLIED,
-    INDEXED,
-    LENGTHS,
-    MODE,
-    OPERATION,
-    OPERATIONS,
-    READ,
-    RELATIVE,
-    WRITE,
-    ZERO_PAGE,
-    ZERO_PAGE_X,
-    ZERO_PAGE_Y,
-)
 from ga3c.emulator.riot import turns_until_next
 from ga3c.emulator.state import (
     BANK,
@@ -43,14 +25,7 @@ from ga3c.emulator.state import (
     X,
     Y,
 )
-
-# fmt: off
-(ADC, ANC, AND, ANE, ARR, ASL, ASR, BCC, BCS, BEQ, BIT, BMI, BNE, BPL, BRK, BVC, BVS, CLC, CLD, CLI, CLV, CMP,
- CPX, CPY, DCP, DEC, DEX, DEY, EOR, INC, INX, INY, ISB, JMI, JMP, JSR, KIL, LAS, LAX, LDA, LDX, LDY, LSR, LXA,
- NOP, ORA, PHA, PHP, PLA, PLP, RLA, ROL, ROR, RRA, RTI, RTS, SAX, SBC, SBX, SEC, SED, SEI, SHA, SHS, SHX, SHY,
- SLO, SRE, STA, STX, STY, TAX, TAY, TSX, TXA, TXS, TYA) = range(len(OPERATIONS))
-# fmt: on
-ASL_A, LSR_A, ROL_A, ROR_A = (100 + what for what in (ASL, LSR, ROL, ROR))
+from ga3c.emulator.undocumented import undocumented
 
 BACK_5 = 0xFB  # a branch by so much leads to an instruction of three bytes just before it
 
@@ -62,10 +37,29 @@ def _reads_intim(code: int, offset: int) -> bool:
 
 
 @compiled
+def _is_taken(what: int, n: int, z: int, c: int, v: int) -> bool:
+    """Whether the program goes on where this branch leads to."""
+    if what == op.BNE:
+        return z != 0
+    if what == op.BEQ:
+        return z == 0
+    if what == op.BPL:
+        return n & 0x80 == 0
+    if what == op.BMI:
+        return n & 0x80 != 0
+    if what == op.BCC:
+        return c == 0
+    if what == op.BCS:
+        return c != 0
+    return (v == 0) == (what == op.BVC)
+
+
+@compiled
 def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
     """Runs to the end of the frame, or for so many instructions. Returns how many of them are left.
 
-    `console`, `rom` and `picture` (uint8 [height, 160]; 0: nothing is drawn) are addresses.
+    `console`, `rom` and `picture` (uint8 [height, 160]; 0: nothing is drawn) are addresses. It is one long loop, because
+    with addressing in a function of its own a whole step took a fifth longer: registers went through memory.
     """
     pc, sp, cycles = load32(console, PC), load32(console, SP), load32(console, CYCLES)
     a, x, y = load32(console, A), load32(console, X), load32(console, Y)
@@ -82,31 +76,15 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
             opcode, low, high = load8(code, offset), load8(code, offset + 1), load8(code, offset + 2)
         else:
             opcode = read(console, rom, picture, pc, 0, cycles) & 0xFF
-            low = read(console, rom, picture, pc + 1, opcode, cycles) if LENGTHS[MODE[opcode]] > 1 else 0
-            high = read(console, rom, picture, pc + 2, low, cycles) if LENGTHS[MODE[opcode]] > 2 else 0
+            low = read(console, rom, picture, pc + 1, opcode, cycles) if op.LENGTHS[op.MODE[opcode]] > 1 else 0
+            high = read(console, rom, picture, pc + 2, low, cycles) if op.LENGTHS[op.MODE[opcode]] > 2 else 0
             code = rom + load32(console, BANK)
-        mode, access, what = MODE[opcode], ACCESS[opcode], OPERATION[opcode]
-        cycles += BASE_CYCLES[opcode]
+        mode, access, what = op.MODE[opcode], op.ACCESS[opcode], op.OPERATION[opcode]
+        cycles += op.BASE_CYCLES[opcode]
 
-        if mode == RELATIVE:
+        if mode == op.RELATIVE:
             pc = (pc + 2) & 0xFFFF
-            if what == BNE:
-                taken = z != 0
-            elif what == BEQ:
-                taken = z == 0
-            elif what == BPL:
-                taken = n & 0x80 == 0
-            elif what == BMI:
-                taken = n & 0x80 != 0
-            elif what == BCC:
-                taken = c == 0
-            elif what == BCS:
-                taken = c != 0
-            elif what == BVC:
-                taken = v == 0
-            else:
-                taken = v != 0
-            if taken:
+            if _is_taken(what, n, z, c, v):
                 target = (pc + (low ^ 0x80) - 0x80) & 0xFFFF
                 cycles_taken = 2 if (target ^ pc) & 0xFF00 else 1
                 cycles += cycles_taken
@@ -122,22 +100,22 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
         value = low
         address = low
         bus = low
-        if mode == IMPLIED:
+        if mode == op.IMPLIED:
             pc += 1
             bus = opcode
-        elif mode <= ZERO_PAGE:
+        elif mode <= op.ZERO_PAGE:
             pc += 2
-        elif mode == ZERO_PAGE_X:
+        elif mode == op.ZERO_PAGE_X:
             pc += 2
             address = (low + x) & 0xFF
-        elif mode == ZERO_PAGE_Y:
+        elif mode == op.ZERO_PAGE_Y:
             pc += 2
             address = (low + y) & 0xFF
-        elif mode == ABSOLUTE:
+        elif mode == op.ABSOLUTE:
             pc += 3
             address = low | high << 8
             bus = high
-        elif mode == INDEXED:
+        elif mode == op.INDEXED:
             pc += 2
             pointer = (low + x) & 0xFF
             low = read(console, rom, picture, pointer, bus, cycles)
@@ -145,10 +123,10 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
             address = low | bus << 8
         else:
             index = y
-            if mode == ABSOLUTE_X:
+            if mode == op.ABSOLUTE_X:
                 pc += 3
                 index = x
-            elif mode == ABSOLUTE_Y:
+            elif mode == op.ABSOLUTE_Y:
                 pc += 3
             else:
                 pc += 2
@@ -158,13 +136,13 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
             bus = high
             address = (low + index & 0xFF) | high << 8
             if low + index > 0xFF:
-                if access == READ:
+                if access == op.READ:
                     bus = read(console, rom, picture, address, bus, cycles)
                     cycles += 1
                 address = (address + 0x100) & 0xFFFF
         pc &= 0xFFFF
 
-        if access & READ:
+        if access & op.READ:
             if address & 0x1280 == 0x80:
                 value = load8(console, address & 0x7F)
             elif address & 0x1000 and address & 0xFFF < hotspots:
@@ -173,146 +151,146 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
                 value = read(console, rom, picture, address, bus, cycles)
                 code = rom + load32(console, BANK)
 
-        if what == LDA:
+        if what == op.LDA:
             a = n = z = value
-        elif what == LDX:
+        elif what == op.LDX:
             x = n = z = value
-        elif what == LDY:
+        elif what == op.LDY:
             y = n = z = value
-        elif what == STA:
+        elif what == op.STA:
             value = a
-        elif what == STX:
+        elif what == op.STX:
             value = x
-        elif what == STY:
+        elif what == op.STY:
             value = y
-        elif what == SAX:
+        elif what == op.SAX:
             value = a & x
-        elif what == LAX:
+        elif what == op.LAX:
             a = x = n = z = value
-        elif what == TAX:
+        elif what == op.TAX:
             x = n = z = a
-        elif what == TAY:
+        elif what == op.TAY:
             y = n = z = a
-        elif what == TXA:
+        elif what == op.TXA:
             a = n = z = x
-        elif what == TYA:
+        elif what == op.TYA:
             a = n = z = y
-        elif what == TSX:
+        elif what == op.TSX:
             x = n = z = sp
-        elif what == TXS:
+        elif what == op.TXS:
             sp = x
-        elif what == INX:
+        elif what == op.INX:
             x = n = z = (x + 1) & 0xFF
-        elif what == INY:
+        elif what == op.INY:
             y = n = z = (y + 1) & 0xFF
-        elif what == DEX:
+        elif what == op.DEX:
             x = n = z = (x - 1) & 0xFF
-        elif what == DEY:
+        elif what == op.DEY:
             y = n = z = (y - 1) & 0xFF
-        elif what == INC:
+        elif what == op.INC:
             value = n = z = (value + 1) & 0xFF
-        elif what == DEC:
+        elif what == op.DEC:
             value = n = z = (value - 1) & 0xFF
-        elif what == AND:
+        elif what == op.AND:
             a = n = z = a & value
-        elif what == ORA:
+        elif what == op.ORA:
             a = n = z = a | value
-        elif what == EOR:
+        elif what == op.EOR:
             a = n = z = a ^ value
-        elif what == ADC:
+        elif what == op.ADC:
             a, c, v = add(a, value, c, d)
             n = z = a
-        elif what == SBC:
+        elif what == op.SBC:
             a, c, v = subtract(a, value, c, d)
             n = z = a
-        elif what == CMP:
+        elif what == op.CMP:
             c = 1 if a >= value else 0
             n = z = (a - value) & 0xFF
-        elif what == CPX:
+        elif what == op.CPX:
             c = 1 if x >= value else 0
             n = z = (x - value) & 0xFF
-        elif what == CPY:
+        elif what == op.CPY:
             c = 1 if y >= value else 0
             n = z = (y - value) & 0xFF
-        elif what == BIT:
+        elif what == op.BIT:
             z = a & value
             n = value
             v = value >> 6 & 1
-        elif what == ASL_A:
+        elif what == op.ASL_A:
             c = a >> 7
             a = n = z = a << 1 & 0xFF
-        elif what == LSR_A:
+        elif what == op.LSR_A:
             c = a & 1
             a = n = z = a >> 1
-        elif what == ROL_A:
+        elif what == op.ROL_A:
             a = a << 1 | c
             c = a >> 8
             a = n = z = a & 0xFF
-        elif what == ROR_A:
+        elif what == op.ROR_A:
             a = a | c << 8
             c = a & 1
             a = n = z = a >> 1
-        elif what == ASL:
+        elif what == op.ASL:
             c = value >> 7
             value = n = z = value << 1 & 0xFF
-        elif what == LSR:
+        elif what == op.LSR:
             c = value & 1
             value = n = z = value >> 1
-        elif what == ROL:
+        elif what == op.ROL:
             value = value << 1 | c
             c = value >> 8
             value = n = z = value & 0xFF
-        elif what == ROR:
+        elif what == op.ROR:
             value = value | c << 8
             c = value & 1
             value = n = z = value >> 1
-        elif what == JMP:
+        elif what == op.JMP:
             pc = address
-        elif what == JSR:
+        elif what == op.JSR:
             back = (pc - 1) & 0xFFFF
             cycles = write(console, rom, picture, 0x100 | sp, back >> 8, cycles)
             cycles = write(console, rom, picture, 0x100 | sp - 1 & 0xFF, back & 0xFF, cycles)
             sp = (sp - 2) & 0xFF
             pc = address
-        elif what == RTS:
+        elif what == op.RTS:
             bus = read(console, rom, picture, 0x100 | sp, bus, cycles)
             sp = (sp + 1) & 0xFF
             low = read(console, rom, picture, 0x100 | sp, bus, cycles)
             sp = (sp + 1) & 0xFF
             high = read(console, rom, picture, 0x100 | sp, low, cycles)
             pc = ((low | high << 8) + 1) & 0xFFFF
-        elif what == PHA:
+        elif what == op.PHA:
             address = 0x100 | sp
             value = a
             sp = (sp - 1) & 0xFF
-        elif what == PLA:
+        elif what == op.PLA:
             bus = read(console, rom, picture, 0x100 | sp, bus, cycles)
             sp = (sp + 1) & 0xFF
             a = n = z = read(console, rom, picture, 0x100 | sp, bus, cycles)
-        elif what == CLC:
+        elif what == op.CLC:
             c = 0
-        elif what == SEC:
+        elif what == op.SEC:
             c = 1
-        elif what == CLD:
+        elif what == op.CLD:
             d = 0
-        elif what == SED:
+        elif what == op.SED:
             d = 1
-        elif what == CLI:
+        elif what == op.CLI:
             i = 0
-        elif what == SEI:
+        elif what == op.SEI:
             i = 1
-        elif what == CLV:
+        elif what == op.CLV:
             v = 0
-        elif what == JMI:
+        elif what == op.JMI:
             low = read(console, rom, picture, address, bus, cycles)
             high = read(console, rom, picture, address & 0xFF00 | (address + 1) & 0xFF, low, cycles)
             code = rom + load32(console, BANK)
             pc = low | high << 8
-        elif what in (PHP, BRK):
+        elif what in (op.PHP, op.BRK):
             flags = n & 0x80 | v << 6 | 0x20 | b << 4 | d << 3 | i << 2 | c
             if z == 0:
                 flags |= 2
-            if what == BRK:
+            if what == op.BRK:
                 flags |= 0x10
                 back = (pc + 1) & 0xFFFF
                 cycles = write(console, rom, picture, 0x100 | sp, back >> 8, cycles)
@@ -326,79 +304,24 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
             address = 0x100 | sp
             value = flags
             sp = (sp - 1) & 0xFF
-        elif what in (PLP, RTI):
+        elif what in (op.PLP, op.RTI):
             bus = read(console, rom, picture, 0x100 | sp, bus, cycles)
             sp = (sp + 1) & 0xFF
             flags = read(console, rom, picture, 0x100 | sp, bus, cycles)
             n, v, b, d, i, c = flags, flags >> 6 & 1, flags >> 4 & 1, flags >> 3 & 1, flags >> 2 & 1, flags & 1
             z = ~flags & 2
-            if what == RTI:
+            if what == op.RTI:
                 sp = (sp + 1) & 0xFF
                 low = read(console, rom, picture, 0x100 | sp, flags, cycles)
                 sp = (sp + 1) & 0xFF
                 pc = low | read(console, rom, picture, 0x100 | sp, low, cycles) << 8
-        elif what == DCP:
-            value = (value - 1) & 0xFF
-            c = 1 if a >= value else 0
-            n = z = (a - value) & 0xFF
-        elif what == ISB:
-            value = (value + 1) & 0xFF
-            a, c, v = subtract(a, value, c, d)
-            n = z = a
-        elif what == SLO:
-            c = value >> 7
-            value = value << 1 & 0xFF
-            a = n = z = a | value
-        elif what == RLA:
-            value = value << 1 | c
-            c = value >> 8
-            value &= 0xFF
-            a = n = z = a & value
-        elif what == SRE:
-            c = value & 1
-            value >>= 1
-            a = n = z = a ^ value
-        elif what == RRA:
-            value = value | c << 8
-            c = value & 1
-            value >>= 1
-            a, c, v = add(a, value, c, d)
-            n = z = a
-        elif what == ANC:
-            a = n = z = a & value
-            c = a >> 7
-        elif what == ASR:
-            a &= value
-            c = a & 1
-            a = n = z = a >> 1
-        elif what == ARR:
-            a = (a & value | c << 8) >> 1
-            n = z = a
-            c = a >> 6 & 1
-            v = (a >> 6 ^ a >> 5) & 1
-        elif what == SBX:
-            c = 1 if a & x >= value else 0
-            x = n = z = ((a & x) - value) & 0xFF
-        elif what == LAS:
-            a = x = sp = n = z = value & sp
-        elif what == ANE:
-            a = n = z = x & value & (a | 0xEE)
-        elif what == LXA:
-            a = x = n = z = value & (a | 0xEE)
-        elif what == SHA:
-            value = a & x & (high + 1)
-        elif what == SHX:
-            value = x & (high + 1)
-        elif what == SHY:
-            value = y & (high + 1)
-        elif what == SHS:
-            sp = a & x
-            value = sp & (high + 1)
-        elif what == KIL:
+        elif what == op.KIL:
             store32(console, JAMMED, 1)
             done = 1
+        elif what != op.NOP:
+            value, a, x, sp, n, z, c, v = undocumented(what, value, high, a, x, y, sp, n, z, c, v, d)
 
-        if access & WRITE:
+        if access & op.WRITE:
             if address & 0x1280 == 0x80:
                 store8(console, address & 0x7F, value)
             else:

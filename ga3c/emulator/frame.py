@@ -3,7 +3,7 @@
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.cpu import run_frame
 from ga3c.emulator.memory import load32, store32
-from ga3c.emulator.picture import LINE_CLOCKS
+from ga3c.emulator.picture import LINE_CLOCKS, LINE_CYCLES
 from ga3c.emulator.state import (
     COLOUR_LOSS,
     CYCLES,
@@ -18,7 +18,7 @@ from ga3c.emulator.state import (
     TIMER_SET_CYCLES,
     VSYNC_END,
 )
-from ga3c.emulator.tia import LINE_CYCLES, NEVER
+from ga3c.emulator.tia import NEVER
 
 MOST_INSTRUCTIONS = 25_000
 

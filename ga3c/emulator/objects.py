@@ -60,6 +60,12 @@ STALE_PF, STALE_BL, STALE_M0, STALE_M1, STALE_P0, STALE_P1 = 1, 2, 4, 8, 16, 32
 
 
 @compiled
+def mark_stale(console: int, objects: int) -> None:
+    """Their masks are made anew before they are used."""
+    store32(console, STALE, load32(console, STALE) | objects)
+
+
+@compiled
 def refresh_masks(console: int) -> None:
     stale = load32(console, STALE)
     if stale & STALE_PF:

@@ -93,6 +93,13 @@ def _cycles(opcode: int) -> int:
 
 
 OPERATIONS = sorted(set(NAMES))
+# fmt: off
+(ADC, ANC, AND, ANE, ARR, ASL, ASR, BCC, BCS, BEQ, BIT, BMI, BNE, BPL, BRK, BVC, BVS, CLC, CLD, CLI, CLV, CMP,
+ CPX, CPY, DCP, DEC, DEX, DEY, EOR, INC, INX, INY, ISB, JMI, JMP, JSR, KIL, LAS, LAX, LDA, LDX, LDY, LSR, LXA,
+ NOP, ORA, PHA, PHP, PLA, PLP, RLA, ROL, ROR, RRA, RTI, RTS, SAX, SBC, SBX, SEC, SED, SEI, SHA, SHS, SHX, SHY,
+ SLO, SRE, STA, STX, STY, TAX, TAY, TSX, TXA, TXS, TYA) = range(len(OPERATIONS))
+# fmt: on
+ASL_A, LSR_A, ROL_A, ROR_A = (100 + what for what in (ASL, LSR, ROL, ROR))
 
 
 def _operation(opcode: int) -> int:

@@ -11,6 +11,7 @@ from ga3c.emulator.objects import (
     STALE_PF,
     WORD,
     WORD_PIXELS,
+    mark_stale,
     playfield_is_alone,
     refresh_masks,
 )
@@ -33,13 +34,13 @@ from ga3c.emulator.state import (
     POSITION_M0,
     REFLECTED,
     REGISTERS,
-    STALE,
     SUPPRESS_P0,
     SUPPRESS_P1,
 )
 
 WIDTH = 160
 LINE_CLOCKS, BLANK_CLOCKS = 228, 68
+LINE_CYCLES = LINE_CLOCKS // 3
 
 # Eight pixels as eight bytes, all bits of a byte set where its pixel is.
 _bytes = np.array([sum(0xFF << (8 * i) for i in range(8) if b >> i & 1) for b in range(256)], np.uint64)
@@ -77,17 +78,17 @@ def _begin_line(console: int) -> None:
     reflected = load8(console, REGISTERS + CTRLPF) & 1
     if load32(console, REFLECTED) != reflected:
         store32(console, REFLECTED, reflected)
-        store32(console, STALE, load32(console, STALE) | STALE_PF)
+        mark_stale(console, STALE_PF)
 
 
 @compiled
 def _end_line(console: int) -> None:
     if load32(console, SUPPRESS_P0):
         store32(console, SUPPRESS_P0, 0)
-        store32(console, STALE, load32(console, STALE) | STALE_P0)
+        mark_stale(console, STALE_P0)
     if load32(console, SUPPRESS_P1):
         store32(console, SUPPRESS_P1, 0)
-        store32(console, STALE, load32(console, STALE) | STALE_P1)
+        mark_stale(console, STALE_P1)
     if load32(console, COSMIC_ARK):
         _drift(console)
 
@@ -99,7 +100,7 @@ def _drift(console: int) -> None:
     left = 18 if counter == 0 else 33 if counter == 1 else 0 if counter == 2 else 17
     store32(console, COSMIC_ARK_COUNTER, counter)
     store32(console, POSITION_M0, (load32(console, POSITION_M0) - left + 160) % 160)
-    store32(console, STALE, load32(console, STALE) | STALE_M0)
+    mark_stale(console, STALE_M0)
 
 
 @compiled

@@ -2,8 +2,9 @@
 
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.memory import load8, load32, store8, store32
-from ga3c.emulator.objects import SECOND_COPY, STALE_BL, STALE_M0, STALE_P0, STALE_P1, STALE_PF, THIRD_COPY
-from ga3c.emulator.picture import draw_until
+from ga3c.emulator.motion import move_objects, release_missile, reset_position, start_drift
+from ga3c.emulator.objects import STALE_BL, STALE_M0, STALE_P0, STALE_P1, STALE_PF, mark_stale
+from ga3c.emulator.picture import BLANK_CLOCKS, LINE_CLOCKS, LINE_CYCLES, draw_until
 from ga3c.emulator.registers import (
     COLUBK,
     COLUP0,
@@ -26,8 +27,6 @@ from ga3c.emulator.registers import (
     REFP0,
     REFP1,
     RESBL,
-    RESM0,
-    RESM1,
     RESMP0,
     RESMP1,
     RESP0,
@@ -40,33 +39,22 @@ from ga3c.emulator.registers import (
 )
 from ga3c.emulator.state import (
     COLLISIONS,
-    COSMIC_ARK,
-    COSMIC_ARK_COUNTER,
     DUMP_CYCLES,
     FRAME_DONE,
     FRAME_PHASE,
-    HMOVE_BLANK,
-    HMOVE_CLOCK,
     INPT4,
-    NO_BLANKS,
     OLD_ENABL,
     OLD_GRP0,
     OLD_GRP1,
     PADDLE_0,
     PAL,
-    POSITION_M0,
-    POSITION_P0,
     REFLECTED,
     REGISTERS,
-    STALE,
     SUPPRESS_P0,
     VSYNC_END,
 )
 
-LINE_CYCLES, LINE_CLOCKS, BLANK_CLOCKS = 76, 228, 68
-DRIFT_CLOCKS = 63
 REFLECT_CLOCKS = BLANK_CLOCKS + 79
-NEITHER, DRAWN, SOON = range(3)
 NEVER = 0x7FFFFFFF
 MOST_LINES, MOST_LINES_PAL = 290, 342
 
@@ -90,15 +78,15 @@ def tia_write(console: int, picture: int, register: int, value: int, cycles: int
         if old & 0x80 and not value & 0x80:
             store32(console, DUMP_CYCLES, cycles)
     elif RESP0 <= register <= RESBL:
-        _reset_position(console, picture, register, clock)
+        reset_position(console, picture, register, clock)
         return cycles
     elif register == HMM0:
-        _start_drift(console, old, value, clock)
+        start_drift(console, old, value, clock)
     elif HMP0 <= register <= HMBL:
         pass
     elif register == HMOVE:
         draw_until(console, picture, clock)
-        _move(console, cycles)
+        move_objects(console, cycles)
         return cycles
     elif register == HMCLR:
         for motion in range(HMP0, HMBL + 1):
@@ -123,11 +111,6 @@ def _vsync(console: int, value: int, clock: int) -> None:
     elif clock >= load32(console, VSYNC_END):
         store32(console, VSYNC_END, NEVER)
         store32(console, FRAME_DONE, 1)
-
-
-@compiled
-def _stale(console: int, objects: int) -> None:
-    store32(console, STALE, load32(console, STALE) | objects)
 
 
 @compiled
@@ -159,23 +142,14 @@ def _change(console: int, picture: int, register: int, value: int, clock: int) -
         store32(console, REFLECTED, value & 1)
     if RESMP0 <= register <= RESMP1:
         stale = STALE_M0 << (register - RESMP0)
-        _release_missile(console, register - RESMP0, value)
-    _stale(console, stale)
+        release_missile(console, register - RESMP0, value)
+    mark_stale(console, stale)
 
 
 @compiled
 def _playfield_delay(clock: int) -> int:
     phase = clock // 3 & 3
     return 4 if phase == 0 else 5 if phase == 1 else 2 if phase == 2 else 3
-
-
-@compiled
-def _release_missile(console: int, player: int, value: int) -> None:
-    """A missile let go of stands in the middle of its player."""
-    if not value & 2 and load8(console, REGISTERS + RESMP0 + player) & 2:
-        size = load8(console, REGISTERS + NUSIZ0 + player) & 7
-        middle = 8 if size == 5 else 16 if size == 7 else 4
-        store32(console, POSITION_M0 + 4 * player, (load32(console, POSITION_P0 + 4 * player) + middle) % 160)
 
 
 @compiled
@@ -187,101 +161,8 @@ def _graphics(console: int, picture: int, register: int, value: int, clock: int)
     else:
         store32(console, OLD_GRP0, load8(console, REGISTERS + GRP0))
         store32(console, OLD_ENABL, load8(console, REGISTERS + ENABL))
-        _stale(console, STALE_BL)
-    _stale(console, STALE_P0 | STALE_P1)
-
-
-@compiled
-def _reset_position(console: int, picture: int, register: int, clock: int) -> None:
-    thing = register - RESP0
-    pixel = clock % LINE_CLOCKS - BLANK_CLOCKS
-    if register >= RESM0:
-        draw_until(console, picture, clock if register == RESBL else clock + 8)
-        since = (clock - load32(console, HMOVE_CLOCK)) // 3
-        position = _position_while_moving(register, since, pixel)
-        if position < 0:
-            position = 2 if pixel < 0 else (pixel + 4) % 160
-        store32(console, POSITION_P0 + 4 * thing, position)
-        _stale(console, STALE_BL if register == RESBL else STALE_M0 << (register - RESM0))
-        return
-    position = 3 if pixel < 0 else (pixel + 5) % 160
-    near = _near_copy(console, thing, position - 5)
-    draw_until(console, picture, clock + 11 if near == DRAWN else clock)
-    store32(console, POSITION_P0 + 4 * thing, position)
-    store32(console, SUPPRESS_P0 + 4 * thing, near != SOON)
-    _stale(console, STALE_P0 << thing)
-
-
-@compiled
-def _position_while_moving(register: int, since_cycles: int, pixel: int) -> int:
-    """Where ALE puts a missile or the ball when it is reset so long after HMOVE; -1: where it is put otherwise."""
-    if register == RESM0 and since_cycles == 20 and pixel == 1:
-        return 8
-    if register == RESM1 and since_cycles == 3 and pixel == -50:
-        return 3
-    if register == RESBL:
-        if since_cycles == 18 and pixel == 1:
-            return 10
-        if since_cycles == 3 and pixel == -50:
-            return 3
-        if since_cycles == 6 and pixel == -41:
-            return 5
-        if since_cycles == 7 and pixel == -38:
-            return 6
-    return -1
-
-
-@compiled
-def _near_copy(console: int, player: int, pixel: int) -> int:
-    """Whether one of a player's copies is being drawn at a pixel, or begins soon.
-
-    The first ends as if nothing had happened. After the second the new first copy is drawn in this line already.
-    """
-    nusiz = load8(console, REGISTERS + NUSIZ0 + player) & 7
-    position = load32(console, POSITION_P0 + 4 * player)
-    size = 16 if nusiz == 5 else 32 if nusiz == 7 else 8
-    for copy in (0, SECOND_COPY[nusiz], THIRD_COPY[nusiz]):
-        since = (pixel - position - copy + 320) % 160
-        if 155 <= since <= 158:
-            return SOON
-        if since == 159 or since <= size - 2:
-            return DRAWN
-    return NEITHER
-
-
-@compiled
-def _motion(amount: int, cycle: int) -> int:
-    """How far right HMOVE moves an object. It gets 15 pulses less than its HMxx asks for when the line is too far."""
-    pulses = (amount >> 4) ^ 8
-    if cycle <= 20 and cycle >= 3:
-        return 8 - min(pulses, (70 - 3 * cycle) // 4)
-    if cycle < 3 or cycle == 75:
-        return 8 - pulses
-    if cycle >= 54:
-        return -max(pulses - (222 - 3 * cycle) // 4, 0)
-    return 0
-
-
-@compiled
-def _move(console: int, cycles: int) -> None:
-    cycle = cycles % LINE_CYCLES
-    for thing in range(5):
-        amount = _motion(load8(console, REGISTERS + HMP0 + thing), cycle)
-        position = load32(console, POSITION_P0 + 4 * thing)
-        store32(console, POSITION_P0 + 4 * thing, (position + amount) % 160)
-    _stale(console, STALE_BL | STALE_M0 * 3 | STALE_P0 * 3)
-    store32(console, COSMIC_ARK, 0)
-    store32(console, HMOVE_CLOCK, 3 * cycles)
-    if (cycle <= 20 or cycle == 75) and not load32(console, NO_BLANKS):
-        store32(console, HMOVE_BLANK, 1)
-
-
-@compiled
-def _start_drift(console: int, old: int, value: int, clock: int) -> None:
-    """HMM0 changed while HMOVE still moves: the missile goes on moving."""
-    if old & 0xF0 == 0x70 and value & 0xF0 == 0x60 and clock == load32(console, HMOVE_CLOCK) + DRIFT_CLOCKS:
-        store32(console, COSMIC_ARK, 1)
-        store32(console, COSMIC_ARK_COUNTER, 0)
+        mark_stale(console, STALE_BL)
+    mark_stale(console, STALE_P0 | STALE_P1)
 
 
 @compiled
