@@ -1,5 +1,10 @@
 """Games on our own console: what ale-py's vector environment gives of the same seeds and actions."""
 
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -28,6 +33,7 @@ RULES = {
         "episode_cap_frames": 101,
     },
 }
+PACKAGE = Path(environments.__file__).parents[1]
 GAMES = ["pong", "breakout", "boxing", "ms_pacman", "space_invaders", "seaquest", "riverraid", "qbert", "robotank"]
 
 
@@ -73,6 +79,20 @@ def test_one_game_starts_anew_and_the_others_stay_as_they_are():
         for mine, other in zip(ours.step(actions), theirs.step(actions), strict=True):
             np.testing.assert_array_equal(mine, other)
     theirs.close()
+
+
+def test_it_is_compiled_once_and_a_run_says_so(tmp_path):
+    """A copy of the program, for which nothing is compiled yet."""
+    shutil.copytree(PACKAGE, tmp_path / "ga3c", ignore=shutil.ignore_patterns("__pycache__"))
+    code = "from ga3c import environments; from ga3c.settings.game import EnvironmentSettings as Game; "
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", f"{code}environments.prepare(Game(game={game!r}, emulator={emulator!r}), print)"],
+            cwd=tmp_path, capture_output=True, text=True, check=True,
+        ).stdout
+        for game, emulator in (("Pong", "ale"), ("Pong", "auto"), ("Breakout", "ours"))
+    ]  # fmt: skip
+    assert said == ["", "Compiling the emulator: about half a minute, only this once.\n", ""]
 
 
 def test_which_emulator_plays():

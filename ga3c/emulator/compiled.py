@@ -27,3 +27,9 @@ def compiled(function: Callable) -> Callable:
         return njit(nogil=True, boundscheck=False)(function)
     result._cache._cache_file._source_stamp = _SOURCES
     return result
+
+
+def is_kept(function: Callable) -> bool:
+    """Whether an earlier start has left the machine code of a compiled function."""
+    file = getattr(function._cache, "_cache_file", None)
+    return file is not None and bool(file._load_index())

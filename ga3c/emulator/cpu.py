@@ -58,8 +58,8 @@ def _is_taken(what: int, n: int, z: int, c: int, v: int) -> bool:
 def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
     """Runs to the end of the frame, or for so many instructions. Returns how many of them are left.
 
-    `console`, `rom` and `picture` (uint8 [height, 160]; 0: nothing is drawn) are addresses. It is one long loop, because
-    with addressing in a function of its own a whole step took a fifth longer: registers went through memory.
+    `console`, `rom` and `picture` (uint8 [height, 160]; 0: nothing is drawn) are addresses. It is one long loop: with
+    addressing in a function of its own a whole step took a fifth longer.
     """
     pc, sp, cycles = load32(console, PC), load32(console, SP), load32(console, CYCLES)
     a, x, y = load32(console, A), load32(console, X), load32(console, Y)

@@ -1,5 +1,6 @@
 """Atari 2600 games on our own console, in compiled code: what `atari` gives, and faster."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ import numpy as np
 from ale_py import roms
 
 from ga3c.emulator import games, step
+from ga3c.emulator.compiled import is_kept
 from ga3c.emulator.game_table import GAMES
 from ga3c.emulator.palette import NTSC_GREY, PAL_GREY
 from ga3c.emulator.saved_state import read_into
@@ -46,6 +48,15 @@ def beginnings(rom: str) -> Beginnings:
         records.append(record)
         pictures.append(ale.getScreen())
     return Beginnings(data, np.stack(records), np.stack(pictures))
+
+
+def prepare(say: Callable[[str], None]) -> None:
+    """Compiles what plays, if no start has done so before: better once than in each agent."""
+    if not is_kept(step.step):
+        say("Compiling the emulator: about half a minute, only this once.")
+    games = OwnAtariEnvironments("pong", EnvironmentSettings(game="Pong"), 1, 0)
+    games.reset()
+    games.step(np.zeros(1, np.int64))
 
 
 class OwnAtariEnvironments:
