@@ -20,8 +20,6 @@ from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings.game import EnvironmentSettings
 
 ALL_ACTIONS, PAL_LINES = np.arange(18), 250
-
-
 STARTS = 16
 
 
@@ -54,9 +52,9 @@ def prepare(say: Callable[[str], None]) -> None:
     """Compiles what plays, if no start has done so before: better once than in each agent."""
     if not is_kept(step.step):
         say("Compiling the emulator: about half a minute, only this once.")
-    games = OwnAtariEnvironments("pong", EnvironmentSettings(game="Pong"), 1, 0)
-    games.reset()
-    games.step(np.zeros(1, np.int64))
+    pong = OwnAtariEnvironments("pong", EnvironmentSettings(game="Pong"), 1, 0)
+    pong.reset()
+    pong.step(np.zeros(1, np.int64))
 
 
 class OwnAtariEnvironments:
