@@ -1,6 +1,7 @@
 """Ape-X on one machine: a replay that nobody waits for, priorities of what is new, and runs as a person starts them."""
 
 import dataclasses
+import json
 import os
 import signal
 
@@ -203,6 +204,8 @@ def test_a_killed_agent_is_replaced_and_a_killed_run_goes_on_with_its_replay(tmp
         started.wait_for(lambda: started.log.read_text().count("takes its place") == deaths)  # noqa: B023
         goes_on()
     started.wait_for((run / "replay.bin").exists)
+    with (run / "replay.bin").open("rb") as file:
+        assert json.loads(file.readline())["layout"]["initial_errors"]  # what is new has priorities by acting
     assert started.stop(signal.SIGKILL) == -signal.SIGKILL
     assert not started.left_over()
     started = Started(tmp_path / "again", "--resume", run)
