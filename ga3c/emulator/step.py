@@ -28,6 +28,7 @@ class Game(NamedTuple):
     frame_skip: int
     cap_frames: int
     fire: bool  # the first frame of a game presses FIRE
+    sticky: float  # with which probability a frame repeats the action of the one before
 
 
 class Consoles(NamedTuple):
@@ -39,6 +40,9 @@ class Consoles(NamedTuple):
     seen: np.ndarray  # uint8 [., height * 160]: the grey that was shrunken last
     readings: np.ndarray  # int32 [., games.STATE]
     begun: np.ndarray  # int64: how many games have begun
+    draws: np.ndarray  # float64 [., .], in [0, 1): which frames repeat an action; nothing where none does
+    drawn: np.ndarray  # int64: how many of them are used up
+    actions: np.ndarray  # int64: of the frame before
     frames: np.ndarray  # int64: of this game, after its no-ops
     ended: np.ndarray  # int64: OVER, CUT; 0: it goes on
     rewards: np.ndarray  # int32
@@ -46,7 +50,7 @@ class Consoles(NamedTuple):
     states: np.ndarray  # uint8 [., size, size, stack]
 
 
-def consoles(count: int, record_bytes: int, pixels: int, size: int, stack: int) -> Consoles:
+def consoles(count: int, record_bytes: int, pixels: int, size: int, stack: int, draws: int) -> Consoles:
     return Consoles(
         records=np.zeros((count, record_bytes), np.uint8),
         pictures=np.zeros((count, 2, pixels), np.uint8),
@@ -54,6 +58,9 @@ def consoles(count: int, record_bytes: int, pixels: int, size: int, stack: int) 
         seen=np.zeros((count, pixels), np.uint8),
         readings=np.zeros((count, games.STATE), np.int32),
         begun=np.zeros(count, np.int64),
+        draws=np.zeros((count, draws)),
+        drawn=np.full(count, draws),
+        actions=np.zeros(count, np.int64),
         frames=np.zeros(count, np.int64),
         ended=np.zeros(count, np.int64),
         rewards=np.zeros(count, np.int32),
@@ -66,6 +73,11 @@ def consoles(count: int, record_bytes: int, pixels: int, size: int, stack: int) 
 def _frame(game, consoles, console, action, drawn):
     record = consoles.records[console].ctypes.data
     picture = consoles.pictures[console, consoles.turns[console]].ctypes.data
+    if game.sticky:
+        if consoles.draws[console, consoles.drawn[console]] < game.sticky:
+            action = consoles.actions[console]
+        consoles.drawn[console] += 1
+        consoles.actions[console] = action
     press(record, action)
     next_frame(record, game.rom.ctypes.data, picture if drawn else 0)
     consoles.turns[console] ^= 1
@@ -87,6 +99,7 @@ def _restart(game, consoles, console, no_ops, work):
     consoles.begun[console] += 1
     consoles.records[console] = game.starts[start]
     consoles.pictures[console] = game.start_pictures[start]
+    consoles.actions[console] = NO_OP
     games.begin(consoles.records[console], game.reading, consoles.readings[console])
     for frame in range(max(no_ops, game.fire)):
         _frame(game, consoles, console, FIRE if game.fire and frame == 0 else NO_OP, True)
@@ -124,10 +137,12 @@ def _step(game, consoles, console, action, work):
     pictures = consoles.pictures[console]
     record, reading = consoles.records[console].copy(), consoles.readings[console].copy()
     turn, frames = consoles.turns[console], consoles.frames[console]
+    drawn, before = consoles.drawn[console], consoles.actions[console]
     reward, lives, frame, complete = _play(game, consoles, console, action, game.frame_skip - 2)
     if not complete:
         consoles.records[console], consoles.readings[console] = record, reading
         consoles.turns[console], consoles.frames[console] = turn, frames
+        consoles.drawn[console], consoles.actions[console] = drawn, before
         reward, lives, frame, complete = _play(game, consoles, console, action, 0)
     consoles.rewards[console], consoles.lives[console] = reward, lives
     last = consoles.turns[console] ^ 1

@@ -21,6 +21,7 @@ from ga3c.settings.game import EnvironmentSettings
 
 ALL_ACTIONS, PAL_LINES = np.arange(18), 250
 STARTS = 16
+DRAWS = 1024  # numbers that decide on sticky actions, drawn at once
 
 
 class Beginnings(NamedTuple):
@@ -78,10 +79,14 @@ class OwnAtariEnvironments:
             frame_skip=skip,
             cap_frames=settings.episode_cap_frames,
             fire=settings.fire_reset and step.FIRE in self._actions,
+            sticky=settings.sticky_action_probability,
         )
-        self._consoles = step.consoles(count, begin.records.shape[1], height * width, size, stack)
+        draws = DRAWS if self._game.sticky else 0
+        self._consoles = step.consoles(count, begin.records.shape[1], height * width, size, stack, draws)
         self._no_op_max_steps = settings.no_op_max_steps
-        self._random = [np.random.RandomState(one)._bit_generator for one in np.arange(seed, seed + count) % 2**31]
+        seeds = np.arange(seed, seed + count) % 2**31
+        self._random = [np.random.RandomState(one)._bit_generator for one in seeds]
+        self._sticky = [np.random.RandomState(one) for one in seeds]
         self._no_ops = np.zeros(count, np.int64)
         self._draw(np.ones(count, bool))
         self._life_loss_terminates = settings.life_loss_terminates
@@ -94,6 +99,16 @@ class OwnAtariEnvironments:
             stacked_frames=stack,
         )
 
+    def _draw_sticky(self) -> None:
+        """So that no console runs out of numbers within a step or the no-ops of a start."""
+        if not self._game.sticky:
+            return
+        draws, drawn = self._consoles.draws, self._consoles.drawn
+        for env in np.flatnonzero(DRAWS - drawn < max(self._no_op_max_steps, self._game.frame_skip)):
+            left = draws[env, drawn[env] :]
+            draws[env] = np.append(left, self._sticky[env].random_sample(DRAWS - len(left)))
+            drawn[env] = 0
+
     def _draw(self, which: np.ndarray) -> None:
         """How many no-ops the next game of these begins with, drawn as ale-py's vector environment draws."""
         if self._no_op_max_steps:
@@ -105,6 +120,7 @@ class OwnAtariEnvironments:
 
     def restart(self, envs: np.ndarray) -> np.ndarray:
         """Starts a new game in the marked copies (bool [count], one at the least). Returns all observations."""
+        self._draw_sticky()
         step.restart(self._game, self._consoles, envs, self._no_ops)
         self._draw(envs)
         return self._consoles.states
@@ -112,6 +128,7 @@ class OwnAtariEnvironments:
     def step(self, actions: np.ndarray):
         consoles = self._consoles
         restarted, lives = consoles.ended > 0, consoles.lives.copy()
+        self._draw_sticky()
         step.step(self._game, consoles, self._actions[actions], self._no_ops)
         if restarted.any():
             self._draw(restarted)

@@ -11,8 +11,6 @@ def _obstacle(rom: str, settings: EnvironmentSettings) -> str | None:
     """Why ours cannot play it."""
     if rom not in PROVEN:
         return "ours is not proven to play this game as ale-py does"
-    if settings.sticky_action_probability:
-        return "ours has no sticky actions"
     if settings.frame_size_pixels not in SIZES_PIXELS:
         return f"ours makes frames of {SIZES_PIXELS[0]} to {SIZES_PIXELS[-1]} pixels"
     return None
