@@ -82,18 +82,26 @@ def test_one_game_starts_anew_and_the_others_stay_as_they_are():
     theirs.close()
 
 
+def prepares(folder: Path, game: str, emulator: str) -> subprocess.Popen:
+    """Says how often it compiled a step, after what a run says."""
+    code = f"""from ga3c import environments
+from ga3c.settings.game import EnvironmentSettings
+environments.prepare(EnvironmentSettings(game={game!r}, emulator={emulator!r}), print)
+from ga3c.emulator.step import step
+print(step.stats.cache_misses.total())"""
+    return subprocess.Popen([sys.executable, "-c", code], cwd=folder, stdout=subprocess.PIPE, text=True)
+
+
 def test_it_is_compiled_once_and_a_run_says_so(tmp_path):
-    """A copy of the program, for which nothing is compiled yet."""
+    """A copy of the program, for which nothing is compiled yet, and two starts at once."""
     shutil.copytree(PACKAGE, tmp_path / "ga3c", ignore=shutil.ignore_patterns("__pycache__"))
-    code = "from ga3c import environments; from ga3c.settings.game import EnvironmentSettings as Game; "
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", f"{code}environments.prepare(Game(game={game!r}, emulator={emulator!r}), print)"],
-            cwd=tmp_path, capture_output=True, text=True, check=True,
-        ).stdout
-        for game, emulator in (("Pong", "ale"), ("Pong", "auto"), ("Breakout", "ours"))
-    ]  # fmt: skip
-    assert said == ["", "Compiling the emulator: about half a minute, only this once.\n", ""]
+    line = "Compiling the emulator: about half a minute, only this once.\n"
+    assert prepares(tmp_path, "Pong", "ale").communicate()[0] == "0\n"
+    together = [prepares(tmp_path, game, "auto") for game in ("Pong", "Boxing")]
+    said = [process.communicate()[0] for process in together]
+    assert sorted(what.removeprefix(line) for what in said) == ["0\n", "1\n"]
+    assert line + "1\n" in said
+    assert prepares(tmp_path, "Breakout", "ours").communicate()[0] == "0\n"
 
 
 def test_which_emulator_plays():

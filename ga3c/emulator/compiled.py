@@ -1,15 +1,20 @@
 """Functions of this folder as machine code, kept for the next start."""
 
-from collections.abc import Callable
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
 from numba import njit
 
+_FOLDER = Path(__file__).parent
+
 
 def _sources() -> str:
     """What all files of this folder hold, as one short text."""
-    files = sorted(Path(__file__).parent.glob("*.py"))
+    files = sorted(_FOLDER.glob("*.py"))
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
@@ -33,3 +38,14 @@ def is_kept(function: Callable) -> bool:
     """Whether an earlier start has left the machine code of a compiled function."""
     file = getattr(function._cache, "_cache_file", None)
     return file is not None and bool(file._load_index())
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """While others compile, this waits: then it finds what they have left."""
+    folder = os.open(_FOLDER, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)

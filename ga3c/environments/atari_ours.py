@@ -9,7 +9,7 @@ import numpy as np
 from ale_py import roms
 
 from ga3c.emulator import games, step
-from ga3c.emulator.compiled import is_kept
+from ga3c.emulator.compiled import is_kept, one_at_a_time
 from ga3c.emulator.game_table import GAMES
 from ga3c.emulator.palette import NTSC_GREY, PAL_GREY
 from ga3c.emulator.saved_state import read_into
@@ -50,12 +50,13 @@ def beginnings(rom: str) -> Beginnings:
 
 
 def prepare(say: Callable[[str], None]) -> None:
-    """Compiles what plays, if no start has done so before: better once than in each agent."""
+    """Compiles what plays, if no start has done so before: once, not in each agent, nor in runs that start together."""
     if not is_kept(step.step):
         say("Compiling the emulator: about half a minute, only this once.")
-    pong = OwnAtariEnvironments("pong", EnvironmentSettings(game="Pong"), 1, 0)
-    pong.reset()
-    pong.step(np.zeros(1, np.int64))
+    with one_at_a_time():
+        pong = OwnAtariEnvironments("pong", EnvironmentSettings(game="Pong"), 1, 0)
+        pong.reset()
+        pong.step(np.zeros(1, np.int64))
 
 
 class OwnAtariEnvironments:
