@@ -86,10 +86,12 @@ def prepares(folder: Path, game: str, emulator: str) -> subprocess.Popen:
     """Says how often it compiled a step, after what a run says."""
     code = f"""from ga3c import environments
 from ga3c.settings.game import EnvironmentSettings
-environments.prepare(EnvironmentSettings(game={game!r}, emulator={emulator!r}), print)
+environments.make(EnvironmentSettings(game={game!r}, emulator={emulator!r}), 1, 0)
 from ga3c.emulator.step import step
 print(step.stats.cache_misses.total())"""
-    return subprocess.Popen([sys.executable, "-c", code], cwd=folder, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", code], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
 
 
 def test_it_is_compiled_once_and_a_run_says_so(tmp_path):

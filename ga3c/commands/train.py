@@ -138,7 +138,6 @@ def _announce(settings: Settings, run_dir: Path, spec: EnvironmentSpec, console:
     console.say(f"Training {spec.name} in {place(run_dir)}  (Ctrl-C stops and saves)")
     if line := environments.emulator_line(settings.environment):
         console.say(line)
-    environments.prepare(settings.environment, console.say)
     console.say(
         f"Curves in a browser: {place(Path(sys.executable).with_name('tensorboard'))} --logdir {place(run_dir)}"
     )

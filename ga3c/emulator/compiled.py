@@ -34,10 +34,10 @@ def compiled(function: Callable) -> Callable:
     return result
 
 
-def is_kept(function: Callable) -> bool:
-    """Whether an earlier start has left the machine code of a compiled function."""
+def is_missing(function: Callable) -> bool:
+    """Whether no start has left the machine code of a compiled function yet, though it could be kept."""
     file = getattr(function._cache, "_cache_file", None)
-    return file is not None and bool(file._load_index())
+    return file is not None and not file._load_index()
 
 
 @contextmanager

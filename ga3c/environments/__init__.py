@@ -9,7 +9,6 @@ it ignores its action and its reward is no transition.
 import difflib
 import re
 import reprlib
-from collections.abc import Callable
 
 import numpy as np
 
@@ -61,21 +60,13 @@ def make(settings: EnvironmentSettings, count: int, seed: int, threads: int = 1)
     """
     kind, name = resolve(settings.game)
     if kind == "atari" and emulators.ours(name, settings):
-        from ga3c.environments.atari_ours import OwnAtariEnvironments  # loads a compiler, which nothing else here needs
+        from ga3c.environments.atari_ours import OwnAtariEnvironments, prepare  # load a compiler: nothing else needs it
 
+        prepare()
         return OwnAtariEnvironments(name, settings, count, seed, threads)
     if kind == "atari":
         return atari.AtariEnvironments(name, settings, count, seed, threads)
     return gymnasium.GymnasiumEnvironments(name, count, seed)
-
-
-def prepare(settings: EnvironmentSettings, say: Callable[[str], None]) -> None:
-    """What takes long before the first game begins, and only once for all who make it."""
-    kind, name = resolve(settings.game)
-    if kind == "atari" and emulators.ours(name, settings):
-        from ga3c.environments.atari_ours import prepare as compile_emulator  # as in `make`
-
-        compile_emulator(say)
 
 
 def emulator_line(settings: EnvironmentSettings) -> str | None:

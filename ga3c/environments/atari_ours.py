@@ -1,6 +1,6 @@
 """Atari 2600 games on our own console, in compiled code: what `atari` gives, and faster."""
 
-from collections.abc import Callable
+import sys
 from functools import cache
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ import numpy as np
 from ale_py import roms
 
 from ga3c.emulator import games, step
-from ga3c.emulator.compiled import is_kept, one_at_a_time
+from ga3c.emulator.compiled import is_missing, one_at_a_time
 from ga3c.emulator.game_table import GAMES
 from ga3c.emulator.palette import NTSC_GREY, PAL_GREY
 from ga3c.emulator.saved_state import read_into
@@ -49,10 +49,11 @@ def beginnings(rom: str) -> Beginnings:
     return Beginnings(data, np.stack(records), np.stack(pictures))
 
 
-def prepare(say: Callable[[str], None]) -> None:
+def prepare() -> None:
     """Compiles what plays, if no start has done so before: once, not in each agent, nor in runs that start together."""
-    if not is_kept(step.step):
-        say("Compiling the emulator: about half a minute, only this once.")
+    if not is_missing(step.step):
+        return
+    print("Compiling the emulator: about half a minute, only this once.", file=sys.stderr, flush=True)
     with one_at_a_time():
         pong = OwnAtariEnvironments("pong", EnvironmentSettings(game="Pong"), 1, 0)
         pong.reset()
