@@ -11,8 +11,8 @@ import pytest
 from ga3c import environments
 from ga3c.emulator.game_table import GAMES as READABLE
 from ga3c.emulator.proven import PROVEN
-from ga3c.environments.atari import AtariEnvironments
-from ga3c.environments.atari_ours import OwnAtariEnvironments
+from ga3c.environments.atari import AtariEnvironments, AtariScreen
+from ga3c.environments.atari_ours import OwnAtariEnvironments, OwnAtariScreen
 from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
 
@@ -79,6 +79,24 @@ def test_one_game_starts_anew_and_the_others_stay_as_they_are():
     for actions in np.random.default_rng(1).integers(4, size=(100, 2)):
         for mine, other in zip(ours.step(actions), theirs.step(actions), strict=True):
             np.testing.assert_array_equal(mine, other)
+    theirs.close()
+
+
+@pytest.mark.parametrize("rules", ["cut off", "FIRE, no life", "every frame, small", "two frames, all actions"])
+def test_people_see_it_in_colour(rules):
+    settings = EnvironmentSettings(game="breakout", **RULES[rules])
+    theirs, ours = AtariScreen("breakout", settings, 7, 2), OwnAtariEnvironments("breakout", settings, 2, 7)
+    shown = OwnAtariScreen(ours, settings.frame_skip_frames)
+    assert shown.action_names == theirs.action_names
+    ours.reset()
+    np.testing.assert_array_equal(shown.reset(), theirs.reset())
+    random, ends = np.random.default_rng(0), 0
+    for _ in range(300):
+        actions = ours.spec.actions.random(random, 2)
+        _, _, terminated, truncated, _ = ours.step(actions)
+        np.testing.assert_array_equal(shown.step(actions), theirs.step(actions))
+        ends += int((terminated | truncated).sum())
+    assert ends
     theirs.close()
 
 

@@ -90,3 +90,16 @@ def test_speed(monkeypatch):
 
     monkeypatch.setattr(benchmark, "measure_run", lambda options: {"pps": 1010.0, "frames_per_second": 4000.0})
     assert "1,000 steps/s of Pong (4,000 frames/s, 3.6 million steps an hour)" in doctor.speed().text
+
+
+@pytest.mark.parametrize(
+    ("agents", "batch", "said"),
+    [
+        (2000.0, 1500.0, "2,000 steps/s of Pong (8,000 frames/s, 7.2 million steps an hour), controller off: 96 games "
+         "with agents, faster than --sampling batched (1,500)"),
+        (1000.0, 1500.0, "96 games with --sampling batched, faster than agents (1,000)"),
+        (1000.0, 990.0, "96 games with agents, about as fast as --sampling batched (990)"),
+    ],
+)  # fmt: skip
+def test_which_system_is_faster_here(agents, batch, said):
+    assert said in doctor.said_of_speed(agents, batch, 96)

@@ -35,10 +35,12 @@ def turns(settings: Settings, algorithm) -> str:
     """Who waits for whom: "serial"; in lockstep "synchronised" or "alternating"; "asynchronous".
 
     What learns only when the next prediction is made is not in lockstep: agents play on during its updates. So they do
-    with concurrent training.
+    with concurrent training. Who plays all games in one batch plays neither during an update nor during a prediction.
     """
     if settings.schedule.serial:
         return "serial"
+    if settings.schedule.sampling == "batched":
+        return "synchronised"
     if algorithm.replays and settings.replay.concurrent_training:
         return "asynchronous"
     return settings.schedule.sampling if learns_at_once(algorithm) else "asynchronous"

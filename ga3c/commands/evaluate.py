@@ -1,16 +1,19 @@
 """Measures a trained agent over many games: python -m ga3c evaluate --game Boxing --episodes 30."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from ga3c import environments
 from ga3c.commands import agent_options
 from ga3c.commands.agent_options import AgentOptions
 from ga3c.commands.command_line import check_writable, parse, write_json
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError
 from ga3c.experiments import evaluation
+from ga3c.play.trained_agent import TrainedAgent
+from ga3c.settings.game import EnvironmentSettings
 
 DESCRIPTION = """Plays whole games, each with its own seed, many at once, and prints their true scores: so many games
 with actions sampled from the policy, as the paper does, and so many with the most probable ones. An agent of action
@@ -25,10 +28,13 @@ class EvaluateOptions(AgentOptions):
     """The rules to play under: the paper's (no-op starts), those of Machado et al. 2018 (sticky actions, all 18
     actions), or those of Mnih et al. 2015 (the paper's, 5 minutes for each game, and --exploration 0.05). Default:
     those of the training."""
+    emulator: tuple[Literal["ale", "ours"], ...] = ()
+    """What plays an Atari game: ale-py's emulator, or our own. ale ours: both, one after the other, with their scores
+    side by side (Dalton et al. 2020, appendix A.4). Default: that of the training."""
     exploration: float | None = None
     """Share of actions that are any action, however the agent plays. Default: 0; with --protocol dqn 0.05."""
     json: str | None = None
-    """File to write the result into. Its main scores are those of sampled actions."""
+    """File to write the result into. Its main scores are those of sampled actions, on the first of the emulators."""
     most_steps: int = 108_000
     """A game is cut off after so many steps, and its score until then counts: some games never end."""
 
@@ -44,24 +50,49 @@ def run(arguments: list[str]) -> int:
         raise ConfigError(f"--exploration {exploration:g} is out of range: give a number from 0 to 1.")
     if options.json:
         check_writable("--json", Path(options.json))
-    agent = agent_options.load(options)
-    settings = evaluation.settings_under(agent, options.protocol)
-    outcome = evaluation.result(agent, settings, options.episodes, options.seed, options.most_steps, exploration)
-    names = evaluation.ways_of(agent)
+    outcomes = {}
+    for emulator in options.emulator or (None,):
+        agent = agent_options.load(options)  # each time: its actions are sampled with the same numbers
+        settings = _settings(agent, options.protocol, emulator)
+        rules = options.episodes, options.seed, options.most_steps, exploration
+        outcomes[emulator] = evaluation.result(agent, settings, *rules)
+    names, outcome = evaluation.ways_of(agent), next(iter(outcomes.values()))
     random = f", {100 * exploration:g} % of actions at random" if exploration else ""
     print(f"  {options.episodes} games in each way, protocol {outcome['fingerprint']}{random}")
     trained_under = protocols.fingerprint(agent.settings.environment)
     if mix := protocols.mix([outcome["fingerprint"], trained_under]):
         print(f"  Trained and measured under {mix}")
-    ways = [_column(outcome["ways"][way]) for way in names]
-    print(f"  {'actions':20}" + "".join(f"{text:>22}" for text in names.values()))
-    for name in ways[0]:
-        print(f"  {name:20}" + "".join(f"{way[name]:>22}" for way in ways))
-    if cut := sum(outcome["ways"][way]["cut_off"] for way in names):
+    _print_table(outcomes, names)
+    played = [one["ways"][way] for one in outcomes.values() for way in names]
+    if cut := sum(way["cut_off"] for way in played):
         print(f"  {cut} games were cut off after {options.most_steps:,} steps (--most-steps)")
+    if len(outcomes) > 1:
+        outcome = outcome | {"emulators": outcomes}
     if options.json:
         write_json(options.json, outcome)
     return 0
+
+
+def _settings(agent: TrainedAgent, protocol: str | None, emulator: str | None) -> EnvironmentSettings:
+    """To play with. Raises ConfigError."""
+    settings = evaluation.settings_under(agent, protocol)
+    if emulator is None:
+        return settings
+    if environments.resolve(settings.game)[0] != "atari":
+        raise ConfigError(f"--emulator {emulator} is for Atari games, and this is {agent.game}: leave it out.")
+    return replace(settings, emulator=emulator)
+
+
+def _print_table(outcomes: dict[str | None, dict], names: dict[str, str]) -> None:
+    """A column for each emulator and way to play."""
+    columns = {
+        (f"{emulator}, " if len(outcomes) > 1 else "") + text: _column(outcome["ways"][way])
+        for emulator, outcome in outcomes.items()
+        for way, text in names.items()
+    }
+    print(f"  {'actions':20}" + "".join(f"{text:>22}" for text in columns))
+    for name in next(iter(columns.values())):
+        print(f"  {name:20}" + "".join(f"{column[name]:>22}" for column in columns.values()))
 
 
 def _column(way: dict) -> dict[str, str]:

@@ -15,12 +15,12 @@ from ga3c.commands.command_line import parse
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.experiments.runs import RunFailed
-from ga3c.papers import CommonOptions, Options, accelerated, fast_dqn
+from ga3c.papers import CommonOptions, Options, accelerated, cule, fast_dqn
 from ga3c.records import run_directory
 
 GA3C = """Makes a figure or table of GA3C's paper again, from training runs of its own. A second start goes on.
 Of accelerated methods (Stooke and Abbeel 2018): ./run.sh reproduce accelerated --help. Of fast DQN (Daley and Amato
-2021): ./run.sh reproduce fast_dqn --help.
+2021): ./run.sh reproduce fast_dqn --help. Of CuLE (Dalton et al. 2020): ./run.sh reproduce cule --help.
 
 fig2: what the controller does. fig3: TPS over agents, predictors, trainers. fig4: queues and batches in the runs of
 fig3. table2: PPS and utilisation over networks. fig5: TPS and learning. fig6: learning curves. fig7: minimum batches
@@ -37,6 +37,12 @@ FAST_DQN = """Makes tables of fast DQN (Daley and Amato 2021) again, from runs o
 GA3C's paper: ./run.sh reproduce --help.
 
 table1: speed of DQN with concurrent training, synchronised execution, both and neither, over numbers of games."""
+
+CULE = """Makes figures and tables of CuLE (Dalton et al. 2020) again, from runs of its own. A second start goes on. Of
+GA3C's paper: ./run.sh reproduce --help.
+
+fig10: scores of the agents that come with the program, on both emulators. table3: batching strategies of A2C with
+V-trace: speed, and time and steps to a score."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +67,17 @@ class ReproduceFastDQN(fast_dqn.Options):
     """What to make."""
 
 
+@dataclass(frozen=True)
+class ReproduceCuLE(cule.Options):
+    figure: Annotated[Literal["fig10", "table3"], tyro.conf.Positional] = tyro.MISSING
+    """What to make."""
+
+
 PAPERS = {
     "ga3c": (ReproduceGA3C, GA3C),
     "accelerated": (ReproduceAccelerated, ACCELERATED),
     "fast_dqn": (ReproduceFastDQN, FAST_DQN),
+    "cule": (ReproduceCuLE, CULE),
 }
 
 

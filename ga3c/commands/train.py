@@ -86,7 +86,8 @@ def run(arguments: list[str]) -> int:
     settings, resumed = parse_settings(arguments)
     if not settings.learning.seed:  # drawn once, written down, and kept over a resume
         settings = replace(settings, learning=replace(settings.learning, seed=random.randrange(1, 2**31)))
-    if not (settings.schedule.serial or settings.schedule.cluster):
+    schedule = settings.schedule
+    if not (schedule.serial or schedule.cluster or schedule.sampling == "batched"):
         agents_start.start()
     games = environments.make(settings.environment, 1, 0)
     spec = games.spec
@@ -162,6 +163,10 @@ def _system(settings: Settings):
         from ga3c.systems.serial import Serial
 
         return Serial
+    if settings.schedule.sampling == "batched":
+        from ga3c.systems.batched import Batched
+
+        return Batched
     if settings.run.device_updates == "asynchronous":
         from ga3c.systems.units import Units
 

@@ -73,3 +73,13 @@ def emulator_line(settings: EnvironmentSettings) -> str | None:
     """What a run says of the emulator that plays its game, where that is a choice."""
     kind, name = resolve(settings.game)
     return emulators.line(name, settings) if kind == "atari" else None
+
+
+def screen(settings: EnvironmentSettings, games, count: int, seed: int):
+    """The colour pictures of Atari games that `make` made: `reset()` and `step(actions)` after theirs."""
+    _, name = resolve(settings.game)
+    if emulators.ours(name, settings):
+        from ga3c.environments.atari_ours import OwnAtariScreen  # as in `make`
+
+        return OwnAtariScreen(games, settings.frame_skip_frames)
+    return atari.AtariScreen(name, settings, seed, count)

@@ -1,6 +1,7 @@
 """Atari 2600 games on our own console, in compiled code: what `atari` gives, and faster."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from ale_py import roms
 from ga3c.emulator import games, step
 from ga3c.emulator.compiled import is_missing, one_at_a_time
 from ga3c.emulator.game_table import GAMES
-from ga3c.emulator.palette import NTSC_GREY, PAL_GREY
+from ga3c.emulator.palette import NTSC_GREY, NTSC_RGB, PAL_GREY, PAL_RGB
 from ga3c.emulator.saved_state import read_into
 from ga3c.emulator.setups import new_record
 from ga3c.emulator.shrink import cover
@@ -67,9 +68,11 @@ class OwnAtariEnvironments:
     def __init__(self, rom: str, settings: EnvironmentSettings, count: int, seed: int, threads: int = 1):
         size, stack = settings.frame_size_pixels, settings.frame_stack
         begin = beginnings(rom)
-        (height, width), skip = begin.pictures.shape[1:], settings.frame_skip_frames
+        self.picture_shape = height, width = begin.pictures.shape[1:]
+        skip = settings.frame_skip_frames
         used = np.array(GAMES[rom].actions.split(), np.int64)
         self._actions = ALL_ACTIONS if settings.full_action_set else used
+        self.action_names = [ale_py.Action(number).name for number in self._actions]  # FIRE, UPRIGHT, ...
         self._game = step.Game(
             rom=begin.rom,
             starts=begin.records,
@@ -84,11 +87,13 @@ class OwnAtariEnvironments:
             sticky=settings.sticky_action_probability,
         )
         draws = DRAWS if self._game.sticky else 0
-        self._consoles = step.consoles(count, begin.records.shape[1], height * width, size, stack, draws)
+        self.consoles = step.consoles(count, begin.records.shape[1], height * width, size, stack, draws)
+        self._parts = [slice(count * part // threads, count * (part + 1) // threads) for part in range(threads)]
+        self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
         self._no_op_max_steps = settings.no_op_max_steps
         seeds = np.arange(seed, seed + count) % 2**31
         self._random = [np.random.RandomState(one)._bit_generator for one in seeds]
-        self._sticky = [np.random.RandomState(one) for one in seeds]
+        self._sticky = [np.random.RandomState(one) for one in seeds if draws]
         self._no_ops = np.zeros(count, np.int64)
         self._draw(np.ones(count, bool))
         self._life_loss_terminates = settings.life_loss_terminates
@@ -105,7 +110,7 @@ class OwnAtariEnvironments:
         """So that no console runs out of numbers within a step or the no-ops of a start."""
         if not self._game.sticky:
             return
-        draws, drawn = self._consoles.draws, self._consoles.drawn
+        draws, drawn = self.consoles.draws, self.consoles.drawn
         for env in np.flatnonzero(DRAWS - drawn < max(self._no_op_max_steps, self._game.frame_skip)):
             left = draws[env, drawn[env] :]
             draws[env] = np.append(left, self._sticky[env].random_sample(DRAWS - len(left)))
@@ -123,20 +128,71 @@ class OwnAtariEnvironments:
     def restart(self, envs: np.ndarray) -> np.ndarray:
         """Starts a new game in the marked copies (bool [count], one at the least). Returns all observations."""
         self._draw_sticky()
-        step.restart(self._game, self._consoles, envs, self._no_ops)
+        step.restart(self._game, self.consoles, envs, self._no_ops)
         self._draw(envs)
-        return self._consoles.states
+        return self.consoles.states
 
     def step(self, actions: np.ndarray):
-        consoles = self._consoles
+        consoles = self.consoles
         restarted, lives = consoles.ended > 0, consoles.lives.copy()
         self._draw_sticky()
-        step.step(self._game, consoles, self._actions[actions], self._no_ops)
+        self._step(self._actions[actions])
         if restarted.any():
             self._draw(restarted)
         life_lost = (consoles.lives < lives) & self._life_loss_terminates
         terminated, truncated = consoles.ended & step.OVER > 0, consoles.ended & step.CUT > 0
         return consoles.states, consoles.rewards.copy(), terminated, truncated, life_lost
+
+    def _step(self, actions: np.ndarray) -> None:
+        """With several threads each steps a part of the consoles: compiled code runs side by side."""
+
+        def of_part(part: slice) -> None:
+            consoles = step.Consoles(*(field[part] for field in self.consoles))
+            step.step(self._game, consoles, actions[part], self._no_ops[part])
+
+        if self._threads is None:
+            step.step(self._game, self.consoles, actions, self._no_ops)
+        else:
+            list(self._threads.map(of_part, self._parts))
+
+    def close(self) -> None:
+        if self._threads is not None:
+            self._threads.shutdown()
+
+
+class OwnAtariScreen:
+    """The colour pictures of games on our own console: those that the agent sees, in grey and shrunken."""
+
+    def __init__(self, games: OwnAtariEnvironments, frame_skip_frames: int):
+        self._consoles, self._skip, self._shape = games.consoles, frame_skip_frames, (-1, *games.picture_shape, 3)
+        self._colours = PAL_RGB if games.picture_shape[0] == PAL_LINES else NTSC_RGB
+        self._seen = self._newest(0)
+        self._frames = np.zeros(len(self._seen), np.int64)
+        self.action_names = games.action_names
+
+    def _newest(self, frames_before: int) -> np.ndarray:
+        """What the television showed then."""
+        consoles = self._consoles
+        which = consoles.turns ^ 1 ^ frames_before
+        return self._colours[consoles.pictures[np.arange(len(which)), which]]
+
+    def reset(self) -> np.ndarray:
+        """Returns the pictures, uint8 [count, height, width, 3]."""
+        self._seen, self._frames[:] = self._newest(0), 0
+        return self._seen.reshape(self._shape)
+
+    def step(self, actions: np.ndarray) -> np.ndarray:
+        """After the games' own step. The last two frames are seen, but not the one that ends a game.
+
+        Returns the pictures, uint8 [count, height, width, 3].
+        """
+        consoles, last, before = self._consoles, self._newest(0), self._newest(self._skip > 1)
+        ended, begun = (consoles.ended > 0)[:, None, None], (consoles.frames == 0)[:, None, None]
+        whole = (consoles.frames - self._frames == self._skip)[:, None, None] & (self._skip > 1)
+        at_end = np.where(whole, np.maximum(self._seen, before), self._seen)
+        self._seen = np.where(begun, last, np.where(ended, at_end, np.maximum(last, before)))
+        self._frames = consoles.frames.copy()
+        return self._seen.reshape(self._shape)
 
     def close(self) -> None:
         pass

@@ -117,8 +117,8 @@ def measure_stations(
 ) -> dict:
     """Each station alone, for a few seconds: a `station_costs.Cost` by name."""
     learning, replay, envs = settings.learning, settings.replay, settings.schedule.envs_per_agent
-    if turns == "serial":
-        envs, agents = agents * envs, 1
+    if turns == "serial" or settings.schedule.sampling == "batched":
+        envs, agents = settings.schedule.games_of(agents), 1
     rollouts = slots_needed(learning.t_max, envs, learning.minimum_batch_steps) - 2
     if turns in ("synchronised", "alternating"):
         rollouts = agents
@@ -128,7 +128,8 @@ def measure_stations(
         "queue": station_costs.queue(spec, learning.t_max, envs, rollouts + 2, STATION_SECONDS),
     }
     if not replays:
-        return costs | {"train": station_costs.train(model, spec, learning.t_max, rollouts * envs, STATION_SECONDS)}
+        columns = rollouts * envs // settings.schedule.batches
+        return costs | {"train": station_costs.train(model, spec, learning.t_max, columns, STATION_SECONDS)}
     sizes = replay.batch, replay.steps_per_update
     return costs | {
         "train": station_costs.train_transitions(model, spec, *sizes, STATION_SECONDS),

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ga3c import environments
-from ga3c.environments import atari
 from ga3c.environments.gymnasium import blaming
 from ga3c.play.drawn_games import DrawnGames
 from ga3c.rollout import Actions
@@ -41,7 +40,7 @@ class Stage:
         self._screen = None
         if kind == "atari":
             self._games = environments.make(settings, count, seed)
-            self._screen = screen = atari.AtariScreen(name, settings, seed, count)
+            self._screen = screen = environments.screen(settings, self._games, count, seed)
             self._first_pictures, self._next_pictures = screen.reset, screen.step
             self.action_names = screen.action_names
             self.steps_per_second = EMULATOR_FRAMES_PER_SECOND / settings.frame_skip_frames

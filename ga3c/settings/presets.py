@@ -161,6 +161,7 @@ _REPLAY = {
     "apex-dpg": {**_APEX_REPLAY, "target_updates": 100},
 }
 _LEARNING = {
+    "cule": _A2C_VTRACE,
     "dqn": _DQN,
     "fast-dqn": _DQN,
     "c51": _C51,
@@ -221,6 +222,9 @@ def _schedule(preset: str) -> dict:
         return {**counts, "policy_lag_limit_updates": 0.0}
     if preset in ("apex-dqn", "apex-dpg"):
         return {"controller": "off"}
+    if preset == "cule":  # table 3, what learns fastest there: one step for each update
+        batched = {"sampling": "batched", "games": 1200, "batches": 20}
+        return {**batched, "controller": "off", "policy_lag_limit_updates": 0.0}
     if preset not in _GAMES:
         return {}
     sampling = "asynchronous" if preset == "appo" else "synchronised"

@@ -9,6 +9,7 @@ from ga3c.settings import devices
 from ga3c.settings.learning import REPLAYING
 from ga3c.settings.run import Settings
 
+BATCHED = ("a2c", "a2c-vtrace", "ppo", "pqn", "dqn", "c51", "none")  # what goes with --sampling batched
 MANY = 1e15  # what needs no other limit; all that is counted in floating point stays exact
 LONG = 1e9  # seconds, 30 years: more than that the system cannot wait for
 
@@ -23,6 +24,8 @@ RANGES: dict[str, tuple[float, float]] = {
     "reward_clip": (0, MANY),
     "reward_scaling_discount": (0, 1),
     "episode_cap_frames": (1, 2**31 - 1),
+    "games": (0, 65_536),
+    "batches": (1, 4096),
     "agents": (0, 1024),
     "predictors": (1, 64),
     "trainers": (1, 64),
@@ -113,12 +116,43 @@ def check(settings: Settings) -> None:
             f"--replay-minimum-transitions {replay.replay_minimum_transitions} is above --replay-transitions "
             f"{replay.replay_transitions}: give one that is not."
         )
+    if settings.schedule.sampling == "batched":
+        _check_batched(settings)
+    elif settings.schedule.batches > 1 or settings.schedule.games:
+        flag = "--games" if settings.schedule.games else "--batches"
+        raise ConfigError(f"{flag} goes with --sampling batched: add that, or leave it out.")
     if settings.schedule.cluster:
         _check_cluster(settings)
     if not replay.steps_per_update:
         _check_free_pace(settings)
     if replay.secondary_batch:
         _check_secondary(settings)
+
+
+def _check_batched(settings: Settings) -> None:
+    learning, schedule = settings.learning, settings.schedule
+    if schedule.serial:
+        raise ConfigError("--sampling batched is one thread as it is: leave --serial out.")
+    if learning.algorithm not in BATCHED:
+        raise ConfigError(
+            f"--sampling batched does not go with --algorithm {learning.algorithm}: use --preset cule, or a2c, "
+            "a2c-vtrace, ppo, pqn, dqn or c51."
+        )
+    if schedule.batches == 1:
+        return
+    if learning.algorithm in REPLAYING:
+        raise ConfigError(f"--batches goes with rollouts, and {learning.algorithm} has a replay memory: leave it out.")
+    if learning.t_max % schedule.batches:
+        raise ConfigError(
+            f"--batches {schedule.batches} take turns in --t-max {learning.t_max} steps: give a divisor of that."
+        )
+    if not schedule.games:
+        raise ConfigError(f"--batches {schedule.batches} are of a number of games: say which with --games.")
+    if schedule.games % schedule.batches:
+        raise ConfigError(
+            f"--games {schedule.games} cannot be dealt evenly to --batches {schedule.batches}: "
+            f"use --games {max(1, schedule.games // schedule.batches) * schedule.batches}."
+        )
 
 
 def _check_cluster(settings: Settings) -> None:
@@ -166,8 +200,8 @@ def _check_units(settings: Settings) -> None:
         )
     if settings.replay.checkpoint_replay:
         raise ConfigError("--checkpoint-replay does not go with --device-updates asynchronous: leave it out.")
-    if schedule.serial or schedule.sampling == "asynchronous":
-        mode = "--serial" if schedule.serial else "--sampling asynchronous"
+    if schedule.serial or schedule.sampling in ("asynchronous", "batched"):
+        mode = "--serial" if schedule.serial else f"--sampling {schedule.sampling}"
         raise ConfigError(f"--device-updates asynchronous does not go with {mode}: use --sampling synchronised.")
 
 
@@ -177,6 +211,7 @@ def _check_secondary(settings: Settings) -> None:
         raise ConfigError("--secondary-batch learns from a replay: use --algorithm dqn or c51, or leave it out.")
     others = {
         "--serial": settings.schedule.serial,
+        "--sampling batched": settings.schedule.sampling == "batched",
         "--concurrent-training": replay.concurrent_training,
         "--devices": settings.run.devices,
     }

@@ -8,11 +8,19 @@ from ga3c.machine import usable_cores
 
 @dataclass(frozen=True)
 class ScheduleSettings:
-    sampling: Literal["asynchronous", "synchronised", "alternating"] = "asynchronous"
+    sampling: Literal["asynchronous", "synchronised", "alternating", "batched"] = "asynchronous"
     """Who waits for whom (Stooke and Abbeel 2018, section 4.1). asynchronous: each agent asks when it is ready, and
     plays on while the model learns. synchronised: all games step together, one prediction for all. alternating: so in
     two groups, of which one steps while the other is predicted for. With both, agents wait for each update, which takes
-    one rollout of each (but not with a3c), the controller is off, and there is one predictor and one trainer."""
+    one rollout of each (but not with a3c), the controller is off, and there is one predictor and one trainer.
+    batched (Dalton et al. 2020, CuLE): there are no agents; one thread steps all games as one batch, predicts for all
+    of them at once, and learns."""
+    games: int = 0
+    """batched: games (paper: environments). 0: as many as --agents of --envs-per-agent games have."""
+    batches: int = 1
+    """batched: the games are in so many batches. After each --t-max / --batches steps (paper: steps per update, SPU)
+    one of them in turn is learned from: the last --t-max steps (N-steps) of its games, the newest of which the newest
+    policy took. With 1 all games are, after --t-max steps."""
     serial: bool = False
     """Play, predict and learn in one thread, without agents' processes: slower, and the same weights each time from the
     same seed and for as many steps."""
@@ -40,3 +48,7 @@ class ScheduleSettings:
     """An agent without a sign of life for so long hangs and is replaced; 0: never. More for games with slow steps."""
     max_prediction_batch: int = 128
     """States in one prediction at the most, but for the games of one agent, which stay together."""
+
+    def games_of(self, agents: int) -> int:
+        """In all: those of so many agents, or those that step as one batch."""
+        return self.games or agents * self.envs_per_agent

@@ -28,7 +28,7 @@ def model_of(
     count = run.tensorflow_threads or threads(network)
     seed, steps = learning.seed + begun.totals.updates, begun.totals.trained_steps
     turns, acts = algorithms.turns(settings, algorithm), settings.replay.concurrent_training
-    games = begun.counts.agents * settings.schedule.envs_per_agent
+    games = settings.schedule.games_of(begun.counts.agents)
 
     def make(algorithm, xla: bool, threads: int) -> Model:
         return Model(spec, learning, algorithm, seed, xla, steps, pieces(turns, threads), acts, games)

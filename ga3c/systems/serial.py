@@ -118,6 +118,7 @@ class Serial:
 
     may_end = True
     replay = None
+    _threads = 1  # that step games
 
     def __init__(
         self,
@@ -128,20 +129,26 @@ class Serial:
         log_decisions: Callable[[list[list]], None],
     ):
         """`begun`: a `records.progress.Progress`. Raises ConfigError where this machine is too small."""
-        learning, schedule = settings.learning, settings.schedule
         self._settings, self._spec, self._begun, self._say = settings, spec, begun, say
         self._algorithm = algorithms.make(settings, spec.actions)
         self.counts: Counts = begun.counts
-        self._count = begun.counts.agents * schedule.envs_per_agent
-        self._dtype = rollout_dtype(spec, learning.t_max, self._count)
-        self._slots = slots_needed(learning.t_max, self._count, learning.minimum_batch_steps)
-        machine.check_agents_fit(1, self._slots * self._dtype.itemsize, self._count)
+        self._count, rows, self._slots = self._sizes()
+        self._dtype = rollout_dtype(spec, rows, self._count)
+        self._memory = self._new_memory()
         self._shipped = _Shipped()
         self._experience = self._replay() if self._algorithm.replays else self._rollouts()
-        self._memory = AgentMemory(self._dtype, self._slots)
         self._steps_before = begun.totals.steps
         self.next_agent = begun.next_agent + 1
         self._stopping, self._thread = False, None
+
+    def _sizes(self) -> tuple[int, int, int]:
+        """Games, steps of a rollout, and slots for rollouts."""
+        learning, games = self._settings.learning, self._settings.schedule.games_of(self._begun.counts.agents)
+        return games, learning.t_max, slots_needed(learning.t_max, games, learning.minimum_batch_steps)
+
+    def _new_memory(self) -> AgentMemory:
+        machine.check_agents_fit(1, self._slots * self._dtype.itemsize, self._count)
+        return AgentMemory(self._dtype, self._slots)
 
     def _rollouts(self) -> Experience:
         fields = self._algorithm.learns_from
@@ -168,10 +175,19 @@ class Serial:
     def chosen_counts(self) -> Counts:
         return self.counts
 
+    @property
+    def _how(self) -> str:
+        return f"Serial: {self._count} games in one thread, which predicts and learns, too. No controller."
+
+    @property
+    def _columns(self) -> int:
+        """Of a batch: rollouts of one game each."""
+        return (self._slots - 2) * self._count
+
     def start(self, arrays: dict[str, np.ndarray] | None) -> None:
-        self._say(f"Serial: {self._count} games in one thread, which predicts and learns, too. No controller.")
+        self._say(self._how)
         self.device, self.model = model_of(self._settings, self._spec, self._algorithm, self._begun, arrays)
-        columns = self._settings.replay.batch if self._algorithm.replays else (self._slots - 2) * self._count
+        columns = self._settings.replay.batch if self._algorithm.replays else self._columns
         self.model.warm_up(self.model.prediction_sizes(self._count, self._count), columns)
         self.stats = Stats(self._begun.totals, self._begun.recent_scores)
         if self.replay:
@@ -182,7 +198,7 @@ class Serial:
     def _play(self) -> None:
         settings, number, memory = self._settings, self._begun.next_agent, self._memory
         seed = environments.first_seed(settings.learning.seed, number)
-        games = environments.make(settings.environment, self._count, seed)
+        games = environments.make(settings.environment, self._count, seed, self._threads)
         predictions = _Predictions(memory, self.model, self.stats, self._has_enough)
         player, at_once = _Player(number, memory, self._learn), algorithms.learns_at_once(self._algorithm)
         try:

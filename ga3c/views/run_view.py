@@ -147,7 +147,7 @@ class RunView:
     @property
     def games(self) -> tuple[float, float]:
         """How many are under way, and how many there will be. NaN where that is not known."""
-        wanted = self.throughput.last("agents") * self.settings.schedule.envs_per_agent
+        wanted = self.settings.schedule.games_of(self.throughput.last("agents"))
         return self.throughput.last("games"), wanted
 
     @property

@@ -114,9 +114,8 @@ def _score(view: RunView, width: int) -> Panel:
     scores = view.episodes.columns["score"]
     figures = _evaluated(view) if view.exported else _scores(scores)
     bars = chart(view.throughput.columns["mean_score"], max(width - 23, 1), len(figures))
-    agents = view.throughput.last("agents")
-    if not scores and agents > 0:  # with many games the first one takes minutes
-        games, wanted = view.games
+    games, wanted = view.games
+    if not scores and wanted > 0:  # with many games the first one takes minutes
         bars[:2] = "none over yet", f"{number(games if math.isfinite(games) else wanted)} under way"
     return _panel(
         "Score",
@@ -196,7 +195,8 @@ def _scheduling(view: RunView, width: int) -> Panel:
 
 
 def _learning(view: RunView, width: int) -> Panel:
-    rows, limit = view.throughput, view.settings.schedule.policy_lag_limit_updates
+    rows, schedule = view.throughput, view.settings.schedule
+    limit = 0.0 if schedule.sampling == "batched" else schedule.policy_lag_limit_updates
     lag = rows.last("mean_policy_lag_updates")
     over = bool(limit) and lag > limit
     names = [*view.numbers, *[""] * NUMBERS][:NUMBERS]

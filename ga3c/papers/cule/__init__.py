@@ -1,0 +1,11 @@
+"""Figures and tables of CuLE (Dalton et al. 2020)."""
+
+from dataclasses import dataclass
+
+from ga3c.papers import CommonOptions
+
+
+@dataclass(frozen=True)
+class Options(CommonOptions):
+    games: tuple[int, ...] = ()
+    """Numbers of games that step together (paper: environments)."""

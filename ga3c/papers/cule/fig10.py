@@ -1,0 +1,85 @@
+"""Figure 10 of the paper: scores of trained agents on both emulators.
+
+The paper's agents learn on its own emulator and are tested while they do. Here those that come with the program play,
+which have learned on ale-py's. Both play the same games, and an agent draws the same numbers: where the emulators do
+the same, each game ends with the same score.
+"""
+
+import json
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+
+from ga3c.experiments.runs import RunFailed, child_environment
+from ga3c.experiments.throughput import write_rows
+from ga3c.papers import games
+from ga3c.papers.cule import Options
+from ga3c.records.run_directory import PRETRAINED, game_directory
+from ga3c.views.drawing import pyplot, save
+
+RUNS = "cule-fig10"
+EMULATORS = ("ale", "ours")
+NAMES = {"ale": "ale-py", "ours": "ours"}
+
+
+def shipped() -> tuple[str, ...]:
+    """Games of which an agent comes with the program."""
+    return tuple(sorted(directory.name for directory in PRETRAINED.iterdir() if directory.is_dir()))
+
+
+def reproduce(options: Options, out: Path) -> str:
+    found = {}
+    out.mkdir(parents=True, exist_ok=True)
+    for game, emulator in product(games(options, shipped()), EMULATORS):
+        found[game, emulator] = _evaluation(game, emulator, options.episodes, out)["ways"]["sampled"]
+    write_rows(out / "fig10.csv", [_row(game, emulator, way) for (game, emulator), way in found.items()])
+    draw(found, out / "fig10.png")
+    return _words(found)
+
+
+def _evaluation(game: str, emulator: str, episodes: int, out: Path) -> dict:
+    """Of an earlier start, if there was one. Raises RunFailed."""
+    file, agent = out / f"{game}-{emulator}.json", PRETRAINED / game_directory(game).name
+    if file.exists() and (known := json.loads(file.read_text(encoding="utf-8")))["episodes"] == episodes:
+        return known
+    print(f"{game}: playing {2 * episodes} games on {NAMES[emulator]} ...", flush=True)
+    command = [sys.executable, "-m", "ga3c", "evaluate", str(agent), "--emulator", emulator, "--json", str(file)]
+    command += ["--episodes", str(episodes)]
+    done = subprocess.run(command, capture_output=True, text=True, env=child_environment())
+    if done.returncode:
+        raise RunFailed(f"The agent of {game} could not be evaluated: {done.stderr.strip()}")
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def _row(game: str, emulator: str, way: dict) -> dict:
+    numbers = {name: f"{way[name]:.6g}" for name in ("mean", "low", "high", "std", "min", "max")}
+    scores = " ".join(f"{score:g}" for score in way["scores"])
+    return {"game": game, "emulator": emulator, "games": len(way["scores"]), **numbers, "scores": scores}
+
+
+def draw(found: dict[tuple[str, str], dict], file: Path) -> None:
+    """A panel for each game: the mean on each emulator with two standard deviations, as in the paper, and each game."""
+    plt = pyplot()
+    names = list(dict.fromkeys(game for game, _ in found))
+    figure, axes = plt.subplots(1, len(names), figsize=(2.2 * len(names) + 1, 3.5), squeeze=False, layout="constrained")
+    for axis, game in zip(axes.flat, names, strict=True):
+        for place, emulator in enumerate(EMULATORS):
+            way, colour = found[game, emulator], f"C{place}"
+            axis.bar(place, way["mean"], yerr=2 * way["std"], color=colour, alpha=0.6, width=0.6, capsize=4)
+            axis.plot([place] * len(way["scores"]), way["scores"], ".", color=colour, markersize=4)
+        axis.set_xticks(range(len(EMULATORS)), NAMES.values())
+        axis.set(title=game, ylabel="score" if game == names[0] else "")
+    save(figure, file)
+
+
+def _words(found: dict[tuple[str, str], dict]) -> str:
+    lines = []
+    for game in dict.fromkeys(game for game, _ in found):
+        ale, ours = (found[game, emulator] for emulator in EMULATORS)
+        same = sum(one == other for one, other in zip(ale["scores"], ours["scores"], strict=True))
+        lines.append(
+            f"{game}: {ale['mean']:.2f} on ale-py ({ale['low']:.2f} to {ale['high']:.2f}), {ours['mean']:.2f} on ours "
+            f"({ours['low']:.2f} to {ours['high']:.2f}); {same} of {len(ale['scores'])} games with the same score."
+        )
+    return "\n".join([*lines, "Paper: no relevant difference between the two."])
