@@ -148,16 +148,17 @@ make_venv() {
     fi
 } >&2
 
+# A list names all that its packages need, with hashes. What it leaves out on purpose is not fetched either.
 install_packages() {
     hashed "$1" >"$venv/hashed" || return 1
     if [[ $uv ]]; then
-        aside uv --directory "$root" pip install --python "$venv/bin/python" ${hashes:+--require-hashes} \
+        aside uv --directory "$root" pip install --python "$venv/bin/python" ${hashes:+--require-hashes --no-deps} \
             ${2:+--reinstall --no-deps} -r "$venv/hashed"
     else
         # What pip leaves when it is ended goes with .venv, and does not fill /tmp.
         mkdir -p "$venv/tmp"
         TMPDIR=$venv/tmp aside "$venv/bin/python" -I -m pip install --disable-pip-version-check \
-            ${hashes:+--require-hashes} ${2:+--ignore-installed --no-deps} -r "$venv/hashed"
+            ${hashes:+--require-hashes --no-deps} ${2:+--ignore-installed --no-deps} -r "$venv/hashed"
     fi
 } >&2
 

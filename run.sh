@@ -7,6 +7,6 @@ self=$(readlink -f "$0" 2>/dev/null || printf %s "$0")
 source "$(dirname "$self")/.setup.sh"
 
 lists=(requirements.txt)
-case " $* " in *' --cluster'*) lists+=(ga3c/cluster/requirements.txt) ;; esac
+case " $* " in *' --cluster'* | *' reproduce apex '*) lists+=(ga3c/cluster/requirements.txt) ;; esac
 setup "${lists[@]}"
 exec "$venv/bin/python" -m ga3c "$@"

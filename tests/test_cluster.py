@@ -7,10 +7,12 @@ import numpy as np
 import psutil
 import pytest
 
+from ga3c.__main__ import main
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.training_queue import Episode
+from ga3c.views import cluster_view
 from tests import program
 from tests.program import Started
 from tests.test_apex import SMALL, books
@@ -73,6 +75,16 @@ def test_a_cluster_that_is_not_there_is_one_line(tmp_path):
     assert not run.exists()
 
 
+def test_the_doctor_looks_at_a_cluster(capsys):
+    assert main(["doctor", "--cluster", "local"]) == 0
+    found = {line.split()[1]: line for line in capsys.readouterr().out.splitlines()}
+    assert list(found) == ["cluster", "node", "versions", "network"]
+    assert "as here" in found["versions"]
+    assert "MB/s come from a pod there" in found["network"]
+    assert main(["doctor", "--cluster", "127.0.0.1:1"]) == 1
+    assert "nothing answers there" in capsys.readouterr().out
+
+
 def pods(started) -> list[psutil.Process]:
     """Of the run, those that have begun to play."""
     started.look()
@@ -107,6 +119,15 @@ def test_pods_on_this_machine_learn_are_replaced_and_go_on(tmp_path):
     started.wait_for(lambda: "takes its place" in started.log.read_text())
     before = steps()
     started.wait_for(lambda: len(pods(started)) == 2 and steps() > before + 500)
+    started.wait_for(lambda: cluster_view.read(run).playing == 2)
+    shown = cluster_view.read(run)
+    assert (shown.wanted, shown.nodes, {pod.state for pod in shown.pods}) == (2, 1, {"plays"})
+    for pod in shown.pods:
+        assert pod.steps > 0
+        assert 0 <= pod.weights_age_seconds < 600
+    rows = program.rows(run / "throughput.csv")
+    assert all(float(rows[-1][name]) > 0 for name in ("drawn_per_second", "experience_age_steps", "replay_size"))
+    assert any(float(row["pods_bytes_per_second"]) > 0 for row in rows)
     assert started.stop() == 130, started.log.read_text()
     assert "Traceback" not in started.log.read_text()
     assert "Cluster: 1 node" in started.log.read_text()

@@ -67,7 +67,7 @@ def test_each_number_has_a_range():
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if number or name in ("steps", "minutes", "episodes"):
                 least, most = RANGES[name]
-                assert 0 <= least < most <= 1e15
+                assert -10 <= least < most <= 1e15
 
 
 def test_whole_numbers_may_stand_for_others_and_what_is_missing_has_its_default():

@@ -20,9 +20,10 @@ from ga3c.records import lock, run_directory
 from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.run import RunSettings, Settings
+from ga3c.views.figures import clock
 from ga3c.views.run_view import RunView
 from ga3c.views.text_charts import chart, curve
-from ga3c.views.training_screen import clock, screen
+from ga3c.views.training_screen import screen
 from tests import program
 from tests.program import TINY
 from tests.terminal import Terminal

@@ -19,6 +19,11 @@ class Packed(NamedTuple):
     episodes: Sequence[Episode]
     fields: dict[str, bytes]
 
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return sum(map(len, self.fields.values()))
+
 
 def pack(record: np.void, length: int, transitions: int, episodes: Sequence[Episode], stack: int) -> Packed:
     """`stack`: pictures in a state. LZ4 looks back 64 KB: put one after the other, those of a game's states are found

@@ -51,6 +51,7 @@ class Taken(NamedTuple):
     predicted: int  # states, since the last
     core_seconds: float
     version: int  # of its weights
+    pulls: int  # that it has fetched weights, so far
     over: bool  # nothing comes any more
 
 
@@ -71,7 +72,7 @@ class Pod:
         self._player = threading.Thread(target=self._play, name="player", daemon=True)
         self._finish = self._over = False
         self._newest: Newest | None = None
-        self._version, self._rows, self._predicted, self._failed = -1, 0, 0, ""
+        self._version, self._rows, self._predicted, self._pulls, self._failed = -1, 0, 0, 0, ""
 
     def about(self) -> tuple[str, dict[str, str]]:
         """Its node, and the versions of its programs."""
@@ -97,7 +98,7 @@ class Pod:
             raise RuntimeError(self._failed)
         predicted, self._predicted = self._predicted, 0
         core_seconds, over = time.process_time(), self._over and self._shipped.empty()
-        return Taken(rollouts, self.memory.steps, predicted, core_seconds, self._version, over)
+        return Taken(rollouts, self.memory.steps, predicted, core_seconds, self._version, self._pulls, over)
 
     def _play(self) -> None:
         settings, envs = self._settings, self._settings.schedule.envs_per_agent
@@ -119,6 +120,7 @@ class Pod:
             self.model.restore(ray.get(newest.arrays[0]))
             self.model.explore(newest.steps)
             self._version = newest.version
+            self._pulls += 1
         self._rows = 0
 
     def predict(self, slot: int, row: int) -> Order:

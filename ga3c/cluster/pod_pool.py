@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -11,7 +12,9 @@ import ray
 
 from ga3c.cluster import connection
 from ga3c.cluster.packing import unpack
+from ga3c.cluster.place import Place
 from ga3c.cluster.pod import Pod, Taken
+from ga3c.cluster.watching import Seen, Watch
 from ga3c.cluster.weights import Weights
 from ga3c.errors import TrainingFailed
 from ga3c.rollout import EnvironmentSpec
@@ -24,20 +27,6 @@ from ga3c.transport.memory import AgentMemory
 DEATHS_LIMIT = 6
 SILENCE_SECONDS = 120.0  # of a pod that was asked: a network may be cut for a minute
 WATCH_SECONDS = 10.0  # between two looks at the pods; if it was longer, the learner itself had been stopped
-
-
-class _Place:
-    """One pod as the learner sees it: the actor, and an agent's end of the training queue that it ships through."""
-
-    def __init__(self, number: int, place: int, actor, training, client, memory: AgentMemory):
-        self.number, self.place, self.actor = number, place, actor
-        self.training, self.client, self.memory = training, client, memory
-        self.thread: threading.Thread | None = None
-        self.node, self.fault, self.mismatch = "a node", "", ""
-        self.made = self.version = 0
-        self.core_seconds = 0.0
-        self.begun = self.leaving = self.ended = False
-        self.heard, self.asked = time.monotonic(), None  # `asked`: since when it owes an answer
 
 
 class PodPool:
@@ -58,13 +47,14 @@ class PodPool:
         self._settings, self._spec, self._training, self._dtype = settings, spec, training, dtype
         self._slots, self._pods, self._say = slots, pods, say
         self.next_number = first_number
-        self._places: dict[int, _Place] = {}  # by number
+        self._places: dict[int, Place] = {}  # by number
         self._ended: list[tuple[int, object]] = []  # steps made, and the handle: not all it shipped is done yet
-        self._deaths, self._core_seconds_ended = 0, 0.0
+        self._deaths, self._core_seconds_ended, self._bytes_ended = 0, 0.0, 0
         self._wanted, self._closed = 0, False
         self._watched = time.monotonic()
         self._lock = threading.RLock()
         self._weights: Weights | None = None
+        self._watch, self._watched_before = Watch(), (0, time.monotonic())
         say(connection.join(settings.schedule.cluster, pods))
 
     def begin(self, model, stats: Stats) -> None:
@@ -87,11 +77,11 @@ class PodPool:
         training, client = self._training.connect(number, memory, self._slots)
         options = {"num_cpus": 1, "scheduling_strategy": "SPREAD", "max_restarts": 0}
         actor = ray.remote(**options)(Pod).remote(self._settings, self._spec, number, place, self._pods)
-        one = self._places[number] = _Place(number, place, actor, training, client, memory)
+        one = self._places[number] = Place(number, place, actor, training, client, memory)
         one.thread = threading.Thread(target=self._feed, args=(one,), name=f"pod {number}", daemon=True)
         one.thread.start()
 
-    def _feed(self, one: _Place) -> None:
+    def _feed(self, one: Place) -> None:
         """Fetches what a pod has played, and ships it as an agent of this machine would. One request is under way."""
         try:
             one.node, theirs = ray.get(one.actor.about.remote())
@@ -114,10 +104,12 @@ class PodPool:
         one.client.close()  # all that it has shipped is read before its end
         one.ended = True
 
-    def _ship(self, one: _Place, taken: Taken) -> None:
+    def _ship(self, one: Place, taken: Taken) -> None:
         one.heard, one.version, one.core_seconds = time.monotonic(), taken.version, taken.core_seconds
         one.begun |= bool(taken.predicted)
-        one.made = taken.made
+        one.made, one.pulls = taken.made, taken.pulls
+        one.messages += 1
+        one.bytes += sum(packed.size for packed in taken.rollouts)
         if taken.predicted:
             self._stats.predicted(taken.predicted, Timings())
         for packed in taken.rollouts:
@@ -151,12 +143,13 @@ class PodPool:
                 self._say(f"Pod {one.number} on {one.node} died ({cause}); a new one takes its place.")
             self.scale(self._wanted)
 
-    def _see_off(self, one: _Place) -> None:
+    def _see_off(self, one: Place) -> None:
         del self._places[one.number]
         with contextlib.suppress(Exception):  # it is dead, or its node is
             ray.kill(one.actor)
         self._ended.append((one.made, one.training))
         self._core_seconds_ended += one.core_seconds
+        self._bytes_ended += one.bytes
 
     def end(self, seconds: float) -> None:
         """Lets all pods ship what they have and end; leaves those behind that have not after so many seconds."""
@@ -190,6 +183,27 @@ class PodPool:
             return max(0, self._wanted - sum(one.begun and not one.ended for one in self._places.values()))
 
     starting = missing
+
+    def seen(self) -> list[Seen]:
+        """Each pod as it was heard of last."""
+        with self._lock:
+            age = self._weights.age_seconds if self._weights else lambda _: math.nan
+            return [one.seen(age(one.version)) for one in self._places.values()]
+
+    def state(self) -> dict:
+        """Pods and nodes, for JSON."""
+        return self._watch.look(self.seen(), self._wanted, self._weights.bytes if self._weights else 0)
+
+    def watched(self) -> dict[str, float]:
+        """For a row of the log: since the one before."""
+        pods, (bytes_before, before) = self.seen(), self._watched_before
+        came, now = self._bytes_ended + sum(pod.bytes for pod in pods), time.monotonic()
+        self._watched_before = came, now
+        ages = [pod.weights_age_seconds for pod in pods if pod.weights_age_seconds == pod.weights_age_seconds]
+        return {
+            "pods_bytes_per_second": (came - bytes_before) / max(now - before, 1e-3),
+            "weights_age_seconds": sum(ages) / len(ages) if ages else math.nan,
+        }
 
     def report(self) -> list[str]:
         """A line for each pod."""

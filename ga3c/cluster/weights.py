@@ -1,14 +1,18 @@
 """The learner's weights in the object store: put there when somebody asks, and not more often than they change."""
 
+import math
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 
+import numpy as np
 import ray
 
 from ga3c.cluster.pod import Newest
 
 PUT_SECONDS = 0.5  # between two copies, at the least
+KEPT = 1000  # of which it is known when they were replaced: some minutes
 
 
 class Weights:
@@ -19,6 +23,8 @@ class Weights:
         self._model, self._steps = model, steps
         self._newest: Newest | None = None
         self._put_at = 0.0
+        self._replaced: deque[tuple[int, float]] = deque(maxlen=KEPT)  # a version, and when a newer one was put there
+        self.bytes = 0  # of one copy
         self._lock = threading.Lock()
 
     def newest(self) -> Newest:
@@ -26,6 +32,15 @@ class Weights:
             newest, now = self._newest, time.monotonic()
             if newest is None or (newest.version != self._model.version and now - self._put_at >= PUT_SECONDS):
                 arrays = self._model.network_state()
+                if newest:
+                    self._replaced.append((newest.version, now))
                 self._newest = Newest(int(arrays["version"]), self._steps(), [ray.put(arrays)])
-                self._put_at = now
+                self._put_at, self.bytes = now, sum(np.asarray(array).nbytes for array in arrays.values())
             return self._newest
+
+    def age_seconds(self, version: int) -> float:
+        """How long there have been newer ones than these; NaN of none, or of what is too old to be known."""
+        with self._lock:
+            if self._newest and version == self._newest.version:
+                return 0.0
+            return next((time.monotonic() - when for one, when in self._replaced if one == version), math.nan)

@@ -7,7 +7,7 @@ import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -36,6 +36,9 @@ MEASURED_SECONDS, NOISE = 20.0, 0.05  # twice what each system is measured for; 
 class DoctorOptions:
     measure: bool = True
     """Train twice for some seconds, with agents and with all games in one batch, to see what this machine reaches."""
+    cluster: str | None = None
+    """Look at a cluster, and not at this machine: local, auto or an address, as for training. Its nodes, their versions
+    and how fast they are heard of."""
 
 
 class Finding(NamedTuple):
@@ -189,10 +192,23 @@ def run(arguments: list[str]) -> int:
     """1 if something needs to be done."""
     options = parse(DoctorOptions, arguments, DoctorOptions(), DESCRIPTION, "doctor")
     well = True
-    for name, check in (CHECKS | ({"speed": speed} if options.measure else {})).items():
-        finding = check()
+    for name, finding in _cluster(options.cluster) if options.cluster else _machine(options.measure):
         well &= finding.well
         print(f"{'ok' if finding.well else '!!'}  {name:9} {finding.text}", flush=True)
         if finding.advice:
             print(f"    {'':9} -> {finding.advice}", flush=True)
     return 0 if well else 1
+
+
+def _machine(measure: bool) -> Iterator[tuple[str, Finding]]:
+    for name, check in (CHECKS | ({"speed": speed} if measure else {})).items():
+        yield name, check()
+
+
+def _cluster(where: str) -> Iterator[tuple[str, Finding]]:
+    try:
+        from ga3c.cluster.doctor import findings  # here alone: it loads Ray
+    except ImportError as error:
+        raise ConfigError("--cluster needs Ray, which ./run.sh installs: start with that.") from error
+    for found in findings(where):
+        yield found.name, Finding(found.well, found.text, found.advice)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ga3c.commands.command_line import parse
-from ga3c.environments import atari, gymnasium
+from ga3c.environments import atari, control, gymnasium
 from ga3c.records import run_directory
 
 DESCRIPTION = "Lists the games that --game takes."
@@ -13,7 +13,7 @@ COLUMNS, WIDTH = 4, 19
 @dataclass(frozen=True)
 class GamesOptions:
     gymnasium: bool = False
-    """List the environments that Gymnasium has registered, too."""
+    """List the environments that Gymnasium has registered, and dm_control's tasks, too."""
 
 
 def table(names: list[str]) -> str:
@@ -32,7 +32,9 @@ def run(arguments: list[str]) -> int:
     if options.gymnasium:
         print("\nGymnasium's environments; those with discrete actions, or bounded ones (Box), can be learned:\n")
         print("\n".join(f"  {name}" for name in sorted(gymnasium.known_ids())))
+        print("\ndm_control's tasks:\n")
+        print("\n".join(f"  {name}" for name in control.NAMES))
     else:
-        print("\nAny usual spelling will do (ms_pacman, ALE/Pong-v5). Also Gymnasium's ids")
-        print("(CartPole-v1; --gymnasium lists them), and your own: package.module:EnvId.")
+        print("\nAny usual spelling will do (ms_pacman, ALE/Pong-v5). Also Gymnasium's ids and dm_control's tasks")
+        print("(CartPole-v1, humanoid-walk; --gymnasium lists them), and your own: package.module:EnvId.")
     return 0

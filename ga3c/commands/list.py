@@ -10,9 +10,9 @@ from ga3c.records import lock, run_directory
 from ga3c.records.columns import THROUGHPUT_COLUMNS
 from ga3c.records.description import read_settings
 from ga3c.text import one_line
+from ga3c.views.figures import number
 from ga3c.views.labels import know, said
 from ga3c.views.run_view import Tail, read_evaluation
-from ga3c.views.training_screen import number
 
 DESCRIPTION = """Lists all runs, the one that was written last at the end: state, steps, mean score of the last 100
 games, how long ago that was, and which settings differ from the defaults. Agents that were exported stand among them,

@@ -15,12 +15,13 @@ from ga3c.commands.command_line import parse
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.experiments.runs import RunFailed
-from ga3c.papers import CommonOptions, Options, accelerated, cule, fast_dqn
+from ga3c.papers import CommonOptions, Options, accelerated, apex, cule, fast_dqn
 from ga3c.records import run_directory
 
 GA3C = """Makes a figure or table of GA3C's paper again, from training runs of its own. A second start goes on.
 Of accelerated methods (Stooke and Abbeel 2018): ./run.sh reproduce accelerated --help. Of fast DQN (Daley and Amato
-2021): ./run.sh reproduce fast_dqn --help. Of CuLE (Dalton et al. 2020): ./run.sh reproduce cule --help.
+2021): ./run.sh reproduce fast_dqn --help. Of Ape-X (Horgan et al. 2018): ./run.sh reproduce apex --help. Of CuLE
+(Dalton et al. 2020): ./run.sh reproduce cule --help.
 
 fig2: what the controller does. fig3: TPS over agents, predictors, trainers. fig4: queues and batches in the runs of
 fig3. table2: PPS and utilisation over networks. fig5: TPS and learning. fig6: learning curves. fig7: minimum batches
@@ -37,6 +38,12 @@ FAST_DQN = """Makes tables of fast DQN (Daley and Amato 2021) again, from runs o
 GA3C's paper: ./run.sh reproduce --help.
 
 table1: speed of DQN with concurrent training, synchronised execution, both and neither, over numbers of games."""
+
+APEX = """Makes a figure or table of Ape-X (Horgan et al. 2018) again, from runs of its own. A second start goes on. Of
+GA3C's paper: ./run.sh reproduce --help.
+
+fig4: learning with more and more actors. fig11: how much is played in a second over the number of actors. table1:
+median of human-normalised scores."""
 
 CULE = """Makes figures and tables of CuLE (Dalton et al. 2020) again, from runs of its own. A second start goes on. Of
 GA3C's paper: ./run.sh reproduce --help.
@@ -68,6 +75,12 @@ class ReproduceFastDQN(fast_dqn.Options):
 
 
 @dataclass(frozen=True)
+class ReproduceApeX(apex.Options):
+    figure: Annotated[Literal["fig4", "fig11", "table1"], tyro.conf.Positional] = tyro.MISSING
+    """What to make."""
+
+
+@dataclass(frozen=True)
 class ReproduceCuLE(cule.Options):
     figure: Annotated[Literal["fig10", "table3"], tyro.conf.Positional] = tyro.MISSING
     """What to make."""
@@ -77,6 +90,7 @@ PAPERS = {
     "ga3c": (ReproduceGA3C, GA3C),
     "accelerated": (ReproduceAccelerated, ACCELERATED),
     "fast_dqn": (ReproduceFastDQN, FAST_DQN),
+    "apex": (ReproduceApeX, APEX),
     "cule": (ReproduceCuLE, CULE),
 }
 
@@ -90,7 +104,7 @@ def check(options: CommonOptions) -> None:
     for name in ("seeds", "episodes"):
         if (value := getattr(options, name)) is not None and value < 1:
             raise ConfigError(f"--{name} {value} is out of range: give a number of at least 1.")
-    for name in ("agents", "predictors", "trainers", "cores", "games", "batches", "devices"):
+    for name in ("agents", "predictors", "trainers", "cores", "games", "batches", "devices", "actors"):
         if (smallest := min(getattr(options, name, ()), default=1)) < 1:
             raise ConfigError(f"--{name} {smallest} is out of range: give numbers of at least 1.")
 

@@ -11,8 +11,8 @@ from ga3c.commands.command_line import RunArgument, parse
 from ga3c.records import run_directory
 from ga3c.records.console import Console
 from ga3c.views import live_screen, terminal
+from ga3c.views.figures import number
 from ga3c.views.run_view import RunView
-from ga3c.views.training_screen import number
 
 DESCRIPTION = """Shows the screen of a run: live while it trains, once if it has ended. Changes nothing."""
 FOOTER = "q leaves; the training goes on."

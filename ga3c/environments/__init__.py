@@ -12,7 +12,7 @@ import reprlib
 
 import numpy as np
 
-from ga3c.environments import atari, emulators, gymnasium
+from ga3c.environments import atari, control, emulators, gymnasium
 from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
 
@@ -26,7 +26,8 @@ def _plain(name: str) -> str:
 def resolve(name: str) -> tuple[str, str]:
     """Which environment a name means, in any usual spelling; imports nothing that it names (`own_games` does).
 
-    Returns ("atari", ROM name) or ("gymnasium", registered id). Raises ConfigError, with the nearest names.
+    Returns ("atari", ROM name) or ("gymnasium", registered id), with the module that registers it where Gymnasium does
+    not. Raises ConfigError, with the nearest names.
     """
     if len(name.encode(errors="replace")) > LONGEST_NAME_BYTES:
         raise ConfigError(f"Unknown game {reprlib.repr(name)}: no name is as long as that.")
@@ -38,10 +39,13 @@ def resolve(name: str) -> tuple[str, str]:
     key = _plain(atari_id.group(1)) if atari_id else ""
     if key in roms:
         return "atari", roms[key]
+    tasks = {_plain(task): task for task in control.NAMES}
+    if _plain(name) in tasks:
+        return "gymnasium", f"{control.MODULE}:{tasks[_plain(name)]}"
     ids = gymnasium.known_ids()
     if name in ids:
         return "gymnasium", name
-    by_plain_name = {_plain(text): text for text in [*map(atari.display_name, roms.values()), *ids]}
+    by_plain_name = {_plain(text): text for text in [*map(atari.display_name, roms.values()), *ids]} | tasks
     near = [by_plain_name[n] for n in difflib.get_close_matches(_plain(name), by_plain_name, n=3, cutoff=0.5)]
     hint = f" Nearest: {', '.join(near)}." if near else " ./run.sh games lists those there are."
     raise ConfigError(f"Unknown game {name!r}.{hint}")

@@ -18,8 +18,8 @@ LARGEST_REWARD = float(np.finfo(np.float32).max)
 
 
 def known_ids() -> list[str]:
-    """Registered ids, Atari's own left out: those are played through ale-py directly."""
-    return [name for name, spec in gymnasium.registry.items() if "ale_py" not in str(spec.entry_point)]
+    """Registered ids, without Atari's, which are played through ale-py directly, and those of our own `control`."""
+    return [name for name, spec in gymnasium.registry.items() if not re.match("ale_py|ga3c", str(spec.entry_point))]
 
 
 def check_form(name: str) -> None:

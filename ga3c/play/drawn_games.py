@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import warnings
+from ctypes.util import find_library
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -14,9 +15,7 @@ from ga3c.errors import ConfigError
 
 END_SECONDS = 2.0
 DRAWS = ("make", "pictures")  # what needs OpenGL, where a game does
-HELP = (
-    "MuJoCo draws with OpenGL: install libegl1 (or libosmesa6, with MUJOCO_GL=osmesa). Training and evaluate need none."
-)
+HELP = "MuJoCo draws with OpenGL: install libegl1 (or libosmesa6). Training and evaluate need none."
 
 
 def has_display() -> bool:
@@ -66,12 +65,17 @@ class DrawnGames:
         self._process.kill()
 
 
+def _without_display() -> str:
+    """What MuJoCo draws with where there is no screen."""
+    return "osmesa" if find_library("OSMesa") and not find_library("EGL") else "egl"
+
+
 def _play(line: Connection, name: str, count: int, seed: int) -> None:
     """The process: does what it is asked for until nobody asks any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the player
     warnings.filterwarnings("ignore", module="glfw")  # what follows from them is an error, and says the same
     if not has_display():
-        os.environ.setdefault("MUJOCO_GL", "egl")
+        os.environ.setdefault("MUJOCO_GL", _without_display())
     try:
         with blaming(f"Cannot draw the game '{name}'"):
             games = GymnasiumEnvironments(name, count, seed, render_mode="rgb_array")

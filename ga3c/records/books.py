@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ga3c.records import progress
+from ga3c.records.cluster_file import ClusterFile
 from ga3c.records.columns import DECISION_COLUMNS
 from ga3c.records.console import Console
 from ga3c.records.disk import CsvLog, Disk
@@ -22,6 +23,7 @@ class Books:
         """`make_system`: one of `ga3c.systems`. Raises ConfigError where there is nothing to go on from, or no room."""
         self._settings, self._run_dir, self._spec, self._console = settings, run_dir, spec, console
         self.disk = Disk(console.say, run_dir)
+        self._cluster = ClusterFile(run_dir, settings.run.log_seconds, self.disk)
         self._recovery = Recovery(run_dir, settings, self.disk, console.say)
         begun, self._arrays = progress.beginning(settings), None
         if settings.run.resume is not None:
@@ -49,6 +51,7 @@ class Books:
             system.agents_core_seconds,
             self._console,
             self.disk,
+            system.watched,
         )
         self._writer.start()
 
@@ -56,6 +59,8 @@ class Books:
         """Raises TrainingFailed."""
         self.system.watch()
         self._recovery.mend_updates(self.system.model, self.system.stats)
+        if self._settings.schedule.cluster:
+            self._cluster.look(self.system.cluster)
 
     def save(self, last: bool = False) -> bool:
         """Writes a checkpoint. False if the disk does not take it."""

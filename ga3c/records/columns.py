@@ -49,7 +49,8 @@ class Throughput:
     update_assembly_ms: float
     update_model_ms: float
     trainer_waiting_share: float
-    numbers: dict[str, float] = field(default_factory=dict)  # of the algorithm: means over the updates, by its names
+    # Of the algorithm, by its names: means over the updates; and what a system says besides.
+    numbers: dict[str, float] = field(default_factory=dict)
 
     def cells(self) -> dict[str, float]:
         """By column."""

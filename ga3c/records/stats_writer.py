@@ -5,7 +5,7 @@ Rates are of the time since the row before, not averages since the start.
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ga3c.records import collapse
@@ -33,7 +33,8 @@ class StatsWriter(threading.Thread):
 
     `numbers`: names of what the algorithm reports of an update. `counts()` gives agents, predictors, trainers;
     `games()` how many are under way and wanted; `queues()` the lengths of prediction and training queue;
-    `agents_core_seconds()` the CPU time that the agents used.
+    `agents_core_seconds()` the CPU time that the agents used; `watched()` what a system says besides, always the same
+    names.
     """
 
     def __init__(
@@ -49,12 +50,14 @@ class StatsWriter(threading.Thread):
         agents_core_seconds,
         console: Console,
         disk: Disk,
+        watched: Callable[[], dict[str, float]] = dict,
     ):
         super().__init__(name="statistics", daemon=True)
         self._stats, self._interval, self._frames_per_step = stats, interval, frames_per_step
         self._numbers = numbers
         self._counts, self._queues, self._console = counts, queues, console
-        self._throughput = CsvLog(run_dir / "throughput.csv", [*THROUGHPUT_COLUMNS, *numbers], disk)
+        self._watched = watched
+        self._throughput = CsvLog(run_dir / "throughput.csv", [*THROUGHPUT_COLUMNS, *numbers, *watched()], disk)
         self._collapses = collapse.resumed(run_dir / "episodes.csv")
         self._episodes = CsvLog(run_dir / "episodes.csv", EPISODE_COLUMNS, disk, durable=True)
         self._tensorboard = TensorBoardWriter(run_dir / "tensorboard", disk)
@@ -138,7 +141,7 @@ class StatsWriter(threading.Thread):
             trained_steps=now.trained_steps,
             lost_steps=now.lost_steps,
             skipped_updates=now.skipped_updates,
-            numbers={name: window.mean(name) for name in self._numbers},
+            numbers={name: window.mean(name) for name in self._numbers} | self._watched(),
             **self._costs(work, states, seconds),
         )
 

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ga3c.replay import uniform
+from ga3c.replay.buffers import Buffers
+from ga3c.replay.eviction import Eviction
 from ga3c.replay.priorities import Priorities
 from ga3c.replay.rows import Rows
 from ga3c.replay.sum_tree import SumTree
@@ -18,6 +21,7 @@ class Drawn(NamedTuple):
     arrays: dict[str, np.ndarray]
     places: np.ndarray  # int64 [n]
     rows: np.ndarray  # int64 [n]: by which `Replay.learned` knows that the place still holds the same
+    age_steps: float  # played by all since, on the mean
 
 
 class Replay:
@@ -40,12 +44,13 @@ class Replay:
         reserved_rows: int = 0,
         compressed: bool = False,
         initial_errors: bool = False,
+        eviction: Eviction | None = None,
     ):
         """Room for `transitions`, in one ring for each of `groups` agents of `envs` games; and for what `reserve` is
-        told. `initial_errors`: what is new has priorities by the values that were predicted as it was played."""
+        told. `initial_errors`: what is new has priorities by the values that were predicted as it was played.
+        `eviction`: needs priorities."""
         length = self._length(spec, groups, envs, transitions, n_steps, reserved_rows)
-        self.groups = groups
-        self._spec, self._n_steps, self._discount = spec, n_steps, discount
+        self.groups, self._spec, self._n_steps, self._discount = groups, spec, n_steps, discount
         self._rows = Rows(spec, groups, length, envs, compressed, initial_errors)
         self._first, self._last = np.zeros(groups, np.int64), np.zeros(groups, np.int64)  # that can be drawn
         self._priorities = priorities
@@ -54,7 +59,7 @@ class Replay:
         self._rows.compile()
         self._random = np.random.default_rng(seed)
         self._lock = threading.Lock()
-        self._buffers: list[tuple[np.ndarray, np.ndarray]] = []  # states of batches that were learned
+        self._buffers, self._eviction = Buffers(spec), eviction
         self.size = 0  # transitions that can be drawn
         self.stored = 0  # ever
 
@@ -135,15 +140,15 @@ class Replay:
 
     def draw(self, count: int, random: np.random.Generator | None = None) -> Drawn:
         """There has to be something. `random`: of another learner, so that what the first draws stays as it is."""
-        random = random or self._random
+        rows, random = self._rows, random or self._random
         with self._lock:
             if self._priorities:
                 places, weights = self._priorities.draw(count, self.size, random)
             else:
-                places, weights = self._uniform(count, random), np.ones(count, np.float32)
-            rows = self._rows
+                places = uniform.drawn(rows, self._first, self._last, count, random)
+                weights = np.ones(count, np.float32)
             returns, discounts, following = rows.returns(places, self._n_steps, self._discount)
-            observation, next_observation = self._buffer(count)
+            observation, next_observation = self._buffers.take(count)
             rows.observations(places, following, observation[0], next_observation[0])
             arrays = {
                 "observation": observation,
@@ -153,32 +158,15 @@ class Replay:
                 "next_observation": next_observation,
                 "weight": weights[None],
             }
-            return Drawn(arrays, places, self._written(places))
+            written, age = self._written(places)
+            return Drawn(arrays, places, written, float(age.mean()) * rows.envs * self.groups)
 
-    def _buffer(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        if self._buffers and self._buffers[-1][0].shape[1] == count:
-            return self._buffers.pop()
-        shape = 1, count, *self._spec.observation_shape
-        return np.empty(shape, self._spec.observation_dtype), np.empty(shape, self._spec.observation_dtype)
-
-    def _uniform(self, count: int, random: np.random.Generator) -> np.ndarray:
-        """With replacement; what is no transition is drawn again."""
-        rows, found = self._rows, np.empty(0, np.int64)
-        ends = np.cumsum(self._last - self._first)
-        while len(found) < count:
-            number = random.integers(ends[-1] * rows.envs, size=count - len(found))
-            row, env = np.divmod(number, rows.envs)
-            group = np.searchsorted(ends, row, side="right")
-            row = self._last[group] - (ends[group] - row)
-            place = (group * rows.length + row % rows.length) * rows.envs + env
-            found = np.concatenate([found, place[rows.valid[place]]])
-        return found
-
-    def _written(self, places: np.ndarray) -> np.ndarray:
-        """How many rows its group had played when a place was last written."""
+    def _written(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How many rows its group had played when a place was last written, and has since."""
         group, row = np.divmod(places // self._rows.envs, self._rows.length)
         head = self._rows.head[group]
-        return head - 1 - (head - 1 - row) % self._rows.length
+        age = (head - 1 - row) % self._rows.length
+        return head - 1 - age, age
 
     def learned(self, drawn: Drawn, errors: np.ndarray | None) -> None:
         """New priorities from float32 [n] errors; of what was drawn and is not written over yet.
@@ -188,9 +176,20 @@ class Replay:
         with self._lock:
             if self._priorities:
                 group = drawn.places // (self._rows.length * self._rows.envs)
-                there = (drawn.rows >= self._first[group]) & np.isfinite(errors)  # an update may have been left out
+                there = (drawn.rows >= self._first[group]) & self._rows.valid[drawn.places]
+                there &= np.isfinite(errors)  # an update may have been left out
                 self._priorities.set(drawn.places[there], errors[there])
-            self._buffers = [(drawn.arrays["observation"], drawn.arrays["next_observation"])]
+            self._buffers.give_back(drawn.arrays["observation"], drawn.arrays["next_observation"])
+            if self._eviction and self._eviction.due():
+                self._evict()
+
+    def _evict(self) -> None:
+        """What is above the capacity can be drawn no more; its rows stay, as others share their states."""
+        places = self.places()
+        gone = places[self._eviction.chosen(self._priorities.of(places))]
+        self._rows.valid[gone] = False
+        self._priorities.forget(gone)
+        self.size -= len(gone)
 
     @property
     def layout(self) -> dict:

@@ -9,7 +9,7 @@ class EnvironmentSettings:
     game: str = "Pong"
     """Atari game in any usual spelling (Boxing, ms_pacman, ALE/Pong-v5).
     Or a Gymnasium id (CartPole-v1; with --preset ppo-continuous or apex-dpg HalfCheetah-v5, or any other whose actions
-    are a Box), or your own (package.module:EnvId)."""
+    are a Box), a task of dm_control (humanoid-walk, with the same presets), or your own (package.module:EnvId)."""
     protocol: Literal["paper", "machado"] = "paper"
     """Sets the Atari settings below. paper: to what is shown here.
     machado (Machado et al. 2018): sticky actions 0.25, all 18 actions, no no-op starts, no life signal."""

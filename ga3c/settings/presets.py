@@ -158,7 +158,7 @@ _REPLAY = {
         "priority_beta": 0.4,
     },
     "apex-dqn": {**_APEX_REPLAY, "replay_transitions": 2_000_000, "double_q": True, "dueling": True},
-    "apex-dpg": {**_APEX_REPLAY, "target_updates": 100},
+    "apex-dpg": {**_APEX_REPLAY, "target_updates": 100, "replay_eviction": "priority"},
 }
 _LEARNING = {
     "cule": _A2C_VTRACE,

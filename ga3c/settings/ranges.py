@@ -65,6 +65,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "seed": (0, 2**31 - 1),
     "replay_transitions": (1, 1e9),
     "replay_minimum_transitions": (1, 1e9),
+    "eviction_alpha": (-10, 0),
     "batch": (1, 65_536),
     "steps_per_update": (0, 1_000_000),
     "target_updates": (1, MANY),
@@ -121,6 +122,8 @@ def check(settings: Settings) -> None:
     elif settings.schedule.batches > 1 or settings.schedule.games:
         flag = "--games" if settings.schedule.games else "--batches"
         raise ConfigError(f"{flag} goes with --sampling batched: add that, or leave it out.")
+    if replay.replay_eviction == "priority" and not replay.priority_alpha:
+        raise ConfigError("--replay-eviction priority needs priorities: give a --priority-alpha above 0.")
     if settings.schedule.cluster:
         _check_cluster(settings)
     if not replay.steps_per_update:

@@ -1,6 +1,7 @@
 """Settings of Q-learning from a replay memory."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -8,6 +9,12 @@ class ReplaySettings:
     replay_transitions: int = 1_000_000
     """Of dqn, c51 and dpg, as all that follows: transitions that the replay holds; then the oldest go. Of each agent it
     holds as many."""
+    replay_eviction: Literal["oldest", "priority"] = "oldest"
+    """Which go when there are more. oldest: those that were played first. priority: after every 100 updates, by chance,
+    those with a large priority later (Horgan et al. 2018, appendix D). It may hold more in between, has room for twice
+    as many, and none is kept for longer than that room lasts."""
+    eviction_alpha: float = -0.4
+    """priority: in proportion to the priority to this power."""
     replay_minimum_transitions: int = 50_000
     """Transitions in the replay before the first update. A resumed run plays so many before it learns on,
     unless --checkpoint-replay has kept them."""

@@ -6,7 +6,8 @@ transitions get the priorities that the values say by which they were played.
 
 The paper lets its replay grow beyond its size and takes the oldest out every 100 updates. Here they go one by one as
 new ones come, which amounts to the same: nobody waits for room, and what can be drawn was played last. It is that of
-each agent, and of all as much.
+each agent, and of all as much. With `--replay-eviction priority`, as the paper's DPG has it, what is above the size
+goes every 100 updates by priority; the rows of what went are written over in turn, so none outlives twice the size.
 """
 
 import numpy as np
@@ -49,6 +50,9 @@ class Apex(GA3C):
         self._filling = Filling(self._settings, self.replay, self._pace, self._begun.totals.updates > 0, self._say)
         super().start(arrays)
         self._add_thread("storing", self._training.store)
+
+    def watched(self) -> dict[str, float]:
+        return self._training.watched() | super().watched()
 
     def watch(self) -> None:
         super().watch()

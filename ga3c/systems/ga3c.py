@@ -192,6 +192,14 @@ class GA3C:
         """CPU time that the agents have used since the start."""
         return self._agents.core_seconds()
 
+    def watched(self) -> dict[str, float]:
+        """What a row of the log holds besides, since the one before: always the same names."""
+        return self._agents.watched() if self._settings.schedule.cluster else {}
+
+    def cluster(self) -> dict:
+        """With `--cluster`: pods and nodes, for JSON."""
+        return self._agents.state()
+
     def report(self) -> list[str]:
         """Who waits for whom, a line each."""
         requests, rollouts = self.waiting()

@@ -7,6 +7,7 @@ import numpy as np
 from ga3c.algorithms import schedules
 from ga3c.machine import check_replay_fits
 from ga3c.model import Model
+from ga3c.replay.eviction import ROOM, Eviction
 from ga3c.replay.priorities import Priorities
 from ga3c.replay.replay import Replay
 from ga3c.rollout import EnvironmentSpec
@@ -37,15 +38,21 @@ def replay_of(
         return schedules.linear(steps(), first, last, settings.run.steps or BETA_STEPS)
 
     priorities = Priorities(replay.priority_alpha, beta) if replay.priority_alpha else None
-    sizes = agents, envs, replay.replay_transitions, replay.n_steps
     more = replay.replay_compression, initial_errors and priorities is not None
+    by_priority = replay.replay_eviction == "priority"
+
+    def rows(transitions: int) -> int:
+        return transitions * (ROOM if by_priority else 1)
 
     def bytes_of(transitions: int) -> int:
-        sizes = agents, envs, transitions, replay.n_steps, priorities is not None, block_rows
+        sizes = agents, envs, rows(transitions), replay.n_steps, priorities is not None, block_rows
         return Replay.bytes_of(spec, *sizes, *more)
 
-    check_replay_fits(replay.replay_transitions, bytes_of, agents_bytes)
-    return Replay(spec, *sizes, learning.discount, priorities, learning.seed, block_rows, *more)
+    capacity, alphas = replay.replay_transitions, (replay.eviction_alpha, replay.priority_alpha)
+    check_replay_fits(capacity, bytes_of, agents_bytes)
+    eviction = Eviction(capacity, *alphas, learning.seed) if by_priority else None
+    sizes = agents, envs, rows(capacity), replay.n_steps
+    return Replay(spec, *sizes, learning.discount, priorities, learning.seed, block_rows, *more, eviction)
 
 
 def check_replay(settings: Settings, spec: EnvironmentSpec, agents: int) -> None:

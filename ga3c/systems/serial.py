@@ -246,6 +246,9 @@ class Serial:
         """The server's own hold them."""
         return 0.0
 
+    def watched(self) -> dict[str, float]:
+        return {}
+
     def report(self) -> list[str]:
         doing, since = self._memory.doing
         return [f"The player: {doing} for {time.monotonic() - since:.1f} s; {self._memory.steps} steps"]

@@ -160,6 +160,9 @@ class Units:
         """CPU time that the agents have used since the start."""
         return sum(unit.agents_core_seconds() for unit in self._units)
 
+    def watched(self) -> dict[str, float]:
+        return {}
+
     def report(self) -> list[str]:
         """Who waits for whom, a line each."""
         return [line for unit in self._units for line in unit.report()]

@@ -8,8 +8,8 @@ from ga3c.records.description import read
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.run import Settings
 from ga3c.text import one_line
+from ga3c.views.figures import clock
 from ga3c.views.run_view import RunView
-from ga3c.views.training_screen import clock
 
 TEMPLATE = Path(__file__).with_name("report.html")
 

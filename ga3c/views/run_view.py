@@ -14,7 +14,8 @@ from ga3c.records.columns import DECISION_COLUMNS, EPISODE_COLUMNS, MESSAGE_COLU
 from ga3c.records.description import read_settings
 from ga3c.records.disk import LOG_BYTES_LIMIT, number, parse, parts
 from ga3c.records.files import open_to_read, read_json
-from ga3c.views import curves, labels
+from ga3c.views import cluster_view, curves, labels
+from ga3c.views.cluster_view import ClusterView
 
 TEXTS = ("reason", "message")  # columns that are none of numbers
 LATE_SECONDS = 2.0  # a row that comes so much later than expected makes it ask whether the run is still there
@@ -111,7 +112,7 @@ class RunView:
         self.episodes = Tail(run_dir / "episodes.csv", EPISODE_COLUMNS)
         self.decisions = Tail(run_dir / "controller.csv", DECISION_COLUMNS)
         self.messages = Tail(run_dir / "messages.csv", MESSAGE_COLUMNS)
-        self.running, self._start = False, {}
+        self.running, self._start, self.pods = False, {}, ClusterView()
         self.exported, self.evaluation = run_directory.is_exported(run_dir), Evaluation()
         if self.exported:
             self._read_exported()
@@ -128,6 +129,8 @@ class RunView:
         """Takes in what the files have gained."""
         for tail in (self.throughput, self.episodes, self.decisions, self.messages):
             tail.refresh()
+        if self.settings.schedule.cluster:
+            self.pods = cluster_view.read(self.run_dir)
         if not self.running or self._row_age_seconds() > self.settings.run.log_seconds + LATE_SECONDS:
             self.running = lock.is_locked(self.run_dir)
             self._start = lock.read_start(self.run_dir) if self.running else {}

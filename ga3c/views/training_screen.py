@@ -1,7 +1,6 @@
 """Draws a run as one calm screen of text (rich). A function of a `RunView`; it knows no terminal."""
 
 import math
-import time
 
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
@@ -9,36 +8,27 @@ from rich.table import Table
 from rich.text import Text
 
 from ga3c.text import one_line, place
+from ga3c.views import cluster_panels
+from ga3c.views.figures import clock, number, time_of_day
 from ga3c.views.run_view import RunView
 from ga3c.views.text_charts import chart, curve, finite
 
 NUMBERS = 3  # of the algorithm's, the first
 RECENT_ROWS = 60  # of throughput.csv in a history of speed
 WIDE_COLUMNS = 64  # from here on two panels stand side by side
+LEAST_NEWS = 5  # lines, where pods take room
 NEWS_LINES, CURVE_LINES = 9, 10  # where there is room for both, the curve gets all beyond the news' lines
 DOTS = 6  # behind the curve, for each column at the most
 _MEASURE = Console(width=80)  # only to break lines
 SPEED, SCORE, QUIET, WARM = "cyan", "green", "bright_black", "yellow"
 
 
-def clock(seconds: float) -> str:
-    """1:02:03; a dash where it is not known."""
-    if not math.isfinite(seconds):
-        return "-"
-    minutes, seconds = divmod(int(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}"
-
-
-def number(value: float, digits: int = 0) -> str:
-    """A dash where nothing was measured."""
-    return f"{value:,.{digits}f}" if math.isfinite(value) else "-"
-
-
 def screen(view: RunView, width: int, height: int, footer: str) -> RenderableType:
     """The whole screen, no larger than this. What does not fit is left out, the least important first."""
     wide = width >= WIDE_COLUMNS
     inner = (width // 2 if wide else width) - 4
-    panels = [_score(view, inner), _speed(view, inner), _scheduling(view, inner), _learning(view, inner)]
+    scheduling = _cluster(view) if view.pods.pods else _scheduling(view, inner)
+    panels = [_score(view, inner), _speed(view, inner), scheduling, _learning(view, inner)]
     head, left = _head(view, width), height - 3
     rows = [panels[0:2], panels[2:4]] if wide else [[panel] for panel in panels]
     news = NEWS_LINES
@@ -49,6 +39,10 @@ def screen(view: RunView, width: int, height: int, footer: str) -> RenderableTyp
         if left >= 7:
             parts.append(_side_by_side(row))
             left -= 7
+    if view.pods.pods and left >= LEAST_NEWS + 4:
+        lines = min(len(view.pods.pods) + 1, left - LEAST_NEWS - 2)
+        parts.append(_panel("Pods", cluster_panels.each(view, lines), lines + 2))
+        left -= lines + 2
     if left >= news + CURVE_LINES and (panel := _curve(view, width - 4, left - news - 2)):
         parts.append(panel)
         left = news
@@ -194,6 +188,12 @@ def _scheduling(view: RunView, width: int) -> Panel:
     )
 
 
+def _cluster(view: RunView) -> Panel:
+    """In the place of the queues, where nobody waits."""
+    lines = [Text.assemble((f"{label:<18}", QUIET), (value, "bold")) for label, value in cluster_panels.together(view)]
+    return _panel("Cluster", lines)
+
+
 def _learning(view: RunView, width: int) -> Panel:
     rows, schedule = view.throughput, view.settings.schedule
     limit = 0.0 if schedule.sampling == "batched" else schedule.policy_lag_limit_updates
@@ -235,11 +235,3 @@ def _news(view: RunView, width: int, height: int) -> Panel:
                 broken = [*broken[: room - 1], Text.assemble(broken[room - 1], " ...")]
             lines = broken + lines
     return _panel("What happened", lines, height + 2)
-
-
-def time_of_day(seconds: float) -> str:
-    """12:34, local time. `seconds` since the epoch."""
-    try:
-        return time.strftime("%H:%M", time.localtime(seconds))
-    except (ValueError, OverflowError, OSError):
-        return "--:--"

@@ -9,9 +9,9 @@ from ga3c.text import one_line
 from ga3c.views.dashboard.charts import colour
 from ga3c.views.dashboard.films import RECORDED
 from ga3c.views.dashboard.runs import Run
+from ga3c.views.figures import clock, number
 from ga3c.views.labels import said
 from ga3c.views.run_view import RunView
-from ga3c.views.training_screen import clock, number
 
 LATEST_DECISIONS = 200
 
@@ -83,6 +83,26 @@ def timeline(view: RunView | None):
             for when, text, kept in reversed(rows)
         ]
     )
+
+
+def pods(view: RunView):
+    """A table of them."""
+    names = "pod", "node", "state", "steps", "steps/s", "KB/s", "messages/s", "weights' age, s", "heard of, s ago"
+    head = html.Tr([html.Th(name, className="number quiet") for name in names])
+    rows = [
+        html.Tr(
+            [
+                html.Td(cell, className="number")
+                for cell in (
+                    *(number(pod.number), pod.node, pod.state, number(pod.steps), number(pod.steps_per_second)),
+                    *(number(pod.bytes_per_second / 1000), number(pod.messages_per_second, 1)),
+                    *(number(pod.weights_age_seconds, 1), number(pod.heard_seconds, 1)),
+                )
+            ]
+        )
+        for pod in view.pods.pods[:LATEST_DECISIONS]
+    ]
+    return html.Table([head, *rows])
 
 
 def film(file: str):

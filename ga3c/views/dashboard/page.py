@@ -96,12 +96,13 @@ def make(results: Path) -> flask.Flask:
         if stamp == before:
             raise dash.exceptions.PreventUpdate
         first = next(iter(views), "")
-        return (
-            *(figures.get(name, views) for name in CHARTS),
-            f"What the controller did in {first}" * bool(first),
-            contents.timeline(views[first].view if views else None),
-            stamp,
+        view = views[first].view if views else None
+        own = (
+            (f"Pods of {first}", contents.pods(view))
+            if view and view.pods.pods
+            else (f"What the controller did in {first}" * bool(first), contents.timeline(view))
         )
+        return *(figures.get(name, views) for name in CHARTS), *own, stamp
 
     @app.callback(
         Output("numbers", "children"),

@@ -1,0 +1,55 @@
+"""What pods and nodes are at, for the run's screen and page: rates are of the time since the look before."""
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import ray
+
+
+class Seen(NamedTuple):
+    """A pod, by the learner."""
+
+    number: int
+    node: str
+    state: str  # starting, plays, silent, ending
+    steps: int  # made, so far
+    bytes: int  # of experience that came from it
+    messages: int
+    pulls: int  # weights that it fetched
+    update: int  # of its weights
+    weights_age_seconds: float  # since there were newer ones; NaN before its first
+    heard_seconds: float  # since it was heard of
+
+
+class Watch:
+    def __init__(self):
+        self._before: dict[int, Seen] = {}
+        self._looked = time.monotonic()
+
+    def look(self, pods: Sequence[Seen], wanted: int, weights_bytes: int) -> dict:
+        """All of it, for JSON."""
+        seconds, self._looked = time.monotonic() - self._looked, time.monotonic()
+        nodes = [
+            {"name": node["NodeManagerHostname"], "cores": node["Resources"].get("CPU", 0.0)}
+            for node in ray.nodes()
+            if node["Alive"]
+        ]
+        found = {
+            "time": time.time(),
+            "wanted": wanted,
+            "weights_bytes": weights_bytes,
+            "nodes": nodes,
+            "pods": [self._one(pod, max(seconds, 1e-3)) for pod in pods],
+        }
+        self._before = {pod.number: pod for pod in pods}
+        return found
+
+    def _one(self, pod: Seen, seconds: float) -> dict:
+        before = self._before.get(pod.number, pod._replace(steps=0, bytes=0, messages=0, pulls=0))
+        rates = {
+            f"{name}_per_second": (getattr(pod, name) - getattr(before, name)) / seconds
+            for name in ("steps", "bytes", "messages", "pulls")
+        }
+        age = pod.weights_age_seconds
+        return pod._asdict() | rates | {"weights_age_seconds": age if age == age else None}

@@ -1,0 +1,111 @@
+"""dm_control's tasks (Tassa et al. 2018) as Gymnasium environments: cartpole-swingup, humanoid-walk, and so on.
+
+Importing this registers them; MuJoCo and dm_control are loaded when the first is made.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from ga3c.errors import ConfigError
+
+MODULE = __name__
+# Domain: its tasks. Held here, so that a name is known without loading all of dm_control.
+_TASKS = {
+    "acrobot": "swingup swingup_sparse",
+    "ball_in_cup": "catch",
+    "cartpole": "balance balance_sparse swingup swingup_sparse two_poles three_poles",
+    "cheetah": "run",
+    "dog": "stand walk trot run fetch",
+    "finger": "spin turn_easy turn_hard",
+    "fish": "upright swim",
+    "hopper": "stand hop",
+    "humanoid": "stand walk run run_pure_state",
+    "humanoid_CMU": "stand walk run",
+    "manipulator": "bring_ball bring_peg insert_ball insert_peg",
+    "pendulum": "swingup",
+    "point_mass": "easy hard",
+    "quadruped": "walk run escape fetch",
+    "reacher": "easy hard",
+    "stacker": "stack_2 stack_4",
+    "swimmer": "swimmer6 swimmer15",
+    "walker": "stand walk run",
+}
+# lqr is left out: its actions have no bounds.
+NAMES = tuple(f"{domain}-{task}" for domain, tasks in _TASKS.items() for task in tasks.split())
+HEIGHT_PIXELS, WIDTH_PIXELS = 480, 640
+
+
+class ControlTask(gymnasium.Env):
+    """Observations: all that the task shows, in its order, float32 [n]. Actions within [-1, 1], scaled to the bounds of
+    the actuators. Rewards as they are, 0 to 1 in each step. Its time limit truncates: the task would go on.
+    """
+
+    def __init__(self, domain: str, task: str, render_mode: str | None = None):
+        """Raises ConfigError where dm_control is not installed."""
+        suite = _suite(drawn=render_mode is not None)
+        self._random = np.random.RandomState()  # the task draws from it: to seed this is to seed the task
+        self._task = suite.load(domain, task, task_kwargs={"random": self._random})
+        self._names = list(self._task.observation_spec())
+        sizes = [int(np.prod(one.shape)) for one in self._task.observation_spec().values()]
+        actions = self._task.action_spec()
+        self._low, self._high = actions.minimum, actions.maximum
+        self.observation_space = spaces.Box(-np.inf, np.inf, (sum(sizes),), np.float32)
+        self.action_space = spaces.Box(-1.0, 1.0, actions.shape, np.float32)
+        self.render_mode = render_mode
+        self.metadata = {"render_modes": ["rgb_array"], "render_fps": 1 / self._task.control_timestep()}
+
+    def reset(self, *, seed: int | None = None, options: dict | None = None) -> tuple[np.ndarray, dict]:
+        super().reset(seed=seed)
+        if seed is not None:
+            self._random.seed(seed)
+        return self._flat(self._task.reset().observation), {}
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict]:
+        share = (np.asarray(action, np.float64) + 1) / 2
+        after = self._task.step(self._low + share * (self._high - self._low))
+        # At a limit of time dm_control says that the future counts as before, at an end that it does not.
+        terminated = after.last() and after.discount == 0
+        return self._flat(after.observation), float(after.reward), terminated, after.last() and not terminated, {}
+
+    def _flat(self, observation: dict) -> np.ndarray:
+        return np.concatenate([np.ravel(observation[name]) for name in self._names]).astype(np.float32)
+
+    def render(self) -> np.ndarray:
+        """uint8 [height, width, 3], as the task's first camera sees it."""
+        return self._task.physics.render(HEIGHT_PIXELS, WIDTH_PIXELS, camera_id=0)
+
+    def close(self) -> None:
+        self._task.close()
+
+
+def _suite(drawn: bool):
+    """dm_control's suite. It chooses what it draws with as it is loaded; not drawn, it loads no OpenGL, which crashes
+    beside TensorFlow."""
+    try:
+        with contextlib.nullcontext() if drawn else _without_opengl():
+            from dm_control import suite
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"dm_control's tasks need {error.name}, which is not installed: ./run.sh does.") from error
+    return suite
+
+
+@contextlib.contextmanager
+def _without_opengl() -> Iterator[None]:
+    before = os.environ.get("MUJOCO_GL")
+    os.environ["MUJOCO_GL"] = "disable"
+    try:
+        yield
+    finally:
+        del os.environ["MUJOCO_GL"]
+        if before is not None:
+            os.environ["MUJOCO_GL"] = before
+
+
+for _name in NAMES:
+    _domain, _, _task = _name.partition("-")
+    gymnasium.register(_name, f"{MODULE}:ControlTask", kwargs={"domain": _domain, "task": _task})

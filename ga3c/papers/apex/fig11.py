@@ -1,0 +1,157 @@
+"""Figure 11 of the paper: how much is played in a second, over the number of actors."""
+
+import json
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ga3c.experiments.runs import RunFailed, directory_of, perform
+from ga3c.experiments.throughput import SpeedRun, csv_row, write_rows
+from ga3c.papers import only, seconds
+from ga3c.papers.apex import Options
+from ga3c.records.cluster_file import NAME
+from ga3c.records.disk import read_csv, write_whole
+from ga3c.views.drawing import pyplot, save
+
+RUNS = "apex-fig11"
+SCALES = {
+    "cpu": {
+        "seconds": 60.0,
+        "actors": (1, 2, 4),
+        "games": 8,
+        "never": 500_000,  # transitions before the first update, where the learner only stores
+        "constants": {"batch": 64, "replay_transitions": 50_000, "replay_minimum_transitions": 2_000},
+    },
+    "full": {"seconds": 900.0, "actors": (32, 64, 128, 256), "games": 1, "never": 10_000_000, "constants": {}},
+}
+# Frames per second of all actors (section 4.1, and section 5 for 256), each on a core of its own.
+PAPER = {256: 37_000, 360: 50_000}
+
+
+@dataclass(frozen=True)
+class ApexRun(SpeedRun):
+    """Pods of one core each, and a learner that learns, or stores alone."""
+
+    cluster: str = "local"
+    learns: bool = True
+    batch: int | None = None
+    replay_transitions: int | None = None
+    replay_minimum_transitions: int | None = None
+
+    @property
+    def name(self) -> str:
+        return super().name + ("-learns" if self.learns else "-stores")
+
+    @property
+    def log_seconds(self) -> float:
+        return min(super().log_seconds, 2.0)
+
+    def command(self, directory: Path) -> list[str]:
+        words = super().command(directory)
+        return [word for word in words if word != "--learns"]
+
+
+class Rate(NamedTuple):
+    """Of a finished run, while all pods play."""
+
+    steps_per_second: float
+    updates_per_second: float
+    bytes_per_second: float  # that the learner gets from pods
+    messages_per_second: float  # at the last look
+
+
+def plan(options: Options) -> list[ApexRun]:
+    scale, game = SCALES[options.scale], only(options.game, "Pong", "--game")
+    runs = []
+    for actors, learns in product(options.actors or scale["actors"], (True, False)):
+        constants = dict(scale["constants"])
+        if not learns:
+            constants |= dict.fromkeys(("replay_transitions", "replay_minimum_transitions"), scale["never"])
+        runs.append(
+            ApexRun(
+                game, actors, 1, 1, seconds(options, scale), envs_per_agent=scale["games"], preset="apex-dqn",
+                cluster=options.cluster, learns=learns, **constants,
+            )
+        )  # fmt: skip
+    return runs
+
+
+def reproduce(options: Options, out: Path) -> str:
+    runs = plan(options)
+    perform(runs, out)
+    rates = {run: rate(run, out) for run in runs}
+    write_rows(out / "fig11.csv", [_row(run, found) for run, found in rates.items()])
+    table = markdown(rates)
+    write_whole(out / "fig11.md", table)
+    draw(rates, out / "fig11.png")
+    return f"\n{table}\n{words(rates)}"
+
+
+def _row(run: ApexRun, found: Rate) -> dict:
+    return csv_row(run, {}) | {name: f"{value:.6g}" for name, value in found._asdict().items()}
+
+
+def rate(run: ApexRun, out: Path) -> Rate:
+    """Raises RunFailed."""
+    directory = directory_of(run, out)
+    rows = read_csv(directory / "throughput.csv")
+    counts = (rows["games"] >= run.agents * run.envs_per_agent) & (rows["seconds"] <= run.seconds)
+    counts &= rows["seconds"] >= run.seconds / 5
+    if run.learns:
+        counts &= np.cumsum(rows["updates_per_second"]) > 0
+    if counts.sum() < 3:
+        raise RunFailed(f"{run.name}: all pods played too late to be measured: give more --seconds, and another --out.")
+    slope = float(np.polyfit(rows["seconds"][counts], rows["steps"][counts], 1)[0])
+    means = (float(rows[name][counts].mean()) for name in ("updates_per_second", "pods_bytes_per_second"))
+    return Rate(slope, *means, _messages(directory))
+
+
+def _messages(directory: Path) -> float:
+    try:
+        pods = json.loads((directory / NAME).read_text(encoding="utf-8"))["pods"]
+        return float(sum(pod["messages_per_second"] for pod in pods))
+    except (OSError, ValueError, KeyError, TypeError):
+        return float("nan")
+
+
+def markdown(rates: dict[ApexRun, Rate]) -> str:
+    head = ["actors", "learner", "steps/s", "frames/s", "of one actor", "updates/s", "KB/s", "requests/s"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    for run, found in sorted(rates.items(), key=lambda pair: (not pair[0].learns, pair[0].agents)):
+        frames = 4 * found.steps_per_second
+        cells = [str(run.agents), "learns" if run.learns else "stores alone", f"{found.steps_per_second:,.0f}"]
+        cells += [f"{frames:,.0f}", f"{frames / run.agents:,.0f}", f"{found.updates_per_second:.2f}"]
+        cells += [f"{found.bytes_per_second / 1000:,.0f}", f"{found.messages_per_second:.1f}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    for actors, frames in PAPER.items():
+        lines.append(f"| {actors} | paper | {frames / 4:,.0f} | {frames:,} | {frames / actors:,.0f} | - | - | - |")
+    return "\n".join(lines) + "\n"
+
+
+def draw(rates: dict[ApexRun, Rate], file: Path) -> None:
+    """Ours left, the paper's right: frames per second over actors."""
+    plt = pyplot()
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    for learns, label in ((True, "the learner learns"), (False, "it stores alone")):
+        line = sorted((run.agents, 4 * found.steps_per_second) for run, found in rates.items() if run.learns == learns)
+        if line:
+            axes[0].plot(*zip(*line, strict=True), "o-", label=label)
+    axes[0].legend()
+    axes[1].plot(list(PAPER), list(PAPER.values()), "o", label="paper")
+    axes[1].plot([0, 360], [0, 50_000], "--", label="139 frames/s of each")
+    axes[1].legend()
+    for axis, title in zip(axes, ("this machine", "the paper: a core for each actor"), strict=True):
+        axis.set(title=title, xlabel="actors", ylabel="frames per second", ylim=(0, None))
+    save(figure, file)
+
+
+def words(rates: dict[ApexRun, Rate]) -> str:
+    alone = sorted((run.agents, found.steps_per_second) for run, found in rates.items() if not run.learns)
+    (few, least), (many, most) = alone[0], alone[-1]
+    return (
+        f"{many} actors play {most / least:.2f} times as fast as {few} where the learner stores alone. Paper: in "
+        "proportion to their number, with a core for each."
+    )

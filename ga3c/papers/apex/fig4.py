@@ -1,0 +1,52 @@
+"""Figure 4 of the paper: learning of Ape-X DQN with more and more actors, at equal time and with one size of replay."""
+
+from itertools import product
+from pathlib import Path
+
+from ga3c.experiments import comparison, comparison_report
+from ga3c.experiments.comparison import LearningRun
+from ga3c.papers import games, seconds, seeds
+from ga3c.papers.apex import Options
+
+RUNS = "apex-fig4"
+SCALES = {
+    # An actor is a game of an agent: each has an epsilon of its own.
+    "cpu": {
+        "game": ("Pong",),
+        "seconds": 3600.0,
+        "seeds": 1,
+        "actors": (8, 64),
+        "flags": "--agents 2 --envs-per-agent {half} --batch 64 --replay-transitions 200000 "
+        "--replay-minimum-transitions 20000",
+    },
+    # 35 hours; the paper's six games are in the picture alone.
+    "full": {
+        "game": ("Breakout", "Pong", "Qbert", "Seaquest", "Hero", "MsPacman"),
+        "seconds": 126_000.0,
+        "seeds": 1,
+        "actors": (8, 16, 32, 64, 128, 256),
+        "flags": "--cluster {cluster} --agents {actors} --envs-per-agent 1 --replay-transitions 1000000",
+    },
+}
+
+
+def flags(options: Options, actors: int) -> tuple[str, ...]:
+    """Of `train`."""
+    own = SCALES[options.scale]["flags"].format(half=max(1, actors // 2), actors=actors, cluster=options.cluster)
+    return tuple(f"--preset apex-dqn {own}".split())
+
+
+def plan(options: Options) -> list[LearningRun]:
+    scale = SCALES[options.scale]
+    return [
+        LearningRun(game, f"{actors}-actors", flags(options, actors), seed, seconds(options, scale))
+        for actors, game, seed in product(
+            options.actors or scale["actors"], games(options, scale["game"]), seeds(options, scale)
+        )
+    ]
+
+
+def reproduce(options: Options, out: Path) -> str:
+    outcomes = comparison.make(plan(options), out, options.episodes)
+    table = comparison_report.report(outcomes, out, "fig4")
+    return f"\n{table}\nPaper: the more actors, from 8 to 256, the better, at the same number of updates."

@@ -1,0 +1,71 @@
+"""Table 1 of the paper: median of human-normalised scores over games, beside those of other agents."""
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from ga3c.environments import atari
+from ga3c.environments.human_scores import RANDOM_AND_HUMAN_SCORES
+from ga3c.experiments import comparison, comparison_report
+from ga3c.experiments.comparison import LearningRun, Outcome
+from ga3c.papers import games, seconds, seeds
+from ga3c.papers.apex import Options
+from ga3c.records.disk import write_whole
+
+RUNS = "apex-table1"
+# Agent: training time, million frames, resources for each game, median over 57 games from no-op starts in percent.
+PAPER = {
+    "Ape-X DQN": ("5 days", "22,800", "376 cores, 1 GPU", 434),
+    "Rainbow": ("10 days", "200", "1 GPU", 223),
+    "Distributional (C51)": ("10 days", "200", "1 GPU", 178),
+    "Prioritized Dueling": ("9.5 days", "200", "1 GPU", 172),
+    "DQN": ("9.5 days", "200", "1 GPU", 79),
+    "Gorila DQN": ("about 4 days", "-", "unknown", 96),
+}
+SCALES = {
+    "cpu": {
+        "game": ("Pong",),
+        "seconds": 3600.0,
+        "flags": "--batch 64 --replay-transitions 200000 --replay-minimum-transitions 20000",
+    },
+    "full": {"game": None, "seconds": 432_000.0, "flags": "--cluster {cluster} --agents 360 --envs-per-agent 1"},
+}
+
+
+def plan(options: Options) -> list[LearningRun]:
+    scale = SCALES[options.scale] | {"seeds": 1}
+    all_of_them = tuple(atari.display_name(rom) for rom in sorted(RANDOM_AND_HUMAN_SCORES))
+    flags = tuple(f"--preset apex-dqn {scale['flags']}".format(cluster=options.cluster).split())
+    return [
+        LearningRun(game, "apex", flags, seed, seconds(options, scale))
+        for game, seed in product(games(options, scale["game"] or all_of_them), seeds(options, scale))
+    ]
+
+
+def reproduce(options: Options, out: Path) -> str:
+    outcomes = comparison.make(plan(options), out, options.episodes)
+    comparison_report.report(outcomes, out, "table1-games")
+    table = markdown(outcomes)
+    write_whole(out / "table1.md", table)
+    return "\n" + table
+
+
+def normalized(outcomes: list[Outcome]) -> dict[str, float]:
+    """By game, the mean over its seeds: 0 is a random player, 1 a human."""
+    by_game: dict[str, list[float]] = {}
+    for outcome in outcomes:
+        by_game.setdefault(outcome.run.game, []).append(outcome.evaluation["ways"]["sampled"]["human_normalized"])
+    return {game: float(np.mean(scores)) for game, scores in by_game.items() if None not in scores}
+
+
+def markdown(outcomes: list[Outcome]) -> str:
+    scores = normalized(outcomes)
+    head = ["agent", "training time", "million frames", "resources", "games", "median, no-op starts"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    frames, minutes = (float(np.median([getattr(one, name) for one in outcomes])) for name in ("frames", "minutes"))
+    median = f"{100 * np.median(list(scores.values())):.0f} %" if scores else "-"
+    lines.append(f"| ours | {minutes / 60:.1f} hours | {frames / 1e6:,.1f} | this machine | {len(scores)} | {median} |")
+    for agent, (time, million, resources, percent) in PAPER.items():
+        lines.append(f"| {agent} | {time} | {million} | {resources} | 57 | {percent} % |")
+    return "\n".join(lines) + "\n"
