@@ -3,12 +3,14 @@
     python tests/chaos.py --kills 200 --stops 50 --server-kills 10 --disk-full 3 --seed 1
     python tests/chaos.py --algorithm ppo --sampling alternating --agents 2
     python tests/chaos.py --preset fast-dqn --agents 2 -- --replay-minimum-transitions 1000 --target-updates 100
+    python tests/chaos.py --preset apex-dqn --pods --stops 0 --shards 2 --shard-kills 3 --agents 3
 
 From a seeded schedule, agents are killed and stopped, the disk refuses every byte for a while, the server is killed
 without warning (some of the times while it writes a checkpoint) and the run resumed. The counts change every second;
 with --controller off they stay, and it says how soon after the last blow the speed was what it had been before the
-first. It says for how long nothing was learned, at the longest. What follows -- goes to the run as it is. Ends with 1
-if anything is wrong. Linux only: /proc tells it about processes.
+first. With --pods, those of a cluster on this machine are killed, and shards of its replay; each of these blows waits
+until all of them are there again and the run learns. It says for how long nothing was learned, at the longest. What
+follows -- goes to the run as it is. Ends with 1 if anything is wrong. Linux only: /proc tells it about processes.
 """
 
 import argparse
@@ -28,6 +30,7 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import psutil
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,6 +41,10 @@ from ga3c.records.disk import read_csv  # noqa: E402
 
 MARK = "GA3C_CHAOS"  # an environment variable that tells our processes from all others
 CHECKPOINT_SECONDS = 2
+START_SECONDS, END_SECONDS = 300.0, 10.0  # pods load TensorFlow, each of them; Ray ends its processes one by one
+# Of Ray, that end a minute after all else: some report that it has, or have not begun and look for who started them.
+RAYS_OWN = "DashboardAgent", "dashboard/agent.py", "RuntimeEnvAgent", "runtime_env/agent", "default_worker.py"
+RAYS_SECONDS = 120.0
 SETTLED_SECONDS = 10.0  # before the first blow, and after the last
 RECOVERED, WINDOW_SECONDS = 0.95, 3  # of the speed before the first blow, as a mean over so many rows of a second
 
@@ -46,12 +53,22 @@ class Wrong(Exception):
     """Something that must not happen; the text says what."""
 
 
+def _command(process: psutil.Process, but: tuple[str, ...]) -> str:
+    """Empty for what has ended meanwhile, or may be there."""
+    with contextlib.suppress(psutil.Error):
+        command = " ".join(process.cmdline())
+        if not any(name in command for name in but):
+            return command
+    return ""
+
+
 class Run:
     """The training run, over all its starts."""
 
     def __init__(self, directory: Path, arguments: list[str], at_first: list[str]):
         """`at_first`: arguments of the first start alone."""
         self.directory, self._arguments, self._at_first = directory, arguments, at_first
+        self.pods = self.shards = 0
         self.mark = f"{os.getpid()}-{time.time_ns()}"
         self.output: list[str] = []
         self.process: psutil.Popen | None = None
@@ -71,7 +88,7 @@ class Run:
         )
         threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True).start()
         before = self.steps()
-        self.wait(lambda: self.steps() > before, 120, "no step after a start")
+        self.wait(lambda: self.steps() > before, START_SECONDS, "no step after a start")
 
     def _read(self, stream) -> None:
         with contextlib.suppress(ValueError):
@@ -97,6 +114,10 @@ class Run:
         steps = self.rows().get("steps", ())
         return float(steps[-1]) if len(steps) else 0.0
 
+    def learned(self) -> int:
+        """Rows with an update."""
+        return int((self.rows().get("updates_per_second", np.zeros(0)) > 0).sum())
+
     def seconds(self) -> float:
         return float(self.rows()["seconds"][-1])
 
@@ -109,13 +130,22 @@ class Run:
                     found.append(process)
         return found
 
-    def check_that_all_ended(self) -> None:
-        """Within five seconds after the server."""
-        deadline = time.monotonic() + 5.0
-        while left := self.processes():
+    def check_that_all_ended(self, seconds: float = END_SECONDS, but: tuple[str, ...] = RAYS_OWN) -> None:
+        """So soon after the server. `but`: words in the command of those that may be there."""
+        deadline = time.monotonic() + seconds
+        while left := [command for one in self.processes() if (command := _command(one, but))]:
             if time.monotonic() > deadline:
-                raise Wrong(f"5 s after the server ended there are still {left}")
+                raise Wrong(f"{seconds:.0f} s after the server ended there are still {left}")
             time.sleep(0.05)
+
+    def actors(self, kind: str) -> list[psutil.Process]:
+        """Pods or Shards of a cluster on this machine, once they have begun."""
+        found = []
+        for process in self.processes():
+            with contextlib.suppress(psutil.Error, IndexError):
+                if process.cmdline()[0].startswith(f"ray::{kind}"):
+                    found.append(process)
+        return found
 
     def agents(self) -> list[psutil.Process]:
         with contextlib.suppress(psutil.Error):
@@ -137,6 +167,20 @@ class Chaos:
 
     def stop_agent(self) -> None:
         self._hit(psutil.Process.suspend)
+
+    def kill_pod(self) -> None:
+        self._kill_actor("Pod", self.run.pods)
+
+    def kill_shard(self) -> None:
+        self._kill_actor("Shard", self.run.shards)
+
+    def _kill_actor(self, kind: str, count: int) -> None:
+        """Once all are there, and play: pods that keep dying before they have begun end a run."""
+        self.run.wait(lambda: len(self.run.actors(kind)) == count, START_SECONDS, f"not all of {kind} there")
+        before = self.run.learned()
+        self.run.wait(lambda: self.run.learned() > before, START_SECONDS, "no update")
+        with contextlib.suppress(psutil.Error):
+            self.random.choice(self.run.actors(kind)).kill()
 
     def _hit(self, blow) -> None:
         if agents := self.run.agents():
@@ -235,10 +279,13 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
     arguments += ["--checkpoint-seconds", str(CHECKPOINT_SECONDS)]
     arguments += ["--agent-silence-seconds", "2", "--stall-seconds", "20"]
     at_first = ["--preset", options.preset] if options.preset else ["--algorithm", options.algorithm]
+    arguments += ["--cluster", "local", "--replay-shards", str(options.shards)] if options.pods else []
     run = Run(directory / "run", arguments, at_first)
+    run.pods, run.shards = options.agents, options.shards
     blows = Chaos(run, options.seed)
     in_checkpoint = options.server_kills * 3 // 10
-    todo = [blows.kill_agent] * options.kills + [blows.stop_agent] * options.stops
+    todo = [blows.kill_pod if options.pods else blows.kill_agent] * options.kills
+    todo += [blows.stop_agent] * options.stops + [blows.kill_shard] * options.shard_kills
     todo += [blows.fill_disk] * options.disk_full + [blows.kill_server_in_checkpoint] * in_checkpoint
     todo += [blows.kill_server] * (options.server_kills - in_checkpoint)
     blows.random.shuffle(todo)
@@ -255,13 +302,14 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
             blow()
         last, steps = run.seconds(), run.steps()
         time.sleep(SETTLED_SECONDS + WINDOW_SECONDS)
-        run.wait(lambda: run.steps() > steps, 20, "no step after the last blow")
+        run.wait(lambda: run.steps() > steps, START_SECONDS if options.pods else 20, "no step after the last blow")
         run.process.send_signal(signal.SIGINT)
         status = run.process.wait(60)
         if status != 130:
             raise Wrong(f"Ctrl-C ended it with status {status}:\n{run.tail()}")
         totals = check_books(run)
         run.check_that_all_ended()
+        run.check_that_all_ended(RAYS_SECONDS, ())
         if left := shared_memory() - before:
             raise Wrong(f"shared memory is left: {left}")
         if any("Traceback" in line for line in run.output):
@@ -274,9 +322,9 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
     speed = recovery(run, first, last) if options.controller == "off" else f"median {pps:,.0f} steps/s"
     lost, to_disk = (max(kind, default=0.0) for kind in (blows.lost_seconds, blows.lost_to_disk_seconds))
     print(
-        f"\n{options.kills} agents killed, {options.stops} stopped, disk full {options.disk_full} times, server "
-        f"killed {blows.resumes} times and resumed (at most {lost:.1f} s of training lost each time, with a checkpoint "
-        f"every {CHECKPOINT_SECONDS} s; {to_disk:.1f} s right after a full disk). "
+        f"\n{options.kills} agents killed, {options.stops} stopped, {options.shard_kills} shards killed, disk full "
+        f"{options.disk_full} times, server killed {blows.resumes} times and resumed (at most {lost:.1f} s of training "
+        f"lost each time, with a checkpoint every {CHECKPOINT_SECONDS} s; {to_disk:.1f} s right after a full disk). "
         f"{totals['steps']:,} steps, {totals['lost_steps']:,} more lost with agents; {speed}; at the longest "
         f"{longest_pause(run):.1f} s without an update. The books balance."
     )
@@ -294,6 +342,9 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=10, help="agents to kill")
     parser.add_argument("--stops", type=int, default=3, help="agents to stop (SIGSTOP)")
     parser.add_argument("--disk-full", type=int, default=1, help="times that the disk takes nothing for 3 s")
+    parser.add_argument("--pods", action="store_true", help="over Ray, on this machine; --agents says how many")
+    parser.add_argument("--shards", type=int, default=0, help="of the replay, with --pods")
+    parser.add_argument("--shard-kills", type=int, default=0, help="shards to kill")
     parser.add_argument("--server-kills", type=int, default=2, help="times that the server is killed and resumed")
     parser.add_argument("--pause-seconds", type=float, default=0.5, help="between two blows, on average")
     parser.add_argument("--keep", help="directory for the run, kept afterwards")

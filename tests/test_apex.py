@@ -56,6 +56,40 @@ def test_slots_go_back_while_a_batch_is_learned_from_and_updates_follow_each_oth
     assert in_thread(own.next_batch).result() is None
 
 
+def test_batches_are_drawn_ahead_as_many_as_asked_for_and_errors_find_their_transitions():
+    memory = replay(priorities=Priorities(1.0, lambda: 1.0))
+    own = spied(AsynchronousReplayQueue(memory, Pace(8, 0), len, 64, 3, 0, ahead=2))
+    drawn, draw = [], memory.draw
+    memory.draw = lambda *given: drawn.append(draw(*given)) or drawn[-1]
+    storing, drawing = in_thread(own.store), in_thread(own.draw_ahead)
+    agents = [Agent(own, number) for number in range(AGENTS)]
+    for _ in range(4):
+        for agent in agents:
+            agent.ships()
+    for number in range(3, 8):
+        wait_for(lambda: len(drawn) == number - 1, drawing)  # noqa: B023
+        for agent in agents:
+            agent.ships()  # more to draw, and still no more is drawn
+        batch = in_thread(own.next_batch).result()
+        check(batch)
+        assert batch.buffer is drawn[number - 3]
+        wait_for(lambda: len(drawn) == number, drawing)  # noqa: B023
+        others = [one.arrays["observation"] for one in drawn[number - 2 :]]
+        assert not any(np.shares_memory(batch.arrays["observation"], other) for other in others)
+        own.done(batch, np.full(64, number, np.float32))
+        priorities = memory._priorities.of(batch.buffer.places)
+        np.testing.assert_allclose(priorities, number + SMALLEST)
+    own.close()
+    assert in_thread(own.next_batch).result() is None
+    assert storing.result() is None
+    assert drawing.result() is None
+
+
+def test_drawing_ahead_goes_with_free_updates_alone():
+    with pytest.raises(ConfigError, match="--prefetch-batches does not go with --steps-per-update"):
+        parse_settings(["--preset", "dqn", "--prefetch-batches", "2"])
+
+
 def test_what_is_left_is_stored_when_it_is_closed_and_who_waits_for_a_batch_goes():
     own = queue(minimum=1000)
     agent, learning = Agent(own, 0), in_thread(own.next_batch)
@@ -184,7 +218,7 @@ def test_a_killed_agent_is_replaced_and_a_killed_run_goes_on_with_its_replay(tmp
     run = tmp_path / "run"
     started = Started(
         tmp_path / "log", "--preset", "apex-dqn", *TINY[:6], *SMALL[len(TINY) :], "--run-dir", run,
-        "--checkpoint-seconds", 1, "--agent-silence-seconds", 2, "--checkpoint-replay",
+        "--checkpoint-seconds", 1, "--agent-silence-seconds", 2, "--checkpoint-replay", "--prefetch-batches", 2,
     )  # fmt: skip
 
     def learned():

@@ -37,7 +37,7 @@ ALLOWED = {
     "trainer": {"model", "rollout", "stats"},
     "processes": {*GROUND, *QUEUES, "agent", "environments"} - {"scheduling"},
     "records": GROUND | {"environments"},
-    "cluster": {*GROUND, *QUEUES, *LEARNING, "agent", "environments", "model"},
+    "cluster": {*GROUND, *QUEUES, *LEARNING, "agent", "environments", "model", "replay"},
     "systems": {*GROUND, *STATIONS, *LEARNING, "cluster", "environments", "processes", "replay"},
     "server": GROUND | {"processes", "records"},
     "views": {"environments", "errors", "records", "settings", "text"},
@@ -126,6 +126,14 @@ def test_only_the_cluster_imports_ray_and_only_where_it_is_asked_for():
     assert not [
         f for f in FILES if room(f) != "cluster" and any(name.startswith("ga3c.cluster") for name in imports_at_top(f))
     ]
+
+
+def test_code_for_a_gpu_is_loaded_only_where_it_is_asked_for():
+    folder = PACKAGE / "emulator" / "cuda"
+    importers = {f for f in FILES if any(name.startswith("numba.cuda") for name in imports_of(f))}
+    assert {f.name for f in importers if f.parent != folder} == {"emulation.py"}
+    asking = [f.name for f in FILES if f.parent != folder and any("cuda" in name for name in imports_at_top(f))]
+    assert asking == ["atari_cuda.py"]
 
 
 COMMANDS = [f"ga3c.commands.{command}" for command in ("train", "plot", "reproduce")]

@@ -157,8 +157,10 @@ def test_the_share_of_the_model_is_said_beside_the_papers():
 PPO = ["--algorithm", "ppo", "--sampling", "alternating"]
 DQN = ["--algorithm", "dqn", "--replay-minimum-transitions", "200", "--replay-transitions", "1000"]
 
+APEX = ["--preset", "apex-dqn", "--batch", "32", *DQN[2:]]
 
-@pytest.mark.parametrize("flags", [[], PPO, DQN], ids=["ga3c", "ppo", "dqn"])
+
+@pytest.mark.parametrize("flags", [[], PPO, DQN, APEX], ids=["ga3c", "ppo", "dqn", "apex"])
 def test_the_command(tmp_path, flags):
     out = tmp_path / "figures.json"
     sizes = ["--t-max", 5, "--seconds", 2, "--rounds", 1]
@@ -167,13 +169,14 @@ def test_the_command(tmp_path, flags):
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr == ""
     figures = json.loads(out.read_text())
-    assert not flags or figures["policy_lag_updates"]["maximum"] == 0  # in lockstep
-    stations = [f"{name}_core_ms" for name in ("emulate", "predict", "train", "queue", *["replay"] * (flags is DQN))]
+    assert flags in ([], APEX) or figures["policy_lag_updates"]["maximum"] == 0  # in lockstep
+    replays = flags in (DQN, APEX)
+    stations = [f"{name}_core_ms" for name in ("emulate", "predict", "train", "queue", *["replay"] * replays)]
     assert set(stations) == {name for name in figures if name.endswith("_core_ms")} - {
         "agents_core_ms",
         "server_core_ms",
     }
-    assert ("alone: replay memory" in ended.stdout) == (flags is DQN)
+    assert ("alone: replay memory" in ended.stdout) == replays
     for name in ("pps", "tps", "bound_pps", "efficiency", *stations):
         values = figures[name]
         assert 0 < values["minimum"] <= values["median"] <= values["maximum"] < np.inf, name

@@ -4,6 +4,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from tests import program
 
 
@@ -14,6 +16,20 @@ def test_the_books_balance_after_everything_went_wrong():
         [sys.executable, str(script), *blows, "--seed", "3"], capture_output=True, text=True, check=False
     )
     assert ended.returncode == 0, ended.stderr + ended.stdout
+    assert "The books balance" in ended.stdout
+
+
+def test_the_books_balance_after_pods_shards_and_the_learner_were_killed():
+    pytest.importorskip("ray", reason="run tests/run.sh, which installs Ray")
+    script = program.ROOT / "tests" / "chaos.py"
+    blows = ["--pods", "--shards", "2", "--kills", "1", "--shard-kills", "1", "--server-kills", "1", "--stops", "0"]
+    blows += ["--disk-full", "0", "--preset", "apex-dqn", "--game", "CartPole-v1", "--agents", "2"]
+    small = ["--replay-minimum-transitions", "400", "--replay-transitions", "10000", "--batch", "32"]
+    ended = subprocess.run(
+        [sys.executable, str(script), *blows, "--", *small], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    assert "1 shards killed" in ended.stdout
     assert "The books balance" in ended.stdout
 
 

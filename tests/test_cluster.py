@@ -1,5 +1,6 @@
 """Pods: what they send, and a real run over a real Ray that is killed here and there."""
 
+import json
 import os
 import signal
 
@@ -85,13 +86,46 @@ def test_the_doctor_looks_at_a_cluster(capsys):
     assert "nothing answers there" in capsys.readouterr().out
 
 
+SMALLEST_SHARD = ["--replay-shards", 2, "--replay-minimum-transitions", 400]
+
+
+def test_pods_send_to_shards_and_learning_waits_for_one_that_died(tmp_path):
+    run = tmp_path / "run"
+    started = Started(
+        tmp_path / "log", "--cluster", "local", "--preset", "apex-dqn", *SMALL, *SMALLEST_SHARD, "--run-dir", run,
+        "--seed", 1, "--checkpoint-seconds", 1,
+    )  # fmt: skip
+
+    def updates():
+        rows = program.rows(run / "throughput.csv")
+        return sum(float(row["updates_per_second"]) > 0 for row in rows)
+
+    started.wait_for(lambda: updates() > 3 and len(actors(started, "Shard")) == 2)
+    os.kill(actors(started, "Shard")[0].pid, signal.SIGKILL)
+    started.wait_for(lambda: "learning goes on when that has 200" in started.log.read_text())
+    before = updates()
+    started.wait_for(lambda: len(actors(started, "Shard")) == 2 and updates() > before + 3)
+    shards = json.loads((run / "cluster.json").read_text())["shards"]
+    assert sorted(shard["starts"] for shard in shards) == [1, 2]
+    assert all(shard["size"] > 200 for shard in shards)
+    assert cluster_view.read(run).shards == 2
+    assert started.stop() == 130, started.log.read_text()
+    assert "Traceback" not in started.log.read_text()
+    assert not started.left_over()
+    assert books(run)["updates"] > 20
+
+
 def pods(started) -> list[psutil.Process]:
+    return actors(started, "Pod")
+
+
+def actors(started, kind) -> list[psutil.Process]:
     """Of the run, those that have begun to play."""
     started.look()
     found = []
     for process in started.family:
         try:
-            if process.is_running() and process.cmdline()[0].startswith("ray::Pod"):
+            if process.is_running() and process.cmdline()[0].startswith(f"ray::{kind}"):
                 found.append(process)
         except (psutil.Error, IndexError):
             pass

@@ -40,7 +40,7 @@ def run_dir(tmp_path):
 
 def write(path, pods, **others):
     nodes = [{"name": "box", "cores": 4.0}, {"name": "other", "cores": 8.0}]
-    content = {"time": time.time(), "wanted": 4, "nodes": nodes, "pods": pods} | others
+    content = {"time": time.time(), "wanted": 4, "nodes": nodes, "pods": pods, "shards": [{}, {}]} | others
     (path / "cluster.json").write_text(json.dumps(content))
 
 
@@ -48,7 +48,7 @@ def test_pods_stand_on_the_screen_those_first_that_need_a_look(run_dir):
     write(run_dir, [pod(1), pod(2, state="silent", heard_seconds=61), pod(3, steps_per_second=7), pod(4)])
     found = lines(RunView(run_dir), 80, 60)
     text = "\n".join(found)
-    for words in ("3 of 4 on 2 nodes", "5,120 steps/s", "31,000 steps", "64 KB/s"):
+    for words in ("3 of 4 on 2 nodes", "drawn, 2 shards   5,120 steps/s", "31,000 steps", "64 KB/s"):
         assert words in text
     numbers = [int(line.split()[1]) for line in found if line.startswith("│") and line.split()[2:3] == ["box"]]
     assert numbers == [2, 3, 1, 4]

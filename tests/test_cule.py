@@ -2,12 +2,14 @@
 
 import csv
 import json
+from itertools import product
 
 import pytest
 
 from ga3c.commands.train_options import parse_settings
+from ga3c.errors import ConfigError
 from ga3c.experiments.runs import directory_of
-from ga3c.papers.cule import Options, fig10, table3
+from ga3c.papers.cule import Options, fig3, fig4, fig5, fig10, table3, table5
 from ga3c.papers.cule.table3 import Strategy
 from tests import program
 from tests.finished_runs import make_run
@@ -89,3 +91,69 @@ def test_an_emulator_that_cannot_be_had_is_said():
 
 def test_strategies_by_name():
     assert str(Strategy("ours", 1200, 20, 20)) == "ours-1200games-20batches-20steps"
+
+
+def test_figures_3_and_5_and_table_5_train_as_the_paper_says(tmp_path):
+    plans = [fig3.plan(Options()), fig5.plan(Options()), table5.plan(Options("full"))]
+    for runs in plans:
+        assert len({run.name for run in runs}) == len(runs)
+        for run, what in runs.items():
+            words = run.command(tmp_path)
+            settings, _ = parse_settings(words[words.index("train") + 1 :])
+            assert settings.schedule.sampling == "batched"
+            assert settings.schedule.games in what
+            assert settings.environment.emulator in what
+            assert settings.learning.algorithm in ("none", "a2c", "dqn", "ppo")
+    inference, trained = (run for run, what in plans[1].items() if what[1:] == ("ours", 128))
+    assert inference.flags[4:6] == ("--algorithm", "none")
+    assert "none" not in trained.flags
+    assert len(table5.plan(Options("full"))) == 3 * 2 * 2
+    assert len(table5.PAPER) == 6
+
+
+def test_figure_3_compares_in_rounds():
+    """Of two games, with 8 at a time: ours is twice and four times as fast, in each round."""
+    found = {}
+    for load, (game, factor) in product(fig3.LOADS, (("Pong", 2), ("Boxing", 4))):
+        found[load, game, "ale", 8] = [1000.0, 3000.0, 2000.0]
+        found[load, game, "ours", 8] = [factor * rate for rate in found[load, game, "ale", 8]]
+    assert fig3.over_games(found, "emulation", "ours") == {8: (4000.0, 6000.0, 8000.0)}
+    said = fig3.words(found)
+    assert "| emulation | 8 | 2.0K (2.0K to 2.0K) | 6.0K (4.0K to 8.0K) | - | 3.00 (2.00 to 4.00) |" in said
+    assert "| ? (14.0K to 27.0K) / 18.0K | 64.0K (41.0K to 155.0K) |" in said
+    assert "| 18.0K (12.5K to 19.8K) / - | 56.0K (39.0K to 125.0K) |" in said
+
+
+@pytest.mark.filterwarnings("ignore:Conversion of an array")  # matplotlib's own
+@pytest.mark.parametrize(("figure", "load"), [(fig3, "emulation"), (fig5, "training")])
+def test_figures_3_and_5_of_a_few_games(figure, load, tmp_path):
+    options, name = Options(game=("Pong",), games=(2,), seconds=0.1), figure.__name__.rpartition(".")[2]
+    for run in figure.plan(options):
+        make_run(run, tmp_path, frames_per_second=8000.0)
+    assert f"| {load} | 2 | " in figure.reproduce(options, tmp_path)
+    rows = program.rows(tmp_path / f"{name}.csv")
+    assert {(row["load"], row["engine"]) for row in rows} >= {(load, "ale"), (load, "ours")}
+    column = "frames_per_second_median" if figure is fig3 else "frames_per_second"
+    assert {row[column] for row in rows if row["load"] != "emulation"} == {"8000"}
+    assert (tmp_path / f"{name}.png").stat().st_size > 5_000
+
+
+def test_table_5_lays_its_frames_beside_the_papers(tmp_path):
+    options = Options()
+    for run, (_, _, engine) in table5.plan(options).items():
+        make_run(run, tmp_path, frames_per_second=20_000.0 if engine == "ours" else 10_000.0)
+    said = table5.reproduce(options, tmp_path)
+    assert "| DQN | 256 | 10.0K (6.4K) | 20.0K (7.2K) | 2.00 | 1.12 | 14.4K |" in said
+    assert {row["paper_frames_per_second"] for row in program.rows(tmp_path / "table5.csv")} >= {"6400", "10000"}
+
+
+def test_figure_4_equal_games_hold_nobody_up_until_they_part(tmp_path):
+    steps = fig4.measure("Pong", 32, steps=5, every=4)
+    first, later = steps
+    assert 1.5 * later.by_frames < later.by_lines < first.by_lines <= 1
+    assert 5000 < first.instructions_per_frame < 8000
+    fig4.draw({"Pong": steps}, 32, tmp_path / "fig4.png")
+    assert (tmp_path / "fig4.png").stat().st_size > 5_000
+    assert "Pong: " in fig4.words({"Pong": steps})
+    with pytest.raises(ConfigError, match="--games 33 is out of range"):
+        fig4.reproduce(Options(games=(33,)), tmp_path)

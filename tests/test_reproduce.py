@@ -450,7 +450,7 @@ def test_figure_5_of_accelerated_methods(tmp_path):
 def test_a_figure_from_real_runs_stopped_and_gone_on_with(tmp_path):
     out = tmp_path / "figure"
     arguments = ["reproduce", "fig3", "--game", "tests.tiny_environment:Match-v0", "--network", "mlp", "--out", out]
-    arguments += ["--agents", "1", "2", "--predictors", "1", "--trainers", "1", "--seconds", "2"]
+    arguments += ["--agents", "1", "2", "--predictors", "1", "--trainers", "1", "--seconds", "5"]
     started = Started(tmp_path / "log", *arguments)
     one_finished = lambda: len(list(out.glob("runs/*/finished.json"))) == 1  # noqa: E731
     started.wait_for(lambda: one_finished() and len(list(out.glob("runs/*/throughput.csv"))) == 2)
@@ -473,7 +473,7 @@ def test_a_figure_from_real_runs_stopped_and_gone_on_with(tmp_path):
 def test_a_core_samples_and_learns_nothing(tmp_path):
     out = tmp_path / "figure"
     arguments = ["accelerated", "fig2", "--game", "tests.tiny_environment:Match-v0", "--out", out]
-    ended = program.run("reproduce", *arguments, "--cores", 1, "--games", 2, "--seconds", 2)
+    ended = program.run("reproduce", *arguments, "--cores", 1, "--games", 2, "--seconds", 5)
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr == ""
     (row,) = program.rows(out / "fig2.csv")

@@ -44,6 +44,16 @@ def unpack(packed: Packed, record: np.void, stack: int) -> None:
         view[...] = np.frombuffer(lz4.frame.decompress(data), array.dtype).reshape(view.shape)
 
 
+def summary(packed: Packed) -> Packed:
+    """What the learner wants to know of a rollout that a shard has."""
+    return packed._replace(fields={"version": packed.fields["version"]})
+
+
+def field_of(packed: Packed, name: str, dtype: type) -> np.ndarray:
+    """One of its fields with a number in each row."""
+    return np.frombuffer(lz4.frame.decompress(packed.fields[name]), dtype)
+
+
 def _by_picture(name: str, array: np.ndarray, stack: int) -> np.ndarray:
     """A view: of states [time, env, height, width, picture] [env, time, picture, height, width]."""
     return array.transpose(1, 0, 4, 2, 3) if name == "observation" and stack > 1 else array

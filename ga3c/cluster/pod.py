@@ -21,7 +21,8 @@ from ga3c.devices.device import set_up_device  # isort: skip (first: it loads Te
 from ga3c import algorithms, environments
 from ga3c.agent import play
 from ga3c.cluster.connection import versions
-from ga3c.cluster.packing import Packed, pack
+from ga3c.cluster.packing import Packed, pack, summary
+from ga3c.cluster.shard import Address
 from ga3c.model import Model
 from ga3c.prediction_queue import Order
 from ga3c.rollout import EnvironmentSpec, rollout_dtype
@@ -52,6 +53,9 @@ class Taken(NamedTuple):
     core_seconds: float
     version: int  # of its weights
     pulls: int  # that it has fetched weights, so far
+    bytes: int  # of experience that it has sent, so far
+    shard_size: int  # transitions that can be drawn from its shard, where it has one
+    lost: int  # transitions that did not come there
     over: bool  # nothing comes any more
 
 
@@ -73,13 +77,15 @@ class Pod:
         self._finish = self._over = False
         self._newest: Newest | None = None
         self._version, self._rows, self._predicted, self._pulls, self._failed = -1, 0, 0, 0, ""
+        self._bytes = self._sent = 0
 
     def about(self) -> tuple[str, dict[str, str]]:
         """Its node, and the versions of its programs."""
         return platform.node(), versions()
 
-    def take(self, newest: Newest, finish: bool) -> Taken:
+    def take(self, newest: Newest, finish: bool, shard: Address | None = None) -> Taken:
         """What it has played, `BATCH_TRANSITIONS` at once. `newest`: weights that it may fetch. `finish`: it shall end.
+        `shard`: it goes there, and what is returned says that alone.
 
         Raises RuntimeError, with the traceback, where its games have failed.
         """
@@ -98,7 +104,22 @@ class Pod:
             raise RuntimeError(self._failed)
         predicted, self._predicted = self._predicted, 0
         core_seconds, over = time.process_time(), self._over and self._shipped.empty()
-        return Taken(rollouts, self.memory.steps, predicted, core_seconds, self._version, self._pulls, over)
+        self._bytes += sum(packed.size for packed in rollouts)
+        size = 0
+        if shard and rollouts:
+            rollouts, size = self._send(rollouts, shard)
+        lost = transitions - sum(packed.transitions for packed in rollouts)
+        counts = self._version, self._pulls, self._bytes, size, lost
+        return Taken(rollouts, self.memory.steps, predicted, core_seconds, *counts, over)
+
+    def _send(self, rollouts: list[Packed], shard: Address) -> tuple[list[Packed], int]:
+        """To its shard: what came there, without the payload, and how many transitions can be drawn there."""
+        first, self._sent = self._sent, self._sent + len(rollouts)
+        try:
+            size = ray.get(shard.actor.add.remote(shard.group, self._number, first, rollouts))
+        except ray.exceptions.RayActorError:  # it has died: the next call says where another one is
+            return [], 0
+        return [summary(packed) for packed in rollouts], size
 
     def _play(self) -> None:
         settings, envs = self._settings, self._settings.schedule.envs_per_agent

@@ -14,6 +14,7 @@ from ga3c.cluster import connection
 from ga3c.cluster.packing import unpack
 from ga3c.cluster.place import Place
 from ga3c.cluster.pod import Pod, Taken
+from ga3c.cluster.sharded import ShardedReplay
 from ga3c.cluster.watching import Seen, Watch
 from ga3c.cluster.weights import Weights
 from ga3c.errors import TrainingFailed
@@ -42,10 +43,11 @@ class PodPool:
         first_number: int,
         pods: int,
         say: Callable[[str], None],
+        shards: ShardedReplay | None = None,
     ):
-        """Joins the cluster. Raises ConfigError."""
+        """Joins the cluster. `shards`: where pods send to, in the place of the training queue. Raises ConfigError."""
         self._settings, self._spec, self._training, self._dtype = settings, spec, training, dtype
-        self._slots, self._pods, self._say = slots, pods, say
+        self._slots, self._pods, self._say, self._shards = slots, pods, say, shards
         self.next_number = first_number
         self._places: dict[int, Place] = {}  # by number
         self._ended: list[tuple[int, object]] = []  # steps made, and the handle: not all it shipped is done yet
@@ -92,10 +94,11 @@ class PodPool:
                     over = one.leaving
                     time.sleep(0.1)
                 else:
+                    shard = self._shards and self._shards.address(one.place)
                     newest, one.asked = self._weights.newest(), time.monotonic()
-                    taken = ray.get(one.actor.take.remote(newest, one.leaving))
+                    taken = ray.get(one.actor.take.remote(newest, one.leaving, shard))
                     one.asked, over = None, taken.over
-                    self._ship(one, taken)
+                    self._ship(one, taken, shard)
         except ray.exceptions.RayError as error:
             one.fault = one.fault or _reason(error)
         except Exception:
@@ -104,15 +107,17 @@ class PodPool:
         one.client.close()  # all that it has shipped is read before its end
         one.ended = True
 
-    def _ship(self, one: Place, taken: Taken) -> None:
+    def _ship(self, one: Place, taken: Taken, shard) -> None:
         one.heard, one.version, one.core_seconds = time.monotonic(), taken.version, taken.core_seconds
         one.begun |= bool(taken.predicted)
         one.made, one.pulls = taken.made, taken.pulls
         one.messages += 1
-        one.bytes += sum(packed.size for packed in taken.rollouts)
+        one.bytes = taken.bytes
         if taken.predicted:
             self._stats.predicted(taken.predicted, Timings())
-        for packed in taken.rollouts:
+        if shard:
+            self._shards.took(one.client, taken.rollouts, shard, taken.shard_size, taken.lost)
+        for packed in taken.rollouts if not shard else ():
             slot = one.client.free_slot()
             unpack(packed, one.memory.slots[slot], self._spec.stacked_frames)
             one.client.ship(slot, packed.length, packed.transitions, list(packed.episodes))
@@ -163,6 +168,8 @@ class PodPool:
         with self._lock:
             for one in list(self._places.values()):
                 self._see_off(one)
+        if self._shards:
+            self._shards.leave()
         connection.leave()
 
     def keep_books(self, stats: Stats, final: bool = False) -> None:
@@ -192,7 +199,9 @@ class PodPool:
 
     def state(self) -> dict:
         """Pods and nodes, for JSON."""
-        return self._watch.look(self.seen(), self._wanted, self._weights.bytes if self._weights else 0)
+        shards = self._shards.shards() if self._shards else []
+        state = self._watch.look(self.seen(), self._wanted, self._weights.bytes if self._weights else 0)
+        return state | {"shards": shards, "lost_to_shards": self._shards.lost_transitions if self._shards else 0}
 
     def watched(self) -> dict[str, float]:
         """For a row of the log: since the one before."""

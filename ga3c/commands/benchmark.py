@@ -14,7 +14,8 @@ from ga3c.settings.run import Settings
 DESCRIPTION = """Measures each station alone and the whole program, in turns, and says how near it comes to the
 bound of this machine for its sampling. --algorithm and --preset stand for the same as in training, but that a replay
 memory is filled with fewer transitions before the first update, and that targets are copied more often: concurrent
-training goes from copy to copy. Leave the machine alone meanwhile."""
+training goes from copy to copy. With --steps-per-update 0 the bound is for as many updates to a step as the program
+makes. Leave the machine alone meanwhile."""
 # Of a replay memory, so that a round has several blocks: copies of the targets cost nothing.
 SHORT = {"replay_minimum_transitions": 5_000, "target_updates": 100}
 
@@ -32,11 +33,8 @@ def parse_options(arguments: list[str]) -> BenchmarkOptions:
 def run(arguments: list[str]) -> int:
     options = parse_options(arguments)
     ranges.check(training_settings(options))
-    if not options.replay.steps_per_update:
-        raise ConfigError(
-            "What an update costs is measured for each step that is played, and --steps-per-update 0 does not say how "
-            "many those are: give a number with --sampling synchronised."
-        )
+    if options.schedule.cluster:
+        raise ConfigError("The stations of pods are not measured alone: leave --cluster out.")
     own_games.import_named(options.environment.game)
     if options.seconds < 2 or options.rounds < 1:
         raise ConfigError("--seconds must be at least 2 and --rounds at least 1.")

@@ -48,8 +48,10 @@ median of human-normalised scores."""
 CULE = """Makes figures and tables of CuLE (Dalton et al. 2020) again, from runs of its own. A second start goes on. Of
 GA3C's paper: ./run.sh reproduce --help.
 
-fig10: scores of the agents that come with the program, on both emulators. table3: batching strategies of A2C with
-V-trace: speed, and time and steps to a score."""
+fig3: frames per second over numbers of games, of emulation alone and with inference, by emulator. fig4: how much games
+would hold each other up on a GPU. fig5: frames per second of emulation, inference and training. fig10: scores of the
+agents that come with the program, on both emulators. table3: batching strategies of A2C with V-trace: speed, and time
+and steps to a score. table5: speed of DQN, A2C and PPO."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class ReproduceApeX(apex.Options):
 
 @dataclass(frozen=True)
 class ReproduceCuLE(cule.Options):
-    figure: Annotated[Literal["fig10", "table3"], tyro.conf.Positional] = tyro.MISSING
+    figure: Annotated[Literal["fig3", "fig4", "fig5", "fig10", "table3", "table5"], tyro.conf.Positional] = tyro.MISSING
     """What to make."""
 
 

@@ -1,6 +1,7 @@
 """Reading and writing at an address: raw pointers, which cost a compiled function far less than arrays do.
 
-Values are int64 in registers whatever their width in memory. Nothing is checked: who calls keeps within its record.
+Values are int64 in registers whatever their width in memory, and lie at multiples of their width: a GPU reads them at
+once then, and elsewhere not at all. Nothing is checked: who calls keeps within its record.
 """
 
 from llvmlite import ir
@@ -17,7 +18,7 @@ def _loader(bits: int, signed: bool):
     def load(typing_context, base, offset):
         def generate(context, builder, signature, arguments):
             value = builder.load(_pointer(builder, *arguments, bits))
-            value.align = 1
+            value.align = bits // 8
             if bits == 64:
                 return value
             return (builder.sext if signed else builder.zext)(value, ir.IntType(64))
@@ -33,7 +34,7 @@ def _storer(bits: int):
             base, offset, value = arguments
             if bits < 64:
                 value = builder.trunc(value, ir.IntType(bits))
-            builder.store(value, _pointer(builder, base, offset, bits)).align = 1
+            builder.store(value, _pointer(builder, base, offset, bits)).align = bits // 8
             return cgutils.get_null_value(ir.IntType(64))
 
         return types.int64(types.int64, types.int64, types.int64), generate

@@ -9,8 +9,9 @@ import ale_py
 import numpy as np
 from ale_py import roms
 
-from ga3c.emulator import games, step
+from ga3c.emulator import divergence, games, step
 from ga3c.emulator.compiled import is_missing, one_at_a_time
+from ga3c.emulator.divergence import Count
 from ga3c.emulator.game_table import GAMES
 from ga3c.emulator.palette import NTSC_GREY, NTSC_RGB, PAL_GREY, PAL_RGB
 from ga3c.emulator.saved_state import read_into
@@ -154,6 +155,11 @@ class OwnAtariEnvironments:
             step.step(self._game, self.consoles, actions, self._no_ops)
         else:
             list(self._threads.map(of_part, self._parts))
+
+    def divergence(self, part: slice, actions: np.ndarray, by_lines: bool) -> Count:
+        """How much these copies would hold each other up as the threads of a warp, in the step that comes next."""
+        records = self.consoles.records[part].copy()
+        return divergence.count(records, self._game.rom, self._actions[actions[part]], self._game.frame_skip, by_lines)
 
     def close(self) -> None:
         if self._threads is not None:

@@ -50,6 +50,7 @@ COLUMNS = {
     "tps": "tps",
     "trained_steps_per_second": "trained_steps_per_second",
     "frames_per_second": "frames_per_second",
+    "updates_per_second": "updates_per_second",
     "agents_core_ms_per_step": "agents_core_ms",
     "server_core_ms_per_step": "server_core_ms",
     "mean_prediction_batch": "prediction_batch",
@@ -65,9 +66,8 @@ COLUMNS = {
     "update_assembly_ms": "update_assembly_ms",
     "update_model_ms": "update_model_ms",
 }
-RATES = ("pps", "tps", "trained_steps_per_second", "frames_per_second")
-SETTLING_SECONDS = 5  # left out of each run, from its first update on
-STATION_SECONDS = 3.0
+RATES = ("pps", "tps", "trained_steps_per_second", "frames_per_second", "updates_per_second")
+SETTLING_SECONDS, STATION_SECONDS = 5, 3.0  # the former are left out of each run, from its first update on
 
 
 def training_settings(options: BenchmarkOptions) -> Settings:
@@ -86,8 +86,8 @@ def measure_run(options: BenchmarkOptions) -> dict[str, float]:
     which may hold one update or two, and medians of the rest, where there is any. Raises ConfigError."""
     settings = training_settings(options)
     flags = to_flags(replace(settings, learning=replace(settings.learning, preset="default")), Settings())
-    flags += ["--preset", "default"]  # the constants are those that the flags say
-    flags += ["--log-seconds", "1", "--plot-seconds", "0"]
+    # The constants are those that the flags say.
+    flags += ["--preset", "default", "--log-seconds", "1", "--plot-seconds", "0"]
     with tempfile.TemporaryDirectory() as scratch, (Path(scratch) / "output.txt").open("w+") as output:
         run = Path(scratch) / "run"
         command = [sys.executable, "-m", "ga3c", "train", "--run-dir", str(run), *flags]
@@ -118,7 +118,7 @@ def measure_stations(
     """Each station alone, for a few seconds: a `station_costs.Cost` by name."""
     learning, replay, envs = settings.learning, settings.replay, settings.schedule.envs_per_agent
     if turns == "serial" or settings.schedule.sampling == "batched":
-        envs, agents = settings.schedule.games_of(agents), 1
+        envs, agents = settings.schedule.games_of(agents) // settings.schedule.batches, 1
     rollouts = slots_needed(learning.t_max, envs, learning.minimum_batch_steps) - 2
     if turns in ("synchronised", "alternating"):
         rollouts = agents
@@ -128,8 +128,7 @@ def measure_stations(
         "queue": station_costs.queue(spec, learning.t_max, envs, rollouts + 2, STATION_SECONDS),
     }
     if not replays:
-        columns = rollouts * envs // settings.schedule.batches
-        return costs | {"train": station_costs.train(model, spec, learning.t_max, columns, STATION_SECONDS)}
+        return costs | {"train": station_costs.train(model, spec, learning.t_max, rollouts * envs, STATION_SECONDS)}
     sizes = replay.batch, replay.steps_per_update
     return costs | {
         "train": station_costs.train_transitions(model, spec, *sizes, STATION_SECONDS),
@@ -145,9 +144,7 @@ def bound(costs: dict, on_gpu: bool, turns: str = "asynchronous") -> float:
     synchronised: first games and messages, on all cores; then the model, in the time that it takes alone.
     alternating: games and predictions as if asynchronous; then the update.
     serial: all in turn, on one core, without messages.
-
-    What a replay memory costs belongs to the update.
-    """
+    What a replay memory costs belongs to the update."""
     cores = usable_cores()
     games = (costs["emulate"].core_ms + costs["queue"].core_ms) / cores
     predict, train = costs["predict"], costs["train"]
@@ -190,7 +187,8 @@ def measure(options: BenchmarkOptions) -> dict[str, dict[str, float]]:
         print(f"Round {number} of {options.rounds}: the whole program ...", end="", flush=True)
         first = measure_run(options)
         print(f" {first['pps']:.0f} steps/s, each station alone ...", end="", flush=True)
-        costs = measure_stations(model, settings, spec, agents, turns, algorithm.replays, first["prediction_batch"])
+        played, batch = station_costs.as_played(settings, first), first["prediction_batch"]
+        costs = measure_stations(model, played, spec, agents, turns, algorithm.replays, batch)
         second = measure_run(options)
         print(f" the whole program {second['pps']:.0f} steps/s,", end="", flush=True)
         measured = {name: (first[name] + second[name]) / 2 for name in first if name in second}
@@ -199,7 +197,7 @@ def measure(options: BenchmarkOptions) -> dict[str, dict[str, float]]:
         measured["efficiency"] = measured["pps"] / measured["bound_pps"]
         print(f" bound {measured['bound_pps']:.0f}", flush=True)
         rounds.append(measured)
-    known = [name for name in rounds[0] if all(name in measured for measured in rounds)]
+    known = (name for name in rounds[0] if all(name in measured for measured in rounds))
     return {name: summary([measured[name] for measured in rounds]) for name in known}
 
 
@@ -213,6 +211,7 @@ def report(figures: dict[str, dict[str, float]]) -> str:
         "pps": ("PPS", "steps/s", 0),
         "tps": ("TPS", "rollouts/s", 0),
         "frames_per_second": ("frames", "frames/s", 0),
+        "updates_per_second": ("updates", "updates/s", 1),
         "policy_lag_updates": ("policy lag", "updates", 1),
         "agents_core_ms": ("agents", "core-ms a step", 3),
         "server_core_ms": ("server", "core-ms a step", 3),
@@ -233,10 +232,10 @@ def report(figures: dict[str, dict[str, float]]) -> str:
 
 
 def latency(figures: dict[str, dict[str, float]]) -> list[str]:
-    """From request to answer, and of one update: what the model has of it. The paper's figures: section 5.1."""
+    """From request to answer, and of one update: what the model has of it. The paper's figures: section 5.1.
+    A rollout that goes into a replay memory waits for no batch."""
     f = {name: figure["median"] for name, figure in figures.items()}
     needed = f["prediction_model_ms"] + f["prediction_queue_model_ms"]
-    # Not for one that goes into a replay memory.
     waits = f"A rollout waits {f['training_queue_ms']:.1f} ms for its batch. " if "training_queue_ms" in f else ""
     return [
         f"An agent waits {f['prediction_ms']:.2f} ms for a prediction: queue {f['prediction_queue_ms']:.2f} "

@@ -4,6 +4,7 @@ import multiprocessing
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -76,6 +77,14 @@ def train(model, spec: EnvironmentSpec, t_max: int, columns: int, seconds: float
     """`Model.train`, of a full batch of rollouts of one game each."""
     batch = _rollout(spec, t_max, columns)
     return _repeat(lambda: model.train(batch), t_max * columns, seconds)
+
+
+def as_played(settings: Settings, measured: dict[str, float]) -> Settings:
+    """Where nobody waits for updates: with as many steps to one as the whole program was measured to play."""
+    if settings.replay.steps_per_update or not measured["updates_per_second"]:
+        return settings
+    steps = max(1, round(measured["trained_steps_per_second"] / measured["updates_per_second"]))
+    return replace(settings, replay=replace(settings.replay, steps_per_update=steps))
 
 
 def train_transitions(model, spec: EnvironmentSpec, batch: int, steps_per_update: int, seconds: float) -> Cost:

@@ -1,9 +1,9 @@
 """A replay memory that nobody waits for (Horgan et al. 2018, section 3)."""
 
-import math
 import threading
-import time
+from collections import deque
 
+from ga3c.replay.drawing import Drawing
 from ga3c.replay.replay_queue import ReplayQueue
 from ga3c.rollout import Batch
 
@@ -11,12 +11,14 @@ from ga3c.rollout import Batch
 class AsynchronousReplayQueue(ReplayQueue):
     """For one trainer, and one thread that stores: agents get their slots back as soon as these are read."""
 
-    def __init__(self, *arguments):
-        """As `ReplayQueue`; of its pace the minimum alone counts, where it asks for no steps between two updates."""
+    def __init__(self, *arguments, ahead: int = 0):
+        """As `ReplayQueue`; of its pace the minimum alone counts, where it asks for no steps between two updates.
+        `ahead`: batches that a thread draws in `draw_ahead` while the model learns; 0: there is none."""
         super().__init__(*arguments)
+        self._ahead, self._drawn_ahead = ahead, deque()
+        self._replay.buffers.most = 1 + ahead
         self._stored = threading.Condition()
-        self._drawn = 0, 0.0  # transitions; and steps that were played between them and their draws, summed
-        self._row_before = 0, 0.0, time.monotonic()
+        self._drawing = Drawing()
 
     def store(self) -> None:
         """Puts away what agents ship, until the queue is closed and empty."""
@@ -32,22 +34,38 @@ class AsynchronousReplayQueue(ReplayQueue):
 
     def next_batch(self) -> Batch | None:
         with self._stored:
-            self._stored.wait_for(lambda: self._inbox.closed or (self._pace.due and self._replay.size))
-        return None if self._inbox.closed else self._draw()
+            self._stored.wait_for(lambda: self._inbox.closed or (self._drawn_ahead if self._ahead else self._may_draw))
+            if self._inbox.closed:
+                return None
+            if self._ahead:
+                self._stored.notify_all()
+                return self._drawn_ahead.popleft()
+        return self._draw()
+
+    @property
+    def _may_draw(self) -> bool:
+        return self._pace.due and self._replay.size > 0
+
+    def draw_ahead(self) -> None:
+        """Until the queue is closed: draws batches that the trainer takes later. The errors of those that it has in
+        hand, and that lie between, do not count yet."""
+        while True:
+            with self._stored:
+                self._stored.wait_for(
+                    lambda: self._inbox.closed or (len(self._drawn_ahead) < self._ahead and self._may_draw)
+                )
+                if self._inbox.closed:
+                    return
+            batch = self._draw()
+            with self._stored:
+                self._drawn_ahead.append(batch)
+                self._stored.notify_all()
 
     def _draw(self) -> Batch:
-        batch, (drawn, steps) = super()._draw(), self._drawn
-        self._drawn = drawn + self._batch, steps + self._batch * batch.buffer.age_steps
+        batch = super()._draw()
+        self._drawing.drawn(self._batch, batch.buffer.age_steps)
         return batch
 
     def watched(self) -> dict[str, float]:
         """For a row of the log: since the one before."""
-        (drawn_before, steps_before, before), now = self._row_before, time.monotonic()
-        drawn, steps = self._drawn
-        self._row_before = drawn, steps, now
-        count = drawn - drawn_before
-        return {
-            "drawn_per_second": count / max(now - before, 1e-3),
-            "experience_age_steps": (steps - steps_before) / count if count else math.nan,
-            "replay_size": float(self._replay.size),
-        }
+        return self._drawing.watched(self._replay.size)

@@ -6,7 +6,9 @@ from ga3c.rollout import EnvironmentSpec
 
 
 class Buffers:
-    """Pairs of arrays [1, count, ...]: states, and those that follow."""
+    """Pairs of arrays [1, count, ...]: states, and those that follow. `most`: that are kept while nobody uses them."""
+
+    most = 1
 
     def __init__(self, spec: EnvironmentSpec):
         self._shape, self._dtype = spec.observation_shape, spec.observation_dtype
@@ -19,5 +21,4 @@ class Buffers:
         return np.empty(shape, self._dtype), np.empty(shape, self._dtype)
 
     def give_back(self, states: np.ndarray, following: np.ndarray) -> None:
-        """One pair is kept."""
-        self._free = [(states, following)]
+        self._free = [*self._free, (states, following)][-self.most :]

@@ -59,7 +59,7 @@ class Replay:
         self._rows.compile()
         self._random = np.random.default_rng(seed)
         self._lock = threading.Lock()
-        self._buffers, self._eviction = Buffers(spec), eviction
+        self.buffers, self._eviction = Buffers(spec), eviction
         self.size = 0  # transitions that can be drawn
         self.stored = 0  # ever
 
@@ -148,7 +148,7 @@ class Replay:
                 places = uniform.drawn(rows, self._first, self._last, count, random)
                 weights = np.ones(count, np.float32)
             returns, discounts, following = rows.returns(places, self._n_steps, self._discount)
-            observation, next_observation = self._buffers.take(count)
+            observation, next_observation = self.buffers.take(count)
             rows.observations(places, following, observation[0], next_observation[0])
             arrays = {
                 "observation": observation,
@@ -179,7 +179,7 @@ class Replay:
                 there = (drawn.rows >= self._first[group]) & self._rows.valid[drawn.places]
                 there &= np.isfinite(errors)  # an update may have been left out
                 self._priorities.set(drawn.places[there], errors[there])
-            self._buffers.give_back(drawn.arrays["observation"], drawn.arrays["next_observation"])
+            self.buffers.give_back(drawn.arrays["observation"], drawn.arrays["next_observation"])
             if self._eviction and self._eviction.due():
                 self._evict()
 

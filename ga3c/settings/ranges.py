@@ -65,6 +65,8 @@ RANGES: dict[str, tuple[float, float]] = {
     "seed": (0, 2**31 - 1),
     "replay_transitions": (1, 1e9),
     "replay_minimum_transitions": (1, 1e9),
+    "prefetch_batches": (0, 64),
+    "replay_shards": (0, 64),
     "eviction_alpha": (-10, 0),
     "batch": (1, 65_536),
     "steps_per_update": (0, 1_000_000),
@@ -126,6 +128,11 @@ def check(settings: Settings) -> None:
         raise ConfigError("--replay-eviction priority needs priorities: give a --priority-alpha above 0.")
     if settings.schedule.cluster:
         _check_cluster(settings)
+    if replay.replay_shards:
+        _check_shards(settings)
+    if replay.prefetch_batches and (replay.steps_per_update or replay.replay_shards):
+        other = "--replay-shards, which do so themselves" if replay.replay_shards else "--steps-per-update above 0"
+        raise ConfigError(f"--prefetch-batches does not go with {other}: leave it out.")
     if not replay.steps_per_update:
         _check_free_pace(settings)
     if replay.secondary_batch:
@@ -165,6 +172,15 @@ def _check_cluster(settings: Settings) -> None:
         raise ConfigError(f"--cluster does not go with {mode}, where games wait for each other: leave one of them out.")
     if settings.learning.algorithm in REPLAYING and settings.replay.steps_per_update:
         raise ConfigError("With a replay memory, --cluster goes with --steps-per-update 0: pods wait for no update.")
+
+
+def _check_shards(settings: Settings) -> None:
+    if not settings.schedule.cluster or settings.learning.algorithm not in REPLAYING:
+        raise ConfigError("--replay-shards is for pods and a replay: give --cluster and --preset apex-dqn or apex-dpg.")
+    if settings.replay.checkpoint_replay:
+        raise ConfigError("--checkpoint-replay does not go with --replay-shards: leave one of them out.")
+    if settings.schedule.agents and settings.schedule.agents < settings.replay.replay_shards:
+        raise ConfigError("There are more --replay-shards than pods (--agents): each pod sends to one.")
 
 
 def _check_free_pace(settings: Settings) -> None:

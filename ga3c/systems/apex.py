@@ -10,6 +10,8 @@ each agent, and of all as much. With `--replay-eviction priority`, as the paper'
 goes every 100 updates by priority; the rows of what went are written over in turn, so none outlives twice the size.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ga3c.systems.ga3c import GA3C  # isort: skip (first: it loads TensorFlow)
@@ -17,7 +19,7 @@ from ga3c.machine import agent_bytes
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.replay.asynchronous_queue import AsynchronousReplayQueue
 from ga3c.scheduling.pace import Pace
-from ga3c.systems.replay_of import Filling, count_stored, replay_of
+from ga3c.systems.replay_of import Filling, beta_of, count_stored, recipe_of, replay_of
 
 SLOTS = 3  # of an agent: one to fill, and what is on its way
 
@@ -28,32 +30,59 @@ class Apex(GA3C):
     _why_no_controller = "agents and trainer keep no pace with each other"
 
     def _connect(self) -> int:
-        settings, envs = self._settings, self._settings.schedule.envs_per_agent
-        replay, steps = settings.replay, self._begun.totals.trained_steps
+        replay, steps = self._settings.replay, self._begun.totals.trained_steps
         self.counts = self.counts._replace(trainers=1)
         self._rollouts_per_batch = 1
+        self._predictions = PredictionQueue()
+        self._pace = Pace(replay.replay_minimum_transitions, replay.steps_per_update)
+        if replay.replay_shards:
+            self._training = self._shards = self._sharded(steps)
+        else:
+            self._training = self._in_this_process(steps)
+        self._training.on_stored = self._count
+        self._training.on_target = lambda steps: self.model.copy_to_target(steps)
+        return SLOTS
+
+    def _count(self, rollouts: Sequence) -> None:
+        count_stored(self.stats, self.model, rollouts, self._settings.schedule.envs_per_agent)
+        if self._shards:
+            self._pace.played(sum(rollout.transitions for rollout in rollouts))
+
+    def _in_this_process(self, steps: int) -> AsynchronousReplayQueue:
+        settings, envs, replay = self._settings, self._settings.schedule.envs_per_agent, self._settings.replay
         agents_bytes = self.counts.agents * agent_bytes(SLOTS * self._dtype.itemsize, envs)
         self.replay = replay_of(
             settings, self._spec, self.counts.agents, envs, agents_bytes, lambda: self._training.steps,
             initial_errors=self._algorithm.initial_errors,
         )  # fmt: skip
-        self._predictions = PredictionQueue()
-        self._pace = Pace(replay.replay_minimum_transitions, replay.steps_per_update)
-        self._training = AsynchronousReplayQueue(
-            self.replay, self._pace, len, replay.batch, replay.target_updates, steps
-        )
-        self._training.on_stored = lambda rollouts: count_stored(self.stats, self.model, rollouts, envs)
-        self._training.on_target = lambda steps: self.model.copy_to_target(steps)
-        return SLOTS
+        queue = self.replay, self._pace, len, replay.batch, replay.target_updates, steps
+        return AsynchronousReplayQueue(*queue, ahead=replay.prefetch_batches)
+
+    def _sharded(self, steps: int):
+        from ga3c.cluster.sharded import ShardedReplay  # here alone: it loads Ray
+
+        settings, replay = self._settings, self._settings.replay
+        envs, own = settings.schedule.envs_per_agent, self._algorithm.initial_errors
+        recipe = recipe_of(settings, self._spec, self.counts.agents, envs, own)
+        sizes = replay.replay_shards, replay.replay_minimum_transitions, replay.batch, replay.target_updates
+        return ShardedReplay(recipe, *sizes, beta_of(settings, lambda: self._training.steps), steps, self._say)
 
     def start(self, arrays: dict[str, np.ndarray] | None) -> None:
-        self._filling = Filling(self._settings, self.replay, self._pace, self._begun.totals.updates > 0, self._say)
+        trained = self._begun.totals.updates > 0
+        self._filling = Filling(self._settings, self.replay or self._shards, self._pace, trained, self._say)
+        if self._shards:
+            self._shards.start()
         super().start(arrays)
-        self._add_thread("storing", self._training.store)
+        if not self._shards:
+            self._add_thread("storing", self._training.store)
+            if self._settings.replay.prefetch_batches:
+                self._add_thread("drawing", self._training.draw_ahead)
 
     def watched(self) -> dict[str, float]:
         return self._training.watched() | super().watched()
 
     def watch(self) -> None:
         super().watch()
+        if self._shards:
+            self._shards.watch()
         self._filling.look()

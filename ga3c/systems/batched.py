@@ -25,6 +25,8 @@ from ga3c.training_queue import Experience, Rollout, TrainingQueue
 from ga3c.transport.inbox import Inbox
 from ga3c.transport.memory import AgentMemory
 
+LAST = "last_observation"
+
 
 class _Slots:
     """Slots that this process alone sees, by field or by number, as an array of rollouts has them.
@@ -33,12 +35,12 @@ class _Slots:
     """
 
     def __init__(self, dtype: np.dtype, slots: int):
-        self._fields = {name: np.zeros((slots, *dtype[name].shape), dtype[name].base) for name in dtype.names}
-        last = self._fields["last_observation"][:1]
-        self._fields["last_observation"] = np.lib.stride_tricks.as_strided(
-            last, (slots, *last.shape[1:]), (0, *last.strides[1:])
-        )
-        self._slots = slots
+        self._slots, self._fields = slots, {}
+        for name in dtype.names:
+            count = 1 if name == LAST else slots
+            self._fields[name] = np.zeros((count, *dtype[name].shape), dtype[name].base)
+        last = self._fields[LAST]  # each slot shows the same
+        self._fields[LAST] = np.lib.stride_tricks.as_strided(last, (slots, *last.shape[1:]), (0, *last.strides[1:]))
 
     def __getitem__(self, which: str | int):
         if isinstance(which, str):
@@ -95,13 +97,14 @@ class MultiBatch(Experience):
         and show the state after the last step."""
         columns, begin = slice(batch * self._columns, (batch + 1) * self._columns), 0
         for rollout in self._played:
+            record, length = rollout.record, rollout.length
             for name, array in self._arrays.items():
                 if column_axis(name):
-                    array[begin : begin + rollout.length] = rollout.record[name][: rollout.length, columns]
-            begin += rollout.length
+                    array[begin : begin + length] = record[name][:length, columns]
+            begin += length
         self._arrays["valid"][steps:] = False
-        if "last_observation" in self._arrays:
-            self._arrays["last_observation"][:] = last = self._played[-1].record["last_observation"][columns]
+        if LAST in self._arrays:
+            self._arrays[LAST][:] = last = self._played[-1].record[LAST][columns]
             self._arrays["observation"][steps:] = last
 
     def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
@@ -118,17 +121,15 @@ class Batched(Serial):
     _threads = machine.usable_cores()
 
     def _sizes(self) -> tuple[int, int, int]:
-        schedule = self._settings.schedule
+        schedule, t_max = self._settings.schedule, self._settings.learning.t_max
         self.counts, self._batches = Counts(0, 1, 1), schedule.batches
-        return (
-            schedule.games_of(self._begun.counts.agents),
-            self._settings.learning.t_max // self._batches,
-            self._batches,
-        )
+        return schedule.games_of(self._begun.counts.agents), t_max // self._batches, self._batches
 
     def _new_memory(self) -> AgentMemory:
         """Raises ConfigError where it does not fit."""
-        taken = self._slots * self._dtype.itemsize + self._count * machine.GAME_BYTES + machine.SERVER_BYTES
+        last = self._dtype[LAST].itemsize
+        slots_bytes = self._slots * (self._dtype.itemsize - last) + last
+        taken = slots_bytes + self._count * machine.GAME_BYTES + machine.SERVER_BYTES
         there = machine.memory_available()
         if there is not None and taken > there:
             raise ConfigError(
@@ -148,8 +149,11 @@ class Batched(Serial):
         t_max, begin = self._settings.learning.t_max, f"Batched: {self._count:,} games in one batch, no agents"
         if self._batches == 1:
             return f"{begin}. No controller."
-        turns = f"{self._batches} batches of {self._count // self._batches} are learned from in turn"
-        return f"{begin}; {turns}, every {t_max // self._batches} steps one, from {t_max} steps. No controller."
+        spu_steps = t_max // self._batches
+        often = "each step" if spu_steps == 1 else f"every {spu_steps} steps"
+        each = self._count // self._batches
+        turns = f"{self._batches} batches of {each} learn in turn, one {often}, from {t_max} steps"
+        return f"{begin}; {turns}. No controller."
 
     @property
     def _columns(self) -> int:

@@ -31,7 +31,7 @@ class GA3C:
     """A system, as `ga3c.systems` describes it."""
 
     may_end = True
-    replay = None
+    replay = _shards = None  # the latter: where pods send to, in the place of the training queue
 
     def __init__(
         self,
@@ -70,7 +70,8 @@ class GA3C:
 
         self._agents_fit = self.counts.agents
         queue = self._training, self._dtype, slots
-        return PodPool(self._settings, self._spec, *queue, self._begun.next_agent, self.counts.agents, self._say)
+        pods = self._begun.next_agent, self.counts.agents
+        return PodPool(self._settings, self._spec, *queue, *pods, self._say, self._shards)
 
     @property
     def _why_no_controller(self) -> str:

@@ -33,11 +33,7 @@ def replay_of(
     where memory is short."""
     replay, learning = settings.replay, settings.learning
 
-    def beta() -> float:
-        first, last = replay.priority_beta, replay.priority_beta_final
-        return schedules.linear(steps(), first, last, settings.run.steps or BETA_STEPS)
-
-    priorities = Priorities(replay.priority_alpha, beta) if replay.priority_alpha else None
+    priorities = Priorities(replay.priority_alpha, beta_of(settings, steps)) if replay.priority_alpha else None
     more = replay.replay_compression, initial_errors and priorities is not None
     by_priority = replay.replay_eviction == "priority"
 
@@ -53,6 +49,37 @@ def replay_of(
     eviction = Eviction(capacity, *alphas, learning.seed) if by_priority else None
     sizes = agents, envs, rows(capacity), replay.n_steps
     return Replay(spec, *sizes, learning.discount, priorities, learning.seed, block_rows, *more, eviction)
+
+
+def beta_of(settings: Settings, steps: Callable[[], int]) -> Callable[[], float]:
+    """How much of the bias of priorities is made up for after `steps()`."""
+    replay = settings.replay
+    first, last = replay.priority_beta, replay.priority_beta_final
+    return lambda: schedules.linear(steps(), first, last, settings.run.steps or BETA_STEPS)
+
+
+def recipe_of(settings: Settings, spec: EnvironmentSpec, pods: int, envs: int, initial_errors: bool):
+    """What each of `replay_shards` is made of (`cluster.shard.Recipe`). Raises ConfigError where memory is short."""
+    from ga3c.cluster.shard import Recipe  # here alone: it loads Ray
+
+    replay, learning = settings.replay, settings.learning
+    shards, by_priority = replay.replay_shards, replay.replay_eviction == "priority"
+    groups = -(-pods // shards)
+    more = replay.replay_compression, initial_errors and replay.priority_alpha > 0
+
+    def rows(transitions: int) -> int:
+        return -(-transitions // shards) * (ROOM if by_priority else 1)
+
+    def bytes_of(transitions: int) -> int:
+        sizes = groups, envs, rows(transitions), replay.n_steps, replay.priority_alpha > 0, 0
+        return shards * Replay.bytes_of(spec, *sizes, *more)
+
+    check_replay_fits(replay.replay_transitions, bytes_of, 0)
+    capacity = -(-replay.replay_transitions // shards)
+    return Recipe(
+        spec, learning.t_max, groups, envs, rows(replay.replay_transitions), capacity, replay.n_steps,
+        learning.discount, replay.priority_alpha, replay.eviction_alpha if by_priority else None, *more, learning.seed,
+    )  # fmt: skip
 
 
 def check_replay(settings: Settings, spec: EnvironmentSpec, agents: int) -> None:

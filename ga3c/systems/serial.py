@@ -180,8 +180,7 @@ class Serial:
         return f"Serial: {self._count} games in one thread, which predicts and learns, too. No controller."
 
     @property
-    def _columns(self) -> int:
-        """Of a batch: rollouts of one game each."""
+    def _columns(self) -> int:  # of a batch: rollouts of one game each
         return (self._slots - 2) * self._count
 
     def start(self, arrays: dict[str, np.ndarray] | None) -> None:

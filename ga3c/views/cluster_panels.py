@@ -11,12 +11,13 @@ HEAD = f"{'pod':>6}  {'node':14}  {'state':8}  {'steps/s':>8}  {'KB/s':>7}  {'we
 def together(view: RunView) -> list[tuple[str, str]]:
     """Five lines: a label and a value each."""
     rows, cluster = view.throughput, view.pods
+    shards = f", {cluster.shards} shards" * (cluster.shards > 0)
     came = rows.last("pods_bytes_per_second") / 1000
     lines = {
         "pods play": f"{cluster.playing} of {number(cluster.wanted)} on {cluster.nodes} nodes",
         "from pods": f"{number(rows.last('trained_steps_per_second'))} steps/s, {number(came)} KB/s",
         "weights' age": f"{number(rows.last('weights_age_seconds'), 1)} s",
-        "drawn": f"{number(rows.last('drawn_per_second'))} steps/s",
+        f"drawn{shards}": f"{number(rows.last('drawn_per_second'))} steps/s",
         "experience's age": f"{number(rows.last('experience_age_steps'))} steps",
     }
     return list(lines.items())

@@ -34,6 +34,7 @@ class ClusterView(NamedTuple):
     wanted: float = math.nan  # pods
     nodes: int = 0
     cores: float = math.nan
+    shards: int = 0  # of the replay
     pods: tuple[Pod, ...] = ()  # those that need a look first, then the slowest
 
     @property
@@ -52,7 +53,8 @@ def read(run_dir: Path) -> ClusterView:
         pods = [_pod(pod) for pod in content["pods"][:MOST_PODS] if isinstance(pod, dict)]
         pods.sort(key=lambda pod: (pod.state == "plays", _known(pod.steps_per_second), pod.number))
         cores = sum(_number(node, "cores") for node in nodes)
-        return ClusterView(_number(content, "time"), _number(content, "wanted"), len(nodes), cores, tuple(pods))
+        shards = len(content["shards"])
+        return ClusterView(_number(content, "time"), _number(content, "wanted"), len(nodes), cores, shards, tuple(pods))
     except (ConfigError, KeyError, TypeError, AttributeError):
         return ClusterView()
 

@@ -139,6 +139,7 @@ def draw(rates: dict[ApexRun, Rate], file: Path) -> None:
         line = sorted((run.agents, 4 * found.steps_per_second) for run, found in rates.items() if run.learns == learns)
         if line:
             axes[0].plot(*zip(*line, strict=True), "o-", label=label)
+    axes[0].set_xticks(sorted({run.agents for run in rates}))
     axes[0].legend()
     axes[1].plot(list(PAPER), list(PAPER.values()), "o", label="paper")
     axes[1].plot([0, 360], [0, 50_000], "--", label="139 frames/s of each")

@@ -1,0 +1,98 @@
+"""A shard: a part of the replay in a process of its own, on the learner's node (Ray runs it as an actor).
+
+Pods send to it, the learner draws from it. What comes is unpacked into memory of its own: nothing in the object store
+is kept.
+"""
+
+import itertools
+import threading
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ga3c.cluster.packing import Packed, unpack
+from ga3c.replay.eviction import Eviction
+from ga3c.replay.priorities import Priorities
+from ga3c.replay.replay import Drawn, Replay
+from ga3c.rollout import EnvironmentSpec, rollout_dtype
+
+
+class Recipe(NamedTuple):
+    """What a shard is made of; all have the same, but the seed."""
+
+    spec: EnvironmentSpec
+    t_max: int
+    groups: int  # pods that send to it
+    envs: int
+    transitions: int  # that there is room for
+    capacity: int  # that are to be kept, where they go by priority
+    n_steps: int
+    discount: float
+    priority_alpha: float  # 0: all are drawn as often
+    eviction_alpha: float | None  # None: the oldest go
+    compressed: bool
+    initial_errors: bool
+    seed: int
+
+
+class Given(NamedTuple):
+    """A batch that a shard has drawn."""
+
+    ticket: int  # by which it knows where that came from
+    arrays: dict[str, np.ndarray]
+    age_steps: float
+    size: int  # transitions that can be drawn
+
+
+class Address(NamedTuple):
+    """Where a pod sends."""
+
+    actor: object
+    shard: int
+    generation: int  # of the shard: another one has taken its place, when that is higher
+    group: int
+
+
+class Shard:
+    """Its methods are called from several threads."""
+
+    def __init__(self, recipe: Recipe, number: int):
+        self._recipe, self._beta, seed = recipe, 1.0, recipe.seed + number
+        priorities = Priorities(recipe.priority_alpha, lambda: self._beta) if recipe.priority_alpha else None
+        eviction = None
+        if recipe.eviction_alpha is not None:
+            eviction = Eviction(recipe.capacity, recipe.eviction_alpha, recipe.priority_alpha, seed)
+        self._replay = Replay(
+            recipe.spec, recipe.groups, recipe.envs, recipe.transitions, recipe.n_steps, recipe.discount, priorities,
+            seed, 0, recipe.compressed, recipe.initial_errors and priorities is not None, eviction,
+        )  # fmt: skip
+        self._record = np.zeros((), rollout_dtype(recipe.spec, recipe.t_max, recipe.envs))
+        self._next: dict[int, tuple[int, int]] = {}  # group: the pod and the rollout that would go on there
+        self._drawn: dict[int, Drawn] = {}  # by ticket, until its errors come
+        self._tickets, self._adding = itertools.count(), threading.Lock()
+
+    def add(self, group: int, pod: int, first: int, rollouts: Sequence[Packed]) -> int:
+        """Rollouts number `first`, ... of a pod, which plays for a group. Returns how many can be drawn now."""
+        with self._adding:
+            for number, packed in enumerate(rollouts, start=first):
+                unpack(packed, self._record, self._recipe.spec.stacked_frames)
+                if self._next.get(group) != (pod, number):  # another pod's, or some were lost
+                    self._replay.begin(group, self._record["observation"][0])
+                self._replay.add(group, self._record, packed.length)
+                self._next[group] = pod, number + 1
+            self._replay.offer()
+        return self._replay.size
+
+    def draw(self, count: int, beta: float, learned: Sequence[tuple[int, np.ndarray]]) -> Given:
+        """There has to be something. `learned`: tickets of batches, and their errors."""
+        for ticket, errors in learned:
+            self._replay.learned(self._drawn.pop(ticket), errors)
+        self._beta = beta
+        drawn, ticket = self._replay.draw(count), next(self._tickets)
+        self._drawn[ticket] = drawn
+        return Given(ticket, drawn.arrays, drawn.age_steps, self._replay.size)
+
+    def live(self) -> None:
+        """Returns never: who waits for it hears when the shard has died."""
+        threading.Event().wait()

@@ -1,0 +1,53 @@
+"""An array in a GPU's memory, or in the main memory, offered as DLPack: who takes it sees the same bytes.
+
+tf.experimental.dlpack.from_dlpack(capsule(array)) is a tensor of it.
+"""
+
+import ctypes
+
+import numpy as np
+
+_CPU, _CUDA = 1, 2
+_KINDS = {"i": 0, "u": 1, "f": 2}
+
+
+class _Tensor(ctypes.Structure):
+    """DLManagedTensor of dlpack.h, with the DLTensor that it begins with."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device", ctypes.c_int32),
+        ("dimensions", ctypes.c_int32),
+        ("kind", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("offset", ctypes.c_uint64),
+        ("context", ctypes.c_void_p),
+        ("delete", ctypes.c_void_p),
+    )
+
+
+_lent = {}  # by address of the tensor: all that must live until it is given back
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def _give_back(address):
+    _lent.pop(address, None)
+
+
+def capsule(array, device: int = 0):
+    """Of an array without gaps; `device`: the number of its GPU."""
+    on_gpu = getattr(array, "__cuda_array_interface__", None)
+    address = (on_gpu or array.__array_interface__)["data"][0]
+    dtype, shape = np.dtype(array.dtype), (ctypes.c_int64 * len(array.shape))(*array.shape)
+    tensor = _Tensor(
+        address, _CUDA if on_gpu else _CPU, device if on_gpu else 0, len(array.shape), _KINDS[dtype.kind],
+        8 * dtype.itemsize, 1, shape, None, 0, None, ctypes.cast(_give_back, ctypes.c_void_p),
+    )  # fmt: skip
+    _lent[ctypes.addressof(tensor)] = tensor, shape, array
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return new(ctypes.addressof(tensor), b"dltensor", None)

@@ -1,0 +1,162 @@
+"""A step of many consoles as a GPU does it: what each of its threads does, one for a console, for 8 pixels or for one.
+
+`step` has a core do all of it for one console after the other; the results are the same. A new game is copied from a
+cache of all the ways in which one can begin (CuLE, section 3): to play the no-ops would hold up the consoles beside it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ga3c.emulator.compiled import compiled
+from ga3c.emulator.memory import load8, load64, store64
+from ga3c.emulator.step import _play
+
+BOTH, ONE_MORE, NOTHING, BEGUN, IDLE = range(5)  # what a step shows: two frames, one more, none; a new game; no step
+WORD_BYTES = 8
+GOES_ON = -1
+_NO_FRACTION = np.float32(1 << 23)  # from here on single precision has none: adding it rounds as OpenCV does
+
+
+class Orders(NamedTuple):
+    """What is to be done in a step; the first axis of all is [console]."""
+
+    actions: np.ndarray  # int64, ALE's numbers
+    entries: np.ndarray  # int64: which console of the cache a new game is copied from; GOES_ON: the game goes on
+    shows: np.ndarray  # int64: BOTH, ONE_MORE, NOTHING, BEGUN, IDLE
+    records: np.ndarray  # uint8 [., SIZE]: as they were before the step, should it have to be played again
+    readings: np.ndarray  # int32 [., games.STATE]: these too
+
+
+def orders(count: int, record_bytes: int, reading_words: int) -> Orders:
+    return Orders(
+        actions=np.zeros(count, np.int64),
+        entries=np.zeros(count, np.int64),
+        shows=np.zeros(count, np.int64),
+        records=np.zeros((count, record_bytes), np.uint8),
+        readings=np.zeros((count, reading_words), np.int32),
+    )
+
+
+@compiled
+def begin_word(cache, consoles, orders, index):
+    """Where a new game begins: its eight pixels of both pictures and of what is seen; the first has all else too."""
+    pixels = consoles.seen.shape[1]
+    console, at = index // (pixels // WORD_BYTES), index % (pixels // WORD_BYTES) * WORD_BYTES
+    entry = orders.entries[console]
+    if at == 0:
+        orders.shows[console] = IDLE if entry == GOES_ON else BEGUN
+    if entry == GOES_ON:
+        return
+    ours, theirs = consoles.pictures.ctypes.data + 2 * pixels * console, cache.pictures.ctypes.data + 2 * pixels * entry
+    store64(ours, at, load64(theirs, at))
+    store64(ours, pixels + at, load64(theirs, pixels + at))
+    seen = load64(cache.seen.ctypes.data + pixels * entry, at)
+    store64(consoles.seen.ctypes.data + pixels * console, at, seen)
+    if at == 0:
+        _begin(cache, consoles, entry, console)
+
+
+@compiled
+def _begin(cache, consoles, entry, console):
+    _copy_row(cache.records, entry, consoles.records, console)
+    _copy_row(cache.readings, entry, consoles.readings, console)
+    consoles.turns[console], consoles.lives[console] = cache.turns[entry], cache.lives[entry]
+    consoles.frames[console] = consoles.ended[console] = consoles.rewards[console] = 0
+
+
+@compiled
+def _copy_row(source, row, target, target_row):
+    for column in range(source.shape[1]):
+        target[target_row, column] = source[row, column]
+
+
+@compiled
+def play_console(game, consoles, orders, console):
+    """The frames of a step: `step._step` less what is seen."""
+    if orders.entries[console] != GOES_ON:
+        return
+    _copy_row(consoles.records, console, orders.records, console)
+    _copy_row(consoles.readings, console, orders.readings, console)
+    turn, frames = consoles.turns[console], consoles.frames[console]
+    first_drawn, complete = game.frame_skip - 2, False
+    while not complete:
+        reward, lives, frame, complete = _play(game, consoles, console, orders.actions[console], first_drawn)
+        if first_drawn <= 0:
+            break
+        if not complete:
+            _copy_row(orders.records, console, consoles.records, console)
+            _copy_row(orders.readings, console, consoles.readings, console)
+            consoles.turns[console], consoles.frames[console] = turn, frames
+            first_drawn = 0
+    consoles.rewards[console], consoles.lives[console] = reward, lives
+    if not consoles.ended[console]:
+        orders.shows[console] = BOTH
+    else:
+        orders.shows[console] = ONE_MORE if frame > 0 and frame == game.frame_skip - 1 else NOTHING
+
+
+@compiled
+def see_word(game, consoles, orders, index):
+    """Eight pixels of what is seen: the grey of the brighter picture, or where one more is brighter, that."""
+    pixels = consoles.seen.shape[1]
+    console, at = index // (pixels // WORD_BYTES), index % (pixels // WORD_BYTES) * WORD_BYTES
+    shows = orders.shows[console]
+    if shows >= NOTHING:
+        return
+    pictures, seen = consoles.pictures.ctypes.data + 2 * pixels * console, consoles.seen.ctypes.data + pixels * console
+    last = consoles.turns[console] ^ 1
+    first, second = last ^ 1, last
+    if shows == BOTH and game.frame_skip == 1:
+        first = last
+    elif shows == ONE_MORE:
+        second = last ^ 1
+    one, other = load64(pictures + pixels * first, at), load64(pictures + pixels * second, at)
+    before = load64(seen, at) if shows == ONE_MORE else 0
+    merged = 0
+    for shift in range(0, 64, 8):
+        grey = max(game.grey[one >> shift & 0xFF], game.grey[other >> shift & 0xFF], before >> shift & 0xFF)
+        merged |= np.int64(grey) << shift
+    store64(seen, at, merged)
+
+
+@compiled
+def look_pixel(game, consoles, orders, index):
+    """A pixel of the small frame, which goes behind the others of the state: `shrink.shrink` and `shrink.push`."""
+    size, stack = consoles.states.shape[1], consoles.states.shape[3]
+    console, pixel = index // (size * size), index % (size * size)
+    if orders.shows[console] == IDLE:
+        return
+    row, column = pixel // size, pixel % size
+    level = _level(consoles.seen.ctypes.data + consoles.seen.shape[1] * console, game.rows, game.columns, row, column)
+    for place in range(stack - 1):
+        before = consoles.states[console, row, column, place + 1]
+        consoles.states[console, row, column, place] = 0 if orders.shows[console] == BEGUN else before
+    consoles.states[console, row, column, stack - 1] = level
+
+
+@compiled
+def _level(seen, rows, columns, row, column):
+    """The mean of a rectangle of the picture, by whole numbers; where it lies between two levels, as OpenCV rounds."""
+    width = columns.first[-1] + len(columns.parts)
+    corner = seen + width * rows.first[row] + columns.first[column]
+    whole = rows.whole * columns.whole
+    total = whole // 2
+    for y in range(len(rows.parts)):
+        line = 0
+        for x in range(len(columns.parts)):
+            line += np.int64(columns.parts[x, column]) * load8(corner, width * y + x)
+        total += np.int64(rows.parts[y, row]) * line
+    level = total // whole
+    return _in_single_precision(corner, width, rows, columns, row, column) if level * whole == total else level
+
+
+@compiled
+def _in_single_precision(corner, width, rows, columns, row, column):
+    total = np.float32(0)
+    for y in range(len(rows.parts)):
+        line = np.float32(0)
+        for x in range(len(columns.parts)):
+            line += np.float32(load8(corner, width * y + x)) * columns.shares[x, column]
+        total += line * rows.shares[y, row]
+    return np.int64(total + _NO_FRACTION - _NO_FRACTION)

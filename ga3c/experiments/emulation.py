@@ -1,0 +1,70 @@
+"""Raw frames per second of emulators alone, over numbers of games: ale-py's, ours on the cores, ours on a GPU."""
+
+import time
+from importlib.util import find_spec
+
+import numpy as np
+
+from ga3c import environments
+from ga3c.environments.atari import display_name
+from ga3c.environments.emulators import PROVEN
+from ga3c.machine import usable_cores
+from ga3c.settings.game import EnvironmentSettings
+
+ALE, OURS, GPU = "ale", "ours", "gpu"
+
+
+def engines() -> tuple[str, ...]:
+    """Those that can be had on this machine."""
+    return (ALE, OURS, GPU) if _has_gpu() else (ALE, OURS)
+
+
+def _has_gpu() -> bool:
+    """Whether the packages of ga3c/emulator/cuda/requirements.txt are there, and a GPU for them."""
+    if find_spec("numba_cuda") is None:
+        return False
+    from numba import cuda
+
+    return cuda.is_available()
+
+
+def proven() -> tuple[str, ...]:
+    """Games that our emulator plays as ale-py does."""
+    return tuple(sorted(map(display_name, PROVEN)))
+
+
+def make(engine: str, game: str, count: int):
+    """`count` games on all cores, or on the GPU. Raises ConfigError where the engine does not play this game."""
+    settings = EnvironmentSettings(game=game, emulator=ALE if engine == ALE else OURS)
+    if engine == GPU:
+        from ga3c.environments.atari_cuda import CudaAtariEnvironments
+
+        return CudaAtariEnvironments(environments.resolve(game)[1], settings, count, 1)
+    return environments.make(settings, count, 1, usable_cores())
+
+
+def frames_per_second(game: str, count: int, seconds: float, rounds: int, kinds: tuple[str, ...]) -> dict[str, list]:
+    """Of each engine, one number for each round. The engines take turns, so that a machine that is busy now and then
+    is so for all of them; actions are random. A step takes four frames (raw), the one in which a game begins too."""
+    batches = {kind: make(kind, game, count) for kind in kinds}
+    for batch in batches.values():
+        batch.reset()
+        _steps(batch, count, 0.0)  # compiles
+    found = {kind: [] for kind in kinds}
+    for _ in range(rounds):
+        for kind, batch in batches.items():
+            found[kind].append(_steps(batch, count, seconds) * count * batch.spec.frames_per_step)
+    for batch in batches.values():
+        batch.close()
+    return found
+
+
+def _steps(batch, count: int, seconds: float) -> float:
+    """Steps in a second, over so many seconds, and two of them at the least."""
+    random = np.random.default_rng(1)
+    actions = [batch.spec.actions.random(random, count) for _ in range(100)]
+    steps, began = 0, time.perf_counter()
+    while steps < 2 or time.perf_counter() - began < seconds:
+        batch.step(actions[steps % len(actions)])
+        steps += 1
+    return steps / (time.perf_counter() - began)

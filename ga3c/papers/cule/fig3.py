@@ -1,0 +1,153 @@
+"""Figure 3 of the paper: frames per second, in all and for each game, over the number of games, by engine and load.
+
+The paper's engines are OpenAI Gym, here ale-py, CuLE on cores, here our own emulator, and CuLE on a GPU.
+"""
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from ga3c.experiments import emulation
+from ga3c.experiments.comparison import LearningRun
+from ga3c.experiments.runs import perform
+from ga3c.experiments.throughput import write_rows
+from ga3c.papers import games, seconds
+from ga3c.papers.cule import Options, loads
+from ga3c.views.drawing import pyplot, save
+
+RUNS = "cule-fig3"
+LOADS = ("emulation", "inference")
+SCALES = {
+    "cpu": {"game": ("Pong", "Boxing", "Riverraid"), "games": (1, 8, 32, 128, 512), "seconds": 20.0,
+            "emulation_seconds": 1.0, "rounds": 3},
+    "full": {"game": (), "games": (1, 8, 32, 128, 512, 2048, 4096, 16384), "seconds": 60.0,
+             "emulation_seconds": 5.0, "rounds": 3},
+}  # fmt: skip
+# What the text says of 57 games, with 4,096 environments each: lowest, median, highest; a gap: not said. On System I:
+# 12 cores, a Titan V.
+PAPER = {
+    ("emulation", "ale"): (None, 18_000, None),  # the highest median over numbers of environments
+    ("emulation", "ours"): (14_000, None, 27_000),
+    ("emulation", "gpu"): (41_000, 64_000, 155_000),
+    ("inference", "ours"): (12_500, 18_000, 19_800),
+    ("inference", "gpu"): (39_000, 56_000, 125_000),
+}
+
+
+def plan(options: Options) -> dict[LearningRun, tuple[str, int]]:
+    """The runs with inference, and the engine and number of games of each."""
+    scale = SCALES[options.scale]
+    counts = options.games or scale["games"]
+    return {
+        loads.inference(game, engine, count, seconds(options, scale)): (engine, count)
+        for game, count, engine in product(_games(options), counts, loads.TRAINED_ON_CORES)
+    }
+
+
+def _games(options: Options) -> tuple[str, ...]:
+    return games(options, SCALES[options.scale]["game"] or emulation.proven())
+
+
+def reproduce(options: Options, out: Path) -> str:
+    runs, scale = plan(options), SCALES[options.scale]
+    perform(list(runs), out)
+    found = {("inference", run.game, *what): [loads.frames_per_second(run, out)] for run, what in runs.items()}
+    how_long = min(options.seconds or np.inf, scale["emulation_seconds"]), scale["rounds"]
+    for game, count in product(_games(options), options.games or scale["games"]):
+        print(f"{game}, {count} games: emulation alone ...", flush=True)
+        for engine, rates in emulation.frames_per_second(game, count, *how_long, emulation.engines()).items():
+            found["emulation", game, engine, count] = rates
+    write_rows(out / "fig3.csv", [_row(key, rates) for key, rates in sorted(found.items())])
+    draw(found, out / "fig3.png")
+    return words(found)
+
+
+def _row(key: tuple, rates: list[float]) -> dict:
+    load, game, engine, count = key
+    spread = {"lowest": min(rates), "median": np.median(rates), "highest": max(rates)}
+    numbers = {f"frames_per_second_{name}": f"{value:.6g}" for name, value in spread.items()}
+    each = {"frames_per_second_and_game": f"{np.median(rates) / count:.6g}"}
+    paper = dict(zip(("lowest", "median", "highest"), PAPER.get((load, engine), ("",) * 3), strict=True))
+    return {"load": load, "game": game, "engine": engine, "games": count} | numbers | each | {
+        f"paper_{name}_of_57_games": "" if value is None else value for name, value in paper.items()
+    }  # fmt: skip
+
+
+def over_games(found: dict, load: str, engine: str) -> dict[int, tuple[float, float, float]]:
+    """By number of games: lowest, median and highest over the games (Pong, Boxing, ...)."""
+    counts = sorted({key[3] for key in found if (key[0], key[2]) == (load, engine)})
+    medians = {
+        count: [np.median(rates) for key, rates in found.items() if (key[0], *key[2:]) == (load, engine, count)]
+        for count in counts
+    }
+    return {count: (min(rates), float(np.median(rates)), max(rates)) for count, rates in medians.items()}
+
+
+def draw(found: dict, file: Path) -> None:
+    """Above all games' frames, below those of one; left emulation alone, right with inference."""
+    plt = pyplot()
+    figure, axes = plt.subplots(2, 2, figsize=(8, 5.5), layout="constrained", sharex=True, sharey="row")
+    for column, load in enumerate(LOADS):
+        for engine, (colour, mark) in loads.STYLES.items():
+            if not (spread := over_games(found, load, engine)):
+                continue
+            counts = np.array(list(spread))
+            for row, share in enumerate((np.ones(len(counts)), counts)):
+                low, middle, high = np.array(list(spread.values())).T / share
+                axes[row, column].errorbar(
+                    counts, middle, [middle - low, high - middle], color=colour, marker=mark, capsize=3, markersize=4,
+                    label=loads.ENGINES[engine],
+                )  # fmt: skip
+                axes[row, column].set(xscale="log", yscale="log")
+        axes[0, column].set_title("emulation only" if load == "emulation" else "inference only")
+        axes[1, column].set_xlabel("games")
+    axes[0, 0].set_ylabel("frames per second")
+    axes[1, 0].set_ylabel("frames per second and game")
+    axes[0, 0].legend()
+    save(figure, file)
+
+
+def words(found: dict) -> str:
+    """The paper's numbers stand beside them; ratios are of rounds in turn, so they hold on a busy machine too."""
+    lines = [
+        f"| load | games | {' | '.join(loads.ENGINES.values())} | ours / ale-py | paper: ours / ale-py | paper, GPU |"
+    ]
+    lines.append("|---" * 8 + "|")
+    for load in LOADS:
+        spreads = {engine: over_games(found, load, engine) for engine in loads.ENGINES}
+        for count in spreads["ours"]:
+            cells = [_spread(spreads[engine].get(count)) for engine in loads.ENGINES]
+            paper = " / ".join(_paper(load, engine) for engine in ("ours", "ale")), _paper(load, "gpu")
+            lines.append("| " + " | ".join([load, f"{count:,}", *cells, _ratio(found, load, count), *paper]) + " |")
+    return "\n".join(
+        [
+            *lines,
+            "Raw frames a second: median (lowest to highest) over games. Paper: of 57 games, 4,096 of each at a time, "
+            "on 12 cores and a Titan V; of ale-py (OpenAI Gym) the most that any number of games gave.",
+        ]
+    )
+
+
+def _ratio(found: dict, load: str, count: int) -> str:
+    """Over games and rounds."""
+    ratios = [
+        ours / theirs
+        for (kind, game, engine, number), rates in found.items()
+        if (kind, engine, number) == (load, "ours", count)
+        for ours, theirs in zip(rates, found[load, game, "ale", count], strict=True)
+    ]
+    return f"{np.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+
+
+def _spread(values: tuple[float, float, float] | None) -> str:
+    if values is None:
+        return "-"
+    low, middle, high = map(loads.thousands, values)
+    return f"{middle} ({low} to {high})"
+
+
+def _paper(load: str, engine: str) -> str:
+    low, middle, high = (value and loads.thousands(value) for value in PAPER.get((load, engine), (None,) * 3))
+    around = f" ({low} to {high})" if low and high else ""
+    return (middle or "?") + around if middle or around else "-"

@@ -1,0 +1,81 @@
+"""Figure 5 of the paper: frames per second over the number of games under three loads: emulation, inference, training.
+
+Training is A2C with five steps. The engines are those of figure 3.
+"""
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from ga3c.experiments import emulation
+from ga3c.experiments.comparison import LearningRun
+from ga3c.experiments.runs import perform
+from ga3c.experiments.throughput import write_rows
+from ga3c.papers import only, seconds
+from ga3c.papers.cule import Options, loads
+from ga3c.views.drawing import pyplot, save
+
+RUNS = "cule-fig5"
+LOADS = {"emulation": "-", "inference": "--", "training": ":"}
+SCALES = {
+    "cpu": {"games": (32, 128, 512), "seconds": 20.0, "emulation_seconds": 2.0},
+    "full": {"games": (32, 128, 512, 1024, 2048, 4096), "seconds": 60.0, "emulation_seconds": 10.0},
+}
+PAPER_RATIO, PAPER_GAMES = 2.53, 1024  # CuLE on a GPU to the engines on cores, when training
+_RUNS = {"inference": loads.inference, "training": loads.training}
+
+
+def plan(options: Options) -> dict[LearningRun, tuple[str, str, int]]:
+    """The runs, and load, engine and number of games of each."""
+    scale, game = SCALES[options.scale], only(options.game, "Assault", "--game")
+    return {
+        _RUNS[load](game, engine, count, seconds(options, scale)): (load, engine, count)
+        for load, count, engine in product(_RUNS, options.games or scale["games"], loads.TRAINED_ON_CORES)
+    }
+
+
+def reproduce(options: Options, out: Path) -> str:
+    runs, scale = plan(options), SCALES[options.scale]
+    perform(list(runs), out)
+    found = {what: loads.frames_per_second(run, out) for run, what in runs.items()}
+    game = only(options.game, "Assault", "--game")
+    how_long = min(options.seconds or np.inf, scale["emulation_seconds"])
+    for count in options.games or scale["games"]:
+        for engine, rates in emulation.frames_per_second(game, count, how_long, 3, emulation.engines()).items():
+            found["emulation", engine, count] = float(np.median(rates))
+    rows = [
+        {"game": game, "load": load, "engine": engine, "games": count, "frames_per_second": f"{rate:.6g}"}
+        for (load, engine, count), rate in found.items()
+    ]
+    write_rows(out / "fig5.csv", rows)
+    draw(found, game, out / "fig5.png")
+    return words(found)
+
+
+def draw(found: dict, game: str, file: Path) -> None:
+    plt = pyplot()
+    figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
+    for (load, dash), (engine, (colour, mark)) in product(LOADS.items(), loads.STYLES.items()):
+        rates = {count: rate for (kind, name, count), rate in sorted(found.items()) if (kind, name) == (load, engine)}
+        if rates:
+            label = f"{loads.ENGINES[engine]}, {load}"
+            axis.plot(list(rates), list(rates.values()), dash, color=colour, marker=mark, label=label)
+    axis.set(xscale="log", yscale="log", xlabel="games", ylabel="frames per second", title=game)
+    axis.legend(fontsize=7)
+    save(figure, file)
+
+
+def words(found: dict) -> str:
+    lines = ["| load | games | ale-py | ours | ours / ale-py | ours, GPU |", "|---" * 6 + "|"]
+    for load, count in sorted({(load, count) for load, _, count in found}):
+        theirs, ours, gpu = (found.get((load, engine, count)) for engine in loads.ENGINES)
+        cells = [*map(loads.thousands, (theirs, ours)), f"{ours / theirs:.2f}", loads.thousands(gpu) if gpu else "-"]
+        lines.append("| " + " | ".join([load, f"{count:,}", *cells]) + " |")
+    return "\n".join(
+        [
+            *lines,
+            f"Raw frames a second. Paper: with {PAPER_GAMES:,} games in training, its engine on a GPU made "
+            f"{PAPER_RATIO} times the frames of those on cores.",
+        ]
+    )

@@ -1,0 +1,108 @@
+"""The emulator's code for a GPU plays as the cores do: without one, what its compiler is given is run on a core."""
+
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from ga3c.environments.atari_ours import OwnAtariEnvironments
+from ga3c.settings.game import EnvironmentSettings
+
+pytest.importorskip("numba_cuda", reason="ga3c/emulator/cuda/requirements.txt is not installed")
+
+from ga3c.emulator.cuda import batch, dlpack
+from ga3c.environments.atari_cuda import CudaAtariEnvironments
+from tests import cuda_code
+
+CAPABILITIES = {"A100": (8, 0), "H100": (9, 0)}
+MOST_REGISTERS = {"begin": 64, "play": 255, "see": 64, "look": 64}  # a thread can have 255
+MOST_STACK_BYTES, MOST_SPILLED_BYTES = 512, 64
+GAMES = {
+    "breakout": {"episode_cap_frames": 37},
+    "pong": {"frame_stack": 3, "no_op_max_steps": 0},
+    "seaquest": {"frame_skip_frames": 2, "frame_size_pixels": 105},
+    "riverraid": {"frame_skip_frames": 1, "frame_size_pixels": 42, "episode_cap_frames": 11, "fire_reset": True},
+}
+
+
+def both(game: str, count: int = 3, **rules):
+    settings = EnvironmentSettings(game=game, **rules)
+    return [kind(game, settings, count, 7) for kind in (OwnAtariEnvironments, CudaAtariEnvironments)]
+
+
+def compare(game: str, steps: int, **rules) -> int:
+    """Plays on the cores and in a batch. Returns how many games ended."""
+    ours, batched = both(game, **rules)
+    np.testing.assert_array_equal(batched.reset(), ours.reset())
+    random, ends, which = np.random.default_rng(0), 0, np.array([False, True, False])
+    for _ in range(steps):
+        actions = ours.spec.actions.random(random, 3)
+        said = ours.step(actions)
+        for theirs, expected in zip(batched.step(actions), said, strict=True):
+            np.testing.assert_array_equal(theirs, expected)
+        ends += int((said[2] | said[3]).sum())
+    np.testing.assert_array_equal(batched.restart(which), ours.restart(which))
+    return ends
+
+
+@pytest.fixture(scope="module")
+def libraries():
+    with cuda_code.core_as_gpu():
+        return cuda_code.libraries(CudaAtariEnvironments("pong", EnvironmentSettings(game="pong"), 1, 0)._batch)
+
+
+@pytest.fixture(scope="module")
+def kernels(libraries):
+    return SimpleNamespace(**{name: cuda_code.OnACore(library) for name, library in libraries.items()})
+
+
+@pytest.fixture
+def core_as_gpu(kernels, monkeypatch):
+    monkeypatch.setattr(batch, "kernels", kernels)
+    with cuda_code.core_as_gpu():
+        yield
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_code_for_the_gpu_plays_as_the_cores_do(core_as_gpu, game):
+    ends = compare(game, steps=40, **GAMES[game])
+    assert ends or "episode_cap_frames" not in GAMES[game]
+
+
+def test_a_batch_plays_so_in_the_simulator():
+    """There a kernel is Python, each thread of it a thread; what it calls a core does."""
+    code = (
+        "from tests.test_emulator_cuda import compare\n"
+        "assert compare('breakout', steps=4, frame_size_pixels=11, episode_cap_frames=9)\n"
+        "compare('pong', steps=2, frame_size_pixels=11)"
+    )
+    subprocess.run([sys.executable, "-c", code], env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, check=True)
+
+
+@pytest.mark.parametrize("card", CAPABILITIES)
+def test_a_thread_needs_no_more_registers_and_memory_than_it_may(libraries, card):
+    for name, library in libraries.items():
+        code = cuda_code.ptx(library, CAPABILITIES[card])
+        assert "fma." not in code, f"{name} would round otherwise than a core"
+        said = cuda_code.report(code, CAPABILITIES[card])
+        assert said.registers <= MOST_REGISTERS[name], name
+        assert said.spilled_bytes <= MOST_SPILLED_BYTES, name
+        assert said.stack_bytes <= MOST_STACK_BYTES, name
+
+
+def test_a_tensor_sees_the_same_bytes():
+    import tensorflow as tf
+
+    room = np.zeros(64 + 24, np.uint8)
+    start = -room.ctypes.data % 64  # TensorFlow wants it so; a GPU's memory is
+    array = room[start : start + 24].reshape(2, 3, 4)
+    tensor = tf.experimental.dlpack.from_dlpack(dlpack.capsule(array))
+    array[1, 2, 3] = 7
+    assert tensor.shape == (2, 3, 4)
+    assert tensor.dtype == tf.uint8
+    np.testing.assert_array_equal(tensor.numpy(), array)
+    del tensor
+    assert not dlpack._lent
