@@ -124,7 +124,7 @@ def test_a_task_is_trained_on(tmp_path):
     assert "Traceback" not in ended.stdout + ended.stderr
 
 
-def test_a_task_is_seen_or_says_what_that_takes(monkeypatch):
+def test_a_task_is_seen_or_says_what_that_takes(monkeypatch, capfd):
     for name in NO_DISPLAY:
         monkeypatch.delenv(name, raising=False)
     if not find_library("EGL") and not find_library("OSMesa"):
@@ -141,3 +141,4 @@ def test_a_task_is_seen_or_says_what_that_takes(monkeypatch):
     assert (stage.pictures != before).any()
     assert stage.steps_per_second == 100
     stage.close()
+    assert capfd.readouterr().err == ""

@@ -8,8 +8,8 @@ import pytest
 
 from ga3c.commands.train_options import parse_settings
 from ga3c.errors import ConfigError
-from ga3c.experiments.runs import directory_of
-from ga3c.papers.cule import Options, fig3, fig4, fig5, fig10, table3, table5
+from ga3c.experiments.runs import RunFailed, directory_of
+from ga3c.papers.cule import Options, fig3, fig4, fig5, fig10, loads, table3, table5
 from ga3c.papers.cule.table3 import Strategy
 from tests import program
 from tests.finished_runs import make_run
@@ -136,6 +136,13 @@ def test_figures_3_and_5_of_a_few_games(figure, load, tmp_path):
     column = "frames_per_second_median" if figure is fig3 else "frames_per_second"
     assert {row[column] for row in rows if row["load"] != "emulation"} == {"8000"}
     assert (tmp_path / f"{name}.png").stat().st_size > 5_000
+
+
+def test_a_run_that_was_too_short_is_said(tmp_path):
+    run = next(iter(table5.plan(Options())))
+    make_run(run, tmp_path, frames_per_second=0.0)
+    with pytest.raises(RunFailed, match="was too short to tell its speed"):
+        loads.frames_per_second(run, tmp_path)
 
 
 def test_table_5_lays_its_frames_beside_the_papers(tmp_path):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ga3c.emulator.cartridge import BANK_BYTES
+from ga3c.emulator.cartridge import BANK_BYTES, open_windows
 from ga3c.emulator.frame import next_frame
 from ga3c.emulator.setups import new_record
 from ga3c.emulator.state import BANK, CARTRIDGE, FRAME_DONE, PC
@@ -20,6 +20,7 @@ def test_any_rom_runs_and_stays_within_its_record_and_its_picture(seed):
     fields = console.view(np.int32)
     fields[CARTRIDGE // 4], fields[PC // 4], fields[FRAME_DONE // 4] = kind, 0xF000 + seed, 1
     fields[BANK // 4] = 0 if kind != 5 else 0x010203
+    open_windows(console.ctypes.data)
     pictures = np.full((3, 210, 160), 0xA5, np.uint8)
     for _ in range(30):
         next_frame(console.ctypes.data, rom.ctypes.data, pictures[1].ctypes.data)

@@ -1,47 +1,70 @@
 """Cartridges: 4K that the CPU sees at once, and how a larger one changes what it sees.
 
-A 2K cartridge comes here twice in a row. BANK is where in the ROM the 4K of now begin; an access to an address from
-HOTSPOTS on may change it, or needs more than a look into these 4K.
+A 2K cartridge comes here twice in a row. BANK is where in the ROM the 4K of now begin. The CPU sees them through
+windows of 1K, a table in the record; what is beyond the plain bytes of a window may change the bank, or is RAM.
 """
 
 import numpy as np
 
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.memory import load8, load32, store8, store32
-from ga3c.emulator.state import BANK, CARTRIDGE, CARTRIDGE_RAM, HOTSPOTS
+from ga3c.emulator.state import BANK, CARTRIDGE, CARTRIDGE_RAM, WINDOW_BYTES, WINDOW_COUNT, WINDOWS
 
 BANK_BYTES = 4096
 SLICE_BYTES = 1024
 PLAIN, F8, F6, F8SC, F6SC, E0, FE = range(7)
-_HOTSPOTS = {PLAIN: BANK_BYTES, F8: 0xFF8, F6: 0xFF6, F8SC: 0, F6SC: 0, E0: 0, FE: 0}
-_E0_START = (
-    4 | 5 << 8 | 6 << 16
-)  # BANK of an E0 cartridge: its first three slices of 1K, a byte each; the last is fixed
+# How many bytes of the last window are plain. A cartridge with RAM has it in the first, of which then none is.
+LAST_PLAIN_BYTES = np.array([1024, 0x3F8, 0x3F6, 0x3F8, 0x3F6, 0x3E0, 1024], np.int64)
+# BANK of an E0 cartridge: its first three slices of 1K, a byte each; the last is fixed.
+_E0_START, E0_LAST = 4 | 5 << 8 | 6 << 16, 7
 
 
 def insert(record: np.ndarray, data: bytes, kind: int) -> np.ndarray:
     """Puts a cartridge into the console with this record, uint8 [SIZE].
 
-    Returns the ROM as the console's code reads it, uint8. It has some bytes more: instructions are read three at once.
+    Returns the ROM as the console's code reads it, uint8. It has some bytes more: instructions are read four at once.
     """
     fields = record.view(np.int32)
-    fields[CARTRIDGE // 4], fields[HOTSPOTS // 4] = kind, _HOTSPOTS[kind]
+    fields[CARTRIDGE // 4] = kind
     fields[BANK // 4] = _E0_START if kind == E0 else BANK_BYTES if kind in (F8, F8SC) else 0
+    open_windows(record.ctypes.data)
     return np.frombuffer(data * (BANK_BYTES // len(data) or 1) + bytes(8), np.uint8)
 
 
 @compiled
+def open_windows(console: int) -> None:
+    """What the CPU sees follows from the cartridge and its bank."""
+    kind, bank = load32(console, CARTRIDGE), load32(console, BANK)
+    for number in range(WINDOW_COUNT):
+        part, window = number & 3, console + WINDOWS + WINDOW_BYTES * number
+        if not number & 4:  # A12 is not set
+            store32(window, 4, 0)
+            continue
+        if kind == E0:
+            start = SLICE_BYTES * (E0_LAST if part == 3 else load8(console, BANK + part))
+        elif kind == FE:  # which bank follows from bit 13 of the address
+            start = SLICE_BYTES * part + (0 if number & 8 else BANK_BYTES)
+        else:
+            start = SLICE_BYTES * part + bank
+        plain = LAST_PLAIN_BYTES[kind] if part == 3 else SLICE_BYTES
+        store32(window, 0, start)
+        store32(window, 4, 0 if part == 0 and F8SC <= kind <= F6SC else plain)
+
+
+@compiled
+def window_of(console: int, address: int) -> int:
+    return console + WINDOWS + WINDOW_BYTES * (address >> 10 & WINDOW_COUNT - 1)
+
+
+@compiled
 def cartridge_read(console: int, rom: int, address: int) -> int:
-    offset, kind = address & 0xFFF, load32(console, CARTRIDGE)
-    if kind == FE:  # which bank follows from bit 13 of the address
-        return load8(rom, offset + (0 if address & 0x2000 else BANK_BYTES))
-    _switch(console, kind, offset)
-    if kind == E0:
-        part = 7 if offset >= 3 * SLICE_BYTES else load8(console, BANK + offset // SLICE_BYTES)
-        return load8(rom, part * SLICE_BYTES + offset % SLICE_BYTES)
-    if kind >= F8SC and 0x80 <= offset < 0x100:
-        return load8(console, CARTRIDGE_RAM + offset - 0x80)
-    return load8(rom, load32(console, BANK) + offset)
+    window, offset = window_of(console, address), address % SLICE_BYTES
+    if offset >= load32(window, 4):
+        in_4k, kind = address & 0xFFF, load32(console, CARTRIDGE)
+        _switch(console, kind, in_4k)
+        if F8SC <= kind <= F6SC and 0x80 <= in_4k < 0x100:
+            return load8(console, CARTRIDGE_RAM + in_4k - 0x80)
+    return load8(rom, load32(window, 0) + offset)
 
 
 @compiled
@@ -60,3 +83,6 @@ def _switch(console: int, kind: int, offset: int) -> None:
         store32(console, BANK, (offset - 0xFF6) * BANK_BYTES)
     elif kind == E0 and 0xFE0 <= offset < 0xFF8:
         store8(console, BANK + ((offset - 0xFE0) >> 3), offset & 7)
+    else:
+        return
+    open_windows(console)

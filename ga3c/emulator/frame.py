@@ -3,11 +3,12 @@
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.cpu import run_frame
 from ga3c.emulator.memory import load32, store32
-from ga3c.emulator.picture import LINE_CLOCKS, LINE_CYCLES
+from ga3c.emulator.picture import LINE_CLOCKS, LINE_CYCLES, draw_until
 from ga3c.emulator.state import (
     COLOUR_LOSS,
     CYCLES,
     DRAWN_CLOCK,
+    DUE_CLOCK,
     DUMP_CYCLES,
     END_LINE,
     FIRST_LINE,
@@ -29,6 +30,7 @@ def next_frame(console: int, rom: int, picture: int) -> None:
     if load32(console, FRAME_DONE):
         _begin(console)
     run_frame(console, rom, picture, MOST_INSTRUCTIONS)
+    draw_until(console, picture, load32(console, DUE_CLOCK))
 
 
 @compiled
@@ -52,4 +54,5 @@ def _begin(console: int) -> None:
     store32(console, HMOVE_CLOCK, load32(console, HMOVE_CLOCK) - 3 * past)
     if load32(console, VSYNC_END) != NEVER:
         store32(console, VSYNC_END, load32(console, VSYNC_END) - 3 * past)
+    store32(console, DUE_CLOCK, 0)
     store32(console, DRAWN_CLOCK, load32(console, FIRST_LINE) * LINE_CLOCKS)

@@ -104,11 +104,14 @@ def _motion(amount: int, cycle: int) -> int:
 @compiled
 def move_objects(console: int, cycles: int) -> None:
     cycle = cycles % LINE_CYCLES
+    stale = STALE_M0 if load32(console, COSMIC_ARK) else 0
     for thing in range(5):
         amount = _motion(load8(console, REGISTERS + HMP0 + thing), cycle)
-        position = load32(console, POSITION_P0 + 4 * thing)
-        store32(console, POSITION_P0 + 4 * thing, (position + amount) % 160)
-    mark_stale(console, STALE_BL | STALE_M0 * 3 | STALE_P0 * 3)
+        if amount:
+            position = load32(console, POSITION_P0 + 4 * thing)
+            store32(console, POSITION_P0 + 4 * thing, (position + amount) % 160)
+            stale |= STALE_P0 << thing if thing < 2 else STALE_M0 << (thing - 2) if thing < 4 else STALE_BL
+    mark_stale(console, stale)
     store32(console, COSMIC_ARK, 0)
     store32(console, HMOVE_CLOCK, 3 * cycles)
     if (cycle <= 20 or cycle == 75) and not load32(console, NO_BLANKS):
@@ -116,8 +119,9 @@ def move_objects(console: int, cycles: int) -> None:
 
 
 @compiled
-def start_drift(console: int, old: int, value: int, clock: int) -> None:
+def start_drift(console: int, picture: int, old: int, value: int, clock: int) -> None:
     """HMM0 changed while HMOVE still moves: the missile goes on moving."""
     if old & 0xF0 == 0x70 and value & 0xF0 == 0x60 and clock == load32(console, HMOVE_CLOCK) + DRIFT_CLOCKS:
+        draw_until(console, picture, clock)
         store32(console, COSMIC_ARK, 1)
         store32(console, COSMIC_ARK_COUNTER, 0)

@@ -19,14 +19,18 @@ from ga3c.emulator.registers import (
     VDELP0,
 )
 from ga3c.emulator.state import (
+    ANY_MEETING,
     BL,
     COSMIC_ARK,
     COSMIC_ARK_COUNTER,
     M0,
+    M1,
     MASK_BYTES,
+    MEETING,
     OLD_ENABL,
     OLD_GRP0,
     P0,
+    P1,
     PF,
     POSITION_BL,
     POSITION_M0,
@@ -68,6 +72,8 @@ def mark_stale(console: int, objects: int) -> None:
 @compiled
 def refresh_masks(console: int) -> None:
     stale = load32(console, STALE)
+    if stale == 0:
+        return
     if stale & STALE_PF:
         _playfield(console)
     if stale & STALE_BL:
@@ -78,6 +84,25 @@ def refresh_masks(console: int) -> None:
         if stale & (STALE_M0 << player):
             _missile(console, player)
     store32(console, STALE, 0)
+    anywhere = _meeting(console) | _meeting(console + 8) | _meeting(console + 16) | _meeting(console + 24)
+    store32(console, ANY_MEETING, anywhere != 0)
+
+
+@compiled
+def _meeting(word: int) -> int:
+    """Notes where in a word two objects or more are, and returns it."""
+    pf, bl, m0 = load64(word, PF), load64(word, BL), load64(word, M0)
+    m1, p0, p1 = load64(word, M1), load64(word, P0), load64(word, P1)
+    both, seen = pf & bl, pf | bl
+    both |= seen & m0
+    seen |= m0
+    both |= seen & m1
+    seen |= m1
+    both |= seen & p0
+    seen |= p0
+    both |= seen & p1
+    store64(word, MEETING, both)
+    return both
 
 
 @compiled

@@ -35,7 +35,7 @@ NAMES = _TABLE.split()
     INDEXED,
     INDIRECT,
 ) = range(11)
-LENGTHS = np.array([1, 2, 2, 2, 2, 2, 3, 3, 3, 2, 2], np.int64)
+LENGTHS = (1, 2, 2, 2, 2, 2, 3, 3, 3, 2, 2)
 
 _STORES = {"STA", "STX", "STY", "SAX", "SHA", "SHX", "SHY", "SHS"}
 _CHANGES = {"ASL", "LSR", "ROL", "ROR", "INC", "DEC", "SLO", "RLA", "SRE", "RRA", "DCP", "ISB"}
@@ -108,7 +108,8 @@ def _operation(opcode: int) -> int:
     return OPERATIONS.index(NAMES[opcode]) + 100 * on_accumulator
 
 
-MODE = np.array([_mode(o) for o in range(256)], np.uint8)
-ACCESS = np.array([_access(o) for o in range(256)], np.uint8)
-OPERATION = np.array([_operation(o) for o in range(256)], np.uint8)
-BASE_CYCLES = np.array([_cycles(o) for o in range(256)], np.uint8)
+MODE = np.array([_mode(o) for o in range(256)], np.int64)
+ACCESS = np.array([_access(o) for o in range(256)], np.int64)
+OPERATION = np.array([_operation(o) for o in range(256)], np.int64)
+LENGTH = np.array([LENGTHS[_mode(o)] for o in range(256)], np.int64)
+BASE_CYCLES = np.array([_cycles(o) for o in range(256)], np.int64)

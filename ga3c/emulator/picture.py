@@ -17,6 +17,7 @@ from ga3c.emulator.objects import (
 )
 from ga3c.emulator.registers import COLUBK, COLUP0, COLUP1, COLUPF, CTRLPF, VBLANK
 from ga3c.emulator.state import (
+    ANY_MEETING,
     BL,
     COLLISIONS,
     COLOUR_LOSS,
@@ -28,6 +29,7 @@ from ga3c.emulator.state import (
     HMOVE_BLANK,
     M0,
     M1,
+    MEETING,
     P0,
     P1,
     PF,
@@ -51,25 +53,33 @@ EACH_BYTE = 0x0101010101010101
 @compiled
 def draw_until(console: int, picture: int, clock: int) -> None:
     """Brings picture (address of uint8 [height, 160]; 0: none) and collisions up to a clock, as the registers stand."""
+    if clock > load32(console, DRAWN_CLOCK):
+        _draw_lines(console, picture, clock)
+
+
+@compiled
+def _draw_lines(console: int, picture: int, clock: int) -> None:
+    """What is done with a line goes on at the next one's first pixel, as nothing is to be seen before."""
     last_clock = load32(console, END_LINE) * LINE_CLOCKS
     start, end = load32(console, DRAWN_CLOCK), min(clock, last_clock)
     if start >= end:
         return
-    store32(console, DRAWN_CLOCK, end)
     row = start // LINE_CLOCKS
     line = row * LINE_CLOCKS
     while start < end:
         stop = min(end, line + LINE_CLOCKS)
-        if start == line:
-            _begin_line(console)
         first, last = max(start - line - BLANK_CLOCKS, 0), stop - line - BLANK_CLOCKS
         if last > first:
+            if first == 0:
+                _begin_line(console)
             _draw_part(console, picture, row - load32(console, FIRST_LINE), first, last)
         line += LINE_CLOCKS
         row += 1
         start = stop
         if stop == line and stop < last_clock:
             _end_line(console)
+            start = line + BLANK_CLOCKS
+    store32(console, DRAWN_CLOCK, start)
 
 
 @compiled
@@ -116,6 +126,8 @@ def _draw_part(console: int, picture: int, row: int, first: int, last: int) -> N
                 _store_pixel(out, pixel, 0)
         return
     refresh_masks(console)
+    if not picture and not load32(console, ANY_MEETING):
+        return
     for word in range(first // WORD_PIXELS, (last + WORD_PIXELS - 1) // WORD_PIXELS):
         left, right = max(first - word * WORD_PIXELS, 0), min(last - word * WORD_PIXELS, WORD_PIXELS)
         part = WORD >> (WORD_PIXELS - right + left) << left
@@ -135,18 +147,11 @@ def _store_pixel(out: int, pixel: int, colour: int) -> None:
 @compiled
 def _collide(console: int, word: int, part: int) -> None:
     at = console + 8 * word
-    pf, bl = load64(at, PF) & part, load64(at, BL) & part
-    m0, m1 = load64(at, M0) & part, load64(at, M1) & part
-    p0, p1 = load64(at, P0) & part, load64(at, P1) & part
-    both = pf & bl | (pf | bl) & m0
-    seen = pf | bl | m0
-    both |= seen & m1
-    seen |= m1
-    both |= seen & p0
-    seen |= p0
-    both |= seen & p1
+    both = load64(at, MEETING) & part
     if both:
-        _latch(console, pf & both, bl & both, m0 & both, m1 & both, p0 & both, p1 & both)
+        pf, bl, m0 = load64(at, PF) & both, load64(at, BL) & both, load64(at, M0) & both
+        m1, p0, p1 = load64(at, M1) & both, load64(at, P0) & both, load64(at, P1) & both
+        _latch(console, pf, bl, m0, m1, p0, p1)
 
 
 @compiled
@@ -171,6 +176,11 @@ def _draw_word(console: int, out: int, word: int, part: int) -> None:
     playfield, lowest = load64(at, PF), load64(at, PF) | load64(at, BL)
     first, second = load64(at, P0) | load64(at, M0), load64(at, P1) | load64(at, M1)
     control, loss = load8(console, REGISTERS + CTRLPF), load32(console, COLOUR_LOSS)
+    background = EACH_BYTE * (load8(console, REGISTERS + COLUBK) & 0xFE | loss)
+    if part == WORD and (lowest | first | second) == 0:
+        for byte in range(5):
+            store64(out, 8 * byte, background)
+        return
     colour_of_playfield = load8(console, REGISTERS + COLUPF) & 0xFE | loss
     colour_0 = load8(console, REGISTERS + COLUP0) & 0xFE | loss
     colour_1 = load8(console, REGISTERS + COLUP1) & 0xFE | loss
@@ -185,7 +195,6 @@ def _draw_word(console: int, out: int, word: int, part: int) -> None:
         else:
             second |= playfield
     second &= ~first
-    background = EACH_BYTE * (load8(console, REGISTERS + COLUBK) & 0xFE | loss)
     colour_of_playfield *= EACH_BYTE
     colour_0, colour_1 = EACH_BYTE * colour_0, EACH_BYTE * colour_1
     for byte in range(5):

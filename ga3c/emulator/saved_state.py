@@ -8,7 +8,7 @@ import struct
 import numpy as np
 
 from ga3c.emulator import state
-from ga3c.emulator.cartridge import BANK_BYTES
+from ga3c.emulator.cartridge import BANK_BYTES, open_windows
 from ga3c.emulator.controllers import PADDLE
 from ga3c.emulator.registers import (
     COLUBK,
@@ -103,6 +103,7 @@ def _cartridge(record: np.ndarray, put, saved: bytes) -> None:
     if name.endswith(b"SC"):
         ram = _numbers(saved, start + len(name) + 8, state.RAM_BYTES)
         record[state.CARTRIDGE_RAM : state.CARTRIDGE_RAM + state.RAM_BYTES] = ram
+    open_windows(record.ctypes.data)
 
 
 def _paddles(put, saved: bytes, controller: int) -> None:

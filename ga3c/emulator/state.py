@@ -30,15 +30,26 @@ PADDLE_0, PADDLE_1, PADDLE_2, PADDLE_3, PADDLE_MOST = range(_TIA + 88, _TIA + 10
 
 # The frame, and the cartridge.
 _FRAME = PADDLE_MOST + 4
-FRAME_DONE, FRAME_PHASE, BANK, HOTSPOTS = range(_FRAME, _FRAME + 16, 4)
+FRAME_DONE, FRAME_PHASE, BANK = range(_FRAME, _FRAME + 12, 4)
 # What the game is made for.
-CARTRIDGE, CONTROLLER, FIRST_LINE, END_LINE, NO_BLANKS, PAL, COLOUR_LOSS = range(_FRAME + 16, _FRAME + 44, 4)
+CARTRIDGE, CONTROLLER, FIRST_LINE, END_LINE, NO_BLANKS, PAL, COLOUR_LOSS = range(_FRAME + 12, _FRAME + 40, 4)
 
 CARTRIDGE_RAM = COLOUR_LOSS + 4
 
+# For each 1K of the cartridge, by bits 10 to 13 of the address: where in the ROM it begins, how many bytes are plain.
+WINDOWS = CARTRIDGE_RAM + RAM_BYTES
+WINDOW_BYTES, WINDOW_COUNT = 8, 16
+
 # For each object what it covers of the line: four words of 40 pixels, the leftmost in bit 0.
-MASKS = (CARTRIDGE_RAM + RAM_BYTES + 7) // 8 * 8
+MASKS = (WINDOWS + WINDOW_BYTES * WINDOW_COUNT + 7) // 8 * 8
 MASK_BYTES = 32
 PF, BL, M0, M1, P0, P1 = range(MASKS, MASKS + 6 * MASK_BYTES, MASK_BYTES)
 
-SIZE = MASKS + 6 * MASK_BYTES
+# Where two of them or more meet, in the same words; and whether they do anywhere.
+MEETING = MASKS + 6 * MASK_BYTES
+ANY_MEETING = MEETING + MASK_BYTES
+
+# Until when the picture shows what is in the registers, though it was not drawn, as nothing had changed.
+DUE_CLOCK = ANY_MEETING + 4
+
+SIZE = DUE_CLOCK + 4

@@ -1,9 +1,11 @@
 """The TIA's registers as the CPU writes and reads them."""
 
+import numpy as np
+
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.memory import load8, load32, store8, store32
 from ga3c.emulator.motion import move_objects, release_missile, reset_position, start_drift
-from ga3c.emulator.objects import STALE_BL, STALE_M0, STALE_P0, STALE_P1, STALE_PF, mark_stale
+from ga3c.emulator.objects import STALE_BL, STALE_M0, STALE_M1, STALE_P0, STALE_P1, STALE_PF, mark_stale
 from ga3c.emulator.picture import BLANK_CLOCKS, LINE_CLOCKS, LINE_CYCLES, draw_until
 from ga3c.emulator.registers import (
     COLUBK,
@@ -23,6 +25,7 @@ from ga3c.emulator.registers import (
     NUSIZ0,
     NUSIZ1,
     PF0,
+    PF1,
     PF2,
     REFP0,
     REFP1,
@@ -39,13 +42,13 @@ from ga3c.emulator.registers import (
 )
 from ga3c.emulator.state import (
     COLLISIONS,
+    DUE_CLOCK,
     DUMP_CYCLES,
     FRAME_DONE,
     FRAME_PHASE,
     INPT4,
     OLD_ENABL,
     OLD_GRP0,
-    OLD_GRP1,
     PADDLE_0,
     PAL,
     REFLECTED,
@@ -56,13 +59,36 @@ from ga3c.emulator.state import (
 
 REFLECT_CLOCKS = BLANK_CLOCKS + 79
 NEVER = 0x7FFFFFFF
-MOST_LINES, MOST_LINES_PAL = 290, 342
+MOST_CYCLES, MOST_CYCLES_PAL = 291 * LINE_CYCLES, 343 * LINE_CYCLES
+
+# Of registers whose change is seen: after how many clocks, and in which objects. The playfield's takes longer.
+DELAY, CHANGED = np.zeros((2, 64), np.int64)
+DELAY[[NUSIZ0, NUSIZ1]], DELAY[[REFP0, REFP1]] = 8, 1
+for register, objects in (
+    (NUSIZ0, STALE_P0 | STALE_M0),
+    (NUSIZ1, STALE_P1 | STALE_M1),
+    (CTRLPF, STALE_PF | STALE_BL),
+    (REFP0, STALE_P0),
+    (REFP1, STALE_P1),
+    (PF0, STALE_PF),
+    (PF1, STALE_PF),
+    (PF2, STALE_PF),
+    (ENAM0, STALE_M0),
+    (ENAM1, STALE_M1),
+    (ENABL, STALE_BL),
+    (VDELP0, STALE_P0),
+    (VDELP1, STALE_P1),
+    (VDELBL, STALE_BL),
+    (RESMP0, STALE_M0),
+    (RESMP1, STALE_M1),
+):
+    CHANGED[register] = objects
 
 
 @compiled
 def tia_write(console: int, picture: int, register: int, value: int, cycles: int) -> int:
     """Returns the cycle at which the CPU goes on: that of the next line after WSYNC."""
-    if cycles // LINE_CYCLES > (MOST_LINES_PAL if load32(console, PAL) else MOST_LINES):
+    if cycles >= MOST_CYCLES and (cycles >= MOST_CYCLES_PAL or not load32(console, PAL)):
         store32(console, FRAME_DONE, 1)
     if register == WSYNC:
         return (cycles + LINE_CYCLES - 1) // LINE_CYCLES * LINE_CYCLES
@@ -81,7 +107,7 @@ def tia_write(console: int, picture: int, register: int, value: int, cycles: int
         reset_position(console, picture, register, clock)
         return cycles
     elif register == HMM0:
-        start_drift(console, old, value, clock)
+        start_drift(console, picture, old, value, clock)
     elif HMP0 <= register <= HMBL:
         pass
     elif register == HMOVE:
@@ -97,7 +123,9 @@ def tia_write(console: int, picture: int, register: int, value: int, cycles: int
         store32(console, COLLISIONS, 0)
         return cycles
     elif GRP0 <= register <= GRP1:
-        _graphics(console, picture, register, value, clock)
+        _graphics(console, picture, register - GRP0, value, clock)
+    elif value != old and not picture and COLUP0 <= register <= COLUBK:  # collisions have no colour
+        store32(console, DUE_CLOCK, clock)
     elif value != old:
         _change(console, picture, register, value, clock)
     store8(console, REGISTERS + register, value)
@@ -116,34 +144,15 @@ def _vsync(console: int, value: int, clock: int) -> None:
 @compiled
 def _change(console: int, picture: int, register: int, value: int, clock: int) -> None:
     """A register whose new value is seen from some clocks later on."""
-    delay, stale = 0, 0
-    if NUSIZ0 <= register <= NUSIZ1:
-        delay, stale = 8, (STALE_P0 | STALE_M0) << (register - NUSIZ0)
-    elif COLUP0 <= register <= COLUBK:
-        delay = 0
-    elif register == CTRLPF:
-        delay, stale = 0, STALE_PF | STALE_BL
-    elif REFP0 <= register <= REFP1:
-        delay, stale = 1, STALE_P0 << (register - REFP0)
-    elif PF0 <= register <= PF2:
-        delay, stale = _playfield_delay(clock), STALE_PF
-    elif ENAM0 <= register <= ENAM1:
-        delay, stale = 0, STALE_M0 << (register - ENAM0)
-    elif register == ENABL:
-        delay, stale = 0, STALE_BL
-    elif VDELP0 <= register <= VDELP1:
-        delay, stale = 0, STALE_P0 << (register - VDELP0)
-    elif register == VDELBL:
-        delay, stale = 0, STALE_BL
+    delay = _playfield_delay(clock) if PF0 <= register <= PF2 else DELAY[register]
     draw_until(console, picture, clock + delay)
     if NUSIZ0 <= register <= NUSIZ1:
         store32(console, SUPPRESS_P0 + 4 * (register - NUSIZ0), 0)
-    if register == CTRLPF and clock % LINE_CLOCKS < REFLECT_CLOCKS:
+    elif register == CTRLPF and clock % LINE_CLOCKS < REFLECT_CLOCKS:
         store32(console, REFLECTED, value & 1)
-    if RESMP0 <= register <= RESMP1:
-        stale = STALE_M0 << (register - RESMP0)
+    elif RESMP0 <= register <= RESMP1:
         release_missile(console, register - RESMP0, value)
-    mark_stale(console, stale)
+    mark_stale(console, CHANGED[register])
 
 
 @compiled
@@ -153,16 +162,28 @@ def _playfield_delay(clock: int) -> int:
 
 
 @compiled
-def _graphics(console: int, picture: int, register: int, value: int, clock: int) -> None:
-    """Writing one player's graphics also moves the other's into its old register, and ENABL with GRP1."""
-    draw_until(console, picture, clock + 1)
-    if register == GRP0:
-        store32(console, OLD_GRP1, load8(console, REGISTERS + GRP1))
+def _graphics(console: int, picture: int, player: int, value: int, clock: int) -> None:
+    """Writing one player's graphics also moves the other's into its old register, and ENABL with GRP1.
+
+    What is seen changes in the new register or the old, as VDELPx and VDELBL say.
+    """
+    other, stale = 1 - player, 0
+    moved = load8(console, REGISTERS + GRP0 + other)
+    if value != load8(console, REGISTERS + GRP0 + player) and not load8(console, REGISTERS + VDELP0 + player) & 1:
+        stale = STALE_P0 << player
+    if moved != load32(console, OLD_GRP0 + 4 * other) and load8(console, REGISTERS + VDELP0 + other) & 1:
+        stale |= STALE_P0 << other
+    enabled = load8(console, REGISTERS + ENABL)
+    if player == 1 and enabled != load32(console, OLD_ENABL) and load8(console, REGISTERS + VDELBL) & 1:
+        stale |= STALE_BL
+    if stale:
+        draw_until(console, picture, clock + 1)
+        mark_stale(console, stale)
     else:
-        store32(console, OLD_GRP0, load8(console, REGISTERS + GRP0))
-        store32(console, OLD_ENABL, load8(console, REGISTERS + ENABL))
-        mark_stale(console, STALE_BL)
-    mark_stale(console, STALE_P0 | STALE_P1)
+        store32(console, DUE_CLOCK, clock + 1)
+    store32(console, OLD_GRP0 + 4 * other, moved)
+    if player == 1:
+        store32(console, OLD_ENABL, enabled)
 
 
 @compiled

@@ -1,64 +1,64 @@
 """Operations that no manual has: two of the documented ones at once, mostly."""
 
 from ga3c.emulator import opcodes as op
-from ga3c.emulator.arithmetic import add, subtract
+from ga3c.emulator.arithmetic import change, compare, load_register, with_accumulator
 from ga3c.emulator.compiled import compiled
+from ga3c.emulator.memory import load32, store32
+from ga3c.emulator.state import CARRY, OVERFLOW, SP, A, X, Y
 
 
 @compiled
-def undocumented(what, value, high, a, x, y, sp, n, z, c, v, d):
-    """`what`: an operation's number; `value`: the byte read; `high`: the upper byte of the address; the registers.
+def undocumented(console: int, what: int, value: int, high: int) -> int:
+    """`what`: an operation's number; `value`: the byte read; `high`: the upper byte of the address.
 
-    Returns: the value to be written, A, X, SP, N, Z, C, V.
+    Returns what is to be written, where the instruction writes.
     """
-    if what == op.DCP:
-        value = (value - 1) & 0xFF
-        c = 1 if a >= value else 0
-        n = z = (a - value) & 0xFF
+    a, x, y = load32(console, A), load32(console, X), load32(console, Y)
+    if what == op.LAX:
+        load_register(console, A, value)
+        store32(console, X, value)
+    elif what == op.SAX:
+        value = a & x
+    elif what == op.DCP:
+        value = change(console, op.DEC, value)
+        compare(console, a, value)
     elif what == op.ISB:
-        value = (value + 1) & 0xFF
-        a, c, v = subtract(a, value, c, d)
-        n = z = a
+        value = change(console, op.INC, value)
+        with_accumulator(console, op.SBC, value)
     elif what == op.SLO:
-        c = value >> 7
-        value = value << 1 & 0xFF
-        a = n = z = a | value
+        value = change(console, op.ASL, value)
+        with_accumulator(console, op.ORA, value)
     elif what == op.RLA:
-        value = value << 1 | c
-        c = value >> 8
-        value &= 0xFF
-        a = n = z = a & value
+        value = change(console, op.ROL, value)
+        with_accumulator(console, op.AND, value)
     elif what == op.SRE:
-        c = value & 1
-        value >>= 1
-        a = n = z = a ^ value
+        value = change(console, op.LSR, value)
+        with_accumulator(console, op.EOR, value)
     elif what == op.RRA:
-        value = value | c << 8
-        c = value & 1
-        value >>= 1
-        a, c, v = add(a, value, c, d)
-        n = z = a
+        value = change(console, op.ROR, value)
+        with_accumulator(console, op.ADC, value)
     elif what == op.ANC:
-        a = n = z = a & value
-        c = a >> 7
+        load_register(console, A, a & value)
+        store32(console, CARRY, (a & value) >> 7)
     elif what == op.ASR:
-        a &= value
-        c = a & 1
-        a = n = z = a >> 1
+        load_register(console, A, change(console, op.LSR, a & value))
     elif what == op.ARR:
-        a = (a & value | c << 8) >> 1
-        n = z = a
-        c = a >> 6 & 1
-        v = (a >> 6 ^ a >> 5) & 1
+        a = (a & value | load32(console, CARRY) << 8) >> 1
+        load_register(console, A, a)
+        store32(console, CARRY, a >> 6 & 1)
+        store32(console, OVERFLOW, (a >> 6 ^ a >> 5) & 1)
     elif what == op.SBX:
-        c = 1 if a & x >= value else 0
-        x = n = z = ((a & x) - value) & 0xFF
+        compare(console, a & x, value)
+        store32(console, X, ((a & x) - value) & 0xFF)
     elif what == op.LAS:
-        a = x = sp = n = z = value & sp
+        load_register(console, A, value & load32(console, SP))
+        store32(console, X, load32(console, A))
+        store32(console, SP, load32(console, A))
     elif what == op.ANE:
-        a = n = z = x & value & (a | 0xEE)
+        load_register(console, A, x & value & (a | 0xEE))
     elif what == op.LXA:
-        a = x = n = z = value & (a | 0xEE)
+        load_register(console, A, value & (a | 0xEE))
+        store32(console, X, load32(console, A))
     elif what == op.SHA:
         value = a & x & (high + 1)
     elif what == op.SHX:
@@ -66,6 +66,6 @@ def undocumented(what, value, high, a, x, y, sp, n, z, c, v, d):
     elif what == op.SHY:
         value = y & (high + 1)
     elif what == op.SHS:
-        sp = a & x
-        value = sp & (high + 1)
-    return value, a, x, sp, n, z, c, v
+        store32(console, SP, a & x)
+        value = a & x & (high + 1)
+    return value

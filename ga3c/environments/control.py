@@ -6,6 +6,7 @@ Importing this registers them; MuJoCo and dm_control are loaded when the first i
 import contextlib
 import os
 from collections.abc import Iterator
+from typing import ClassVar
 
 import gymnasium
 import numpy as np
@@ -45,6 +46,8 @@ class ControlTask(gymnasium.Env):
     the actuators. Rewards as they are, 0 to 1 in each step. Its time limit truncates: the task would go on.
     """
 
+    metadata: ClassVar[dict] = {"render_modes": ["rgb_array"]}
+
     def __init__(self, domain: str, task: str, render_mode: str | None = None):
         """Raises ConfigError where dm_control is not installed."""
         suite = _suite(drawn=render_mode is not None)
@@ -57,7 +60,7 @@ class ControlTask(gymnasium.Env):
         self.observation_space = spaces.Box(-np.inf, np.inf, (sum(sizes),), np.float32)
         self.action_space = spaces.Box(-1.0, 1.0, actions.shape, np.float32)
         self.render_mode = render_mode
-        self.metadata = {"render_modes": ["rgb_array"], "render_fps": 1 / self._task.control_timestep()}
+        self.metadata = self.metadata | {"render_fps": 1 / self._task.control_timestep()}
 
     def reset(self, *, seed: int | None = None, options: dict | None = None) -> tuple[np.ndarray, dict]:
         super().reset(seed=seed)

@@ -11,10 +11,11 @@ HEAD = f"{'pod':>6}  {'node':14}  {'state':8}  {'steps/s':>8}  {'KB/s':>7}  {'we
 def together(view: RunView) -> list[tuple[str, str]]:
     """Five lines: a label and a value each."""
     rows, cluster = view.throughput, view.pods
+    nodes = f"{cluster.nodes} node" + "s" * (cluster.nodes != 1)
     shards = f", {cluster.shards} shards" * (cluster.shards > 0)
     came = rows.last("pods_bytes_per_second") / 1000
     lines = {
-        "pods play": f"{cluster.playing} of {number(cluster.wanted)} on {cluster.nodes} nodes",
+        "pods play": f"{cluster.playing} of {number(cluster.wanted)} on {nodes}",
         "from pods": f"{number(rows.last('trained_steps_per_second'))} steps/s, {number(came)} KB/s",
         "weights' age": f"{number(rows.last('weights_age_seconds'), 1)} s",
         f"drawn{shards}": f"{number(rows.last('drawn_per_second'))} steps/s",

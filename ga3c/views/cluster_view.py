@@ -53,7 +53,7 @@ def read(run_dir: Path) -> ClusterView:
         pods = [_pod(pod) for pod in content["pods"][:MOST_PODS] if isinstance(pod, dict)]
         pods.sort(key=lambda pod: (pod.state == "plays", _known(pod.steps_per_second), pod.number))
         cores = sum(_number(node, "cores") for node in nodes)
-        shards = len(content["shards"])
+        shards = len(content.get("shards", []))
         return ClusterView(_number(content, "time"), _number(content, "wanted"), len(nodes), cores, shards, tuple(pods))
     except (ConfigError, KeyError, TypeError, AttributeError):
         return ClusterView()

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
-from ga3c.experiments import comparison
+import numpy as np
+
 from ga3c.experiments.comparison import LearningRun
-from ga3c.experiments.runs import directory_of
+from ga3c.experiments.runs import RunFailed, directory_of
+from ga3c.records.disk import read_csv
 
 ENGINES = {"ale": "ale-py", "ours": "ours", "gpu": "ours, GPU"}
 STYLES = {"ale": ("C1", "s"), "ours": ("C0", "o"), "gpu": ("C2", "^")}
@@ -30,8 +32,11 @@ def training(game: str, engine: str, count: int, seconds: float) -> LearningRun:
 
 
 def frames_per_second(run: LearningRun, out: Path) -> float:
-    """Raw ones, as the paper counts: median of the rows of its log, from the first row with games on."""
-    return comparison.median(directory_of(run, out), "frames_per_second")
+    """Raw ones, as the paper counts: median of the rows of its log in which games were played. Raises RunFailed."""
+    rates = read_csv(directory_of(run, out) / "throughput.csv")["frames_per_second"]
+    if not (rates > 0).any():
+        raise RunFailed(f"{run.name} was too short to tell its speed: remove its directory, and give more --seconds.")
+    return float(np.median(rates[rates > 0]))
 
 
 def thousands(value: float) -> str:

@@ -1,0 +1,187 @@
+"""The frequent instructions of the 6507 as lines of Python: a handler for each opcode, put together from what `opcodes`
+knows of it, how its mode finds the operand, and what the operation does.
+
+`code` is the address of the opcode in the ROM. A handler ends with `continue`. Where more would have to be looked at
+than it does, it comes to its end without it, and has changed nothing.
+"""
+
+from ga3c.emulator import opcodes as op
+
+_BY_INDEX = "address = (low + (load8({high}) << 8)) & 0xFFFF"
+_ADDRESSES = {
+    op.IMPLIED: "",
+    op.IMMEDIATE: "value = load8(code, 1)",
+    op.ZERO_PAGE: "address = load8(code, 1)",
+    op.ZERO_PAGE_X: "address = (load8(code, 1) + x) & 0xFF",
+    op.ZERO_PAGE_Y: "address = (load8(code, 1) + y) & 0xFF",
+    op.ABSOLUTE: "address = load8(code, 1) | load8(code, 2) << 8",
+    op.ABSOLUTE_X: "low = load8(code, 1) + x\n" + _BY_INDEX.format(high="code, 2"),
+    op.ABSOLUTE_Y: "low = load8(code, 1) + y\n" + _BY_INDEX.format(high="code, 2"),
+    op.INDIRECT: "pointer = load8(code, 1)\nlow = load8(console, pointer & 0x7F) + y\n"
+    + _BY_INDEX.format(high="console, (pointer + 1) & 0x7F"),
+}
+_ZERO_PAGES = (op.ZERO_PAGE, op.ZERO_PAGE_X, op.ZERO_PAGE_Y)
+_INDEXED = (op.ABSOLUTE_X, op.ABSOLUTE_Y, op.INDIRECT)
+
+_OPERATIONS = {
+    "LDA": "a = n = z = value",
+    "LDX": "x = n = z = value",
+    "LDY": "y = n = z = value",
+    "STA": "value = a",
+    "STX": "value = x",
+    "STY": "value = y",
+    "SAX": "value = a & x",
+    "TAX": "x = n = z = a",
+    "TAY": "y = n = z = a",
+    "TXA": "a = n = z = x",
+    "TYA": "a = n = z = y",
+    "TSX": "x = n = z = load32(console, SP)",
+    "TXS": "store32(console, SP, x)",
+    "INX": "x = n = z = (x + 1) & 0xFF",
+    "INY": "y = n = z = (y + 1) & 0xFF",
+    "DEX": "x = n = z = (x - 1) & 0xFF",
+    "DEY": "y = n = z = (y - 1) & 0xFF",
+    "INC": "value = n = z = (value + 1) & 0xFF",
+    "DEC": "value = n = z = (value - 1) & 0xFF",
+    "AND": "a = n = z = a & value",
+    "ORA": "a = n = z = a | value",
+    "EOR": "a = n = z = a ^ value",
+    "ADC": "a, c, v = add(a, value, c, load32(console, DECIMAL))\nn = z = a\nstore32(console, OVERFLOW, v)",
+    "SBC": "a, c, v = subtract(a, value, c, load32(console, DECIMAL))\nn = z = a\nstore32(console, OVERFLOW, v)",
+    "CMP": "c = 1 if a >= value else 0\nn = z = (a - value) & 0xFF",
+    "CPX": "c = 1 if x >= value else 0\nn = z = (x - value) & 0xFF",
+    "CPY": "c = 1 if y >= value else 0\nn = z = (y - value) & 0xFF",
+    "BIT": "z = a & value\nn = value\nstore32(console, OVERFLOW, value >> 6 & 1)",
+    "ASL_A": "c = a >> 7\na = n = z = a << 1 & 0xFF",
+    "LSR_A": "c = a & 1\na = n = z = a >> 1",
+    "ROL_A": "a = a << 1 | c\nc = a >> 8\na = n = z = a & 0xFF",
+    "ROR_A": "a = a | c << 8\nc = a & 1\na = n = z = a >> 1",
+    "ASL": "c = value >> 7\nvalue = n = z = value << 1 & 0xFF",
+    "LSR": "c = value & 1\nvalue = n = z = value >> 1",
+    "ROL": "value = value << 1 | c\nc = value >> 8\nvalue = n = z = value & 0xFF",
+    "ROR": "value = value | c << 8\nc = value & 1\nvalue = n = z = value >> 1",
+    "CLC": "c = 0",
+    "SEC": "c = 1",
+    "NOP": "",
+    "JMP": "pc = address",
+}
+_BRANCHES = {
+    "BNE": "z != 0",
+    "BEQ": "z == 0",
+    "BPL": "n & 0x80 == 0",
+    "BMI": "n & 0x80 != 0",
+    "BCC": "c == 0",
+    "BCS": "c != 0",
+    "BVC": "load32(console, OVERFLOW) == 0",
+    "BVS": "load32(console, OVERFLOW) != 0",
+}
+_BRANCH = """
+pc += 2
+if {taken}:
+    target = (pc + (load8(code, 1) ^ 0x80) - 0x80) & 0xFFFF
+    cycles += 2 if (target ^ pc) & 0xFF00 else 1
+    pc = target
+"""
+# As long as the stack stays in the RAM; PHP is also used to write to the TIA.
+_STACK = {
+    "JSR": """
+if sp >= 0x82:
+    store8(console, sp & 0x7F, (pc + 2) >> 8)
+    store8(console, (sp - 1) & 0x7F, (pc + 2) & 0xFF)
+    store32(console, SP, sp - 2)
+    pc = load8(code, 1) | load8(code, 2) << 8
+    {cycles}
+    continue""",
+    "RTS": """
+if 0x80 <= sp <= 0xFD:
+    pc = ((load8(console, (sp + 1) & 0x7F) | load8(console, (sp + 2) & 0x7F) << 8) + 1) & 0xFFFF
+    store32(console, SP, sp + 2)
+    {cycles}
+    continue""",
+    "PHA": """
+if sp >= 0x81:
+    store8(console, sp & 0x7F, a)
+    store32(console, SP, sp - 1)
+    pc += 1
+    {cycles}
+    continue""",
+    "PLA": """
+if 0x80 <= sp <= 0xFE:
+    a = n = z = load8(console, (sp + 1) & 0x7F)
+    store32(console, SP, sp + 1)
+    pc += 1
+    {cycles}
+    continue""",
+    "PHP": """
+address, value = sp, flags(console, n, z, c)
+store32(console, SP, (sp - 1) & 0xFF)
+pc += 1
+{cycles}
+{write}
+continue""",
+}
+_READ = """
+if address & 0x80:
+    value = load8(console, address & 0x7F)
+else:
+    value = tia_read(console, picture, address, load8(code, 1), cycles)"""
+_WRITE = """
+if address & 0x80:
+    store8(console, address & 0x7F, value)
+else:
+    cycles = tia_write(console, picture, address & 0x3F, value, cycles)
+    if load32(console, FRAME_DONE):
+        break"""
+
+
+def indented(text: str, levels: int = 1) -> str:
+    return "\n".join("    " * levels + line for line in text.split("\n") if line)
+
+
+def _guard_and_read(name: str, mode: int) -> tuple[str, str]:
+    """When an operand can be read at once, and how."""
+    if mode in _ZERO_PAGES:
+        return ("True", _READ) if name == "LDA" else ("address & 0x80", "value = load8(console, address & 0x7F)")
+    guard, read = "offset < load32(window, 4)", "value = load8(rom, load32(window, 0) + offset)"
+    if mode in _INDEXED:  # into the next page takes a cycle more, and a read in vain
+        guard, read = guard + " and (low <= 0xFF or offset >= 0x100)", read + "\ncycles += low >> 8"
+    if name == "LDA" and mode in (op.ABSOLUTE_X, op.ABSOLUTE_Y):
+        guard = f"{guard} or low <= 0xFF and address & 0x1080 == 0"
+        tia = "value = tia_read(console, picture, address, load8(code, 2), cycles)"
+        read = f"if address & 0x1000:\n{indented(read)}\nelse:\n{indented(tia)}"
+    return guard, read
+
+
+def _handler(opcode: int) -> str:
+    """Empty: it is not a frequent one."""
+    name, mode, access = op.NAMES[opcode], int(op.MODE[opcode]), op.ACCESS[opcode]
+    cycles = f"cycles += {op.BASE_CYCLES[opcode]}"
+    if name in _BRANCHES:
+        return _BRANCH.format(taken=_BRANCHES[name]) + cycles + "\ncontinue"
+    if name in _STACK:
+        return "sp = load32(console, SP)" + _STACK[name].format(cycles=cycles, write=_WRITE)
+    name += "_A" * (op.OPERATION[opcode] >= 100)
+    if name not in _OPERATIONS or mode not in _ADDRESSES:
+        return ""
+    guard, before, after = "True", "", ""
+    address = _ADDRESSES[mode]
+    if access == op.READ:
+        guard, before = _guard_and_read(name, mode)
+        if mode not in _ZERO_PAGES:
+            address += "\nwindow, offset = window_of(console, address), address & 0x3FF"
+    elif access == op.CHANGE or (access == op.WRITE and mode in _INDEXED):
+        guard, before = "address & 0x1280 == 0x80", "value = load8(console, address & 0x7F)"
+        after = "store8(console, address & 0x7F, value)"
+    elif access == op.WRITE:
+        guard, after = "True" if mode in _ZERO_PAGES else "address & 0x1000 == 0 and address & 0x280 != 0x280", _WRITE
+    if mode == op.INDIRECT:
+        guard += " and 0x80 <= pointer < 0xFF"
+    lines = [cycles, before, f"pc += {op.LENGTH[opcode]}", _OPERATIONS[name], after, "continue"]
+    return f"{address}\nif {guard}:\n" + indented("\n".join(lines))
+
+
+def handlers() -> str:
+    """All of them, one long choice by `opcode`."""
+    choices = ((opcode, _handler(opcode)) for opcode in range(256))
+    parts = [f"if opcode == {opcode}:\n" + indented(text) for opcode, text in choices if text]
+    return "\nel".join(parts)

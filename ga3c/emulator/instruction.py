@@ -1,0 +1,105 @@
+"""One instruction of the 6507, whichever it is: the program as it stands in the manual, all registers in the record."""
+
+import numpy as np
+
+from ga3c.emulator import opcodes as op
+from ga3c.emulator.addressing import operand
+from ga3c.emulator.bus import read, write
+from ga3c.emulator.cartridge import SLICE_BYTES, window_of
+from ga3c.emulator.compiled import compiled
+from ga3c.emulator.memory import load8, load32, store32
+from ga3c.emulator.operations import operate
+from ga3c.emulator.riot import turns_until_next
+from ga3c.emulator.stack import on_stack
+from ga3c.emulator.state import CARRY, CYCLES, NEGATIVE, OVERFLOW, PC, ZERO
+
+INTIM = 0x284
+BACK_5 = 0xFB  # a branch by so much leads to the instruction of three bytes just before it
+
+
+@compiled
+def execute(console: int, rom: int, picture: int, instructions: int) -> int:
+    """One instruction, or a whole loop that waits for the timer. Returns how many of `instructions` are left."""
+    pc, cycles = load32(console, PC), load32(console, CYCLES)
+    low = high = np.int64(0)  # not as a constant, for which `read` would be compiled once more
+    opcode = read(console, rom, picture, pc, low, cycles) & 0xFF
+
+    if op.LENGTH[opcode] > 1:
+        low = read(console, rom, picture, pc + 1, opcode, cycles)
+    if op.LENGTH[opcode] > 2:
+        high = read(console, rom, picture, pc + 2, low, cycles)
+    what, access = op.OPERATION[opcode], op.ACCESS[opcode]
+    cycles += op.BASE_CYCLES[opcode]
+    store32(console, PC, (pc + op.LENGTH[opcode]) & 0xFFFF)
+    if op.MODE[opcode] == op.RELATIVE:
+        store32(console, CYCLES, cycles + _branch(console, what, low))
+        return instructions - 1
+    address, bus, cycles = operand(console, rom, picture, opcode, low, high, cycles)
+    value = low
+    if access & op.READ:
+        value = read(console, rom, picture, address, bus, cycles)
+    if what in (op.JSR, op.RTS, op.BRK, op.RTI, op.PHA, op.PHP, op.PLA, op.PLP):
+        cycles = on_stack(console, rom, picture, what, address, bus, cycles)
+    elif what == op.JMP:
+        store32(console, PC, address)
+    elif what == op.JMI:
+        low = read(console, rom, picture, address, bus, cycles)
+        high = read(console, rom, picture, address & 0xFF00 | (address + 1) & 0xFF, low, cycles)
+        store32(console, PC, low | high << 8)
+    else:
+        value = operate(console, what, value, bus)
+        if access & op.WRITE:
+            cycles = write(console, picture, address, value, cycles)
+    if address == INTIM and what in (op.LDA, op.LDX, op.LDY):
+        turns, turn = _waiting_turns(console, rom, value, cycles, instructions)
+        cycles += turns * turn
+        instructions -= 2 * turns
+    store32(console, CYCLES, cycles)
+    return instructions - 1
+
+
+@compiled
+def _branch(console: int, what: int, distance: int) -> int:
+    """Returns how many cycles more it takes."""
+    if not is_taken(console, what):
+        return 0
+    pc = load32(console, PC)
+    target = (pc + (distance ^ 0x80) - 0x80) & 0xFFFF
+    store32(console, PC, target)
+    return 2 if (target ^ pc) & 0xFF00 else 1
+
+
+@compiled
+def _waiting_turns(console: int, rom: int, value: int, cycles: int, instructions: int):
+    """After INTIM is loaded: where a branch back to it waits for the timer, all turns but the last are alike.
+
+    Returns how many turns of this loop give the same value, and how many cycles a turn takes.
+    """
+    pc = load32(console, PC)
+    window, offset = window_of(console, pc), pc % SLICE_BYTES
+    if offset + 1 >= load32(window, 4):
+        return 0, 0
+    code = load32(window, 0) + offset
+    opcode = load8(rom, code)
+    if load8(rom, code + 1) != BACK_5 or op.MODE[opcode] != op.RELATIVE or not is_taken(console, op.OPERATION[opcode]):
+        return 0, 0
+    turn = 8 if (pc + 2 ^ pc - 3) & 0xFF00 else 7
+    return min(turns_until_next(console, value, cycles + turn, turn), instructions // 2), turn
+
+
+@compiled
+def is_taken(console: int, what: int) -> bool:
+    """Whether the program goes on where this branch leads to."""
+    if what == op.BNE:
+        return load32(console, ZERO) != 0
+    if what == op.BEQ:
+        return load32(console, ZERO) == 0
+    if what == op.BPL:
+        return load32(console, NEGATIVE) & 0x80 == 0
+    if what == op.BMI:
+        return load32(console, NEGATIVE) & 0x80 != 0
+    if what == op.BCC:
+        return load32(console, CARRY) == 0
+    if what == op.BCS:
+        return load32(console, CARRY) != 0
+    return (load32(console, OVERFLOW) == 0) == (what == op.BVC)
