@@ -6,7 +6,8 @@ A sum has terms, `100 low 4c, -3`: 100 times the lower four bits of the byte at 
     raw           0 to 255
     low, high     the lower four bits, the upper four
     bcd           ten times the upper four and the lower four
-    low_digit, high_digit, digits    the same, but there ten is a blank on the screen and counts nothing
+    to_100        the same, and c0 is 100
+    low_digit, high_digit, digits    as bcd, but there ten is a blank on the screen and counts nothing
     7f, f8!10     the bits of this mask, as a number; where it is the number behind !, it counts nothing
 A condition, `39=0 and 4c&0f>9 or 20!=1`, compares bytes, or their bits in a mask, with numbers; `was 59`, for the first
 byte of the condition, stands for what it was a frame ago; `and` binds more than `or`.
@@ -32,6 +33,8 @@ _WAYS = {
     "low_digit": [(0x0F, 1, 10)],
     "high_digit": [(0xF0, 1, 10)],
     "digits": [(0x0F, 1, 10), (0xF0, 10, 10)],
+    # The last three come to -20 where both upper bits are set: 100 lies there as c0.
+    "to_100": [(0x0F, 1, NOTHING), (0xF0, 10, NOTHING), (0x80, -20, NOTHING), (0xC0, 10, NOTHING), (0xC0, -10, 2)],
 }
 EQUAL, UNEQUAL, LESS, MORE, WAS, FALL = range(6)
 _SIGNS = {"=": EQUAL, "!=": UNEQUAL, "<": LESS, ">": MORE, " was ": WAS}
