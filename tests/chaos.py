@@ -43,7 +43,14 @@ MARK = "GA3C_CHAOS"  # an environment variable that tells our processes from all
 CHECKPOINT_SECONDS = 2
 START_SECONDS, END_SECONDS = 300.0, 10.0  # pods load TensorFlow, each of them; Ray ends its processes one by one
 # Of Ray, that end a minute after all else: some report that it has, or have not begun and look for who started them.
-RAYS_OWN = "DashboardAgent", "dashboard/agent.py", "RuntimeEnvAgent", "runtime_env/agent", "default_worker.py"
+RAYS_OWN = (
+    "DashboardAgent",
+    "dashboard/agent.py",
+    "RuntimeEnvAgent",
+    "runtime_env/agent",
+    "default_worker.py",
+    "ray::IDLE",
+)
 RAYS_SECONDS = 120.0
 SETTLED_SECONDS = 10.0  # before the first blow, and after the last
 RECOVERED, WINDOW_SECONDS = 0.95, 3  # of the speed before the first blow, as a mean over so many rows of a second

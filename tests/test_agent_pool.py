@@ -31,8 +31,8 @@ T_MAX, GAMES, SLOTS = 5, 2, 3
 class FewLines:
     """A server without a model: answers with action 0 and hands every slot back, while it is allowed to."""
 
-    def __init__(self, game="tests.tiny_environment:Match-v0", silence_seconds=60.0, seed=1):
-        settings = EnvironmentSettings(game=game)
+    def __init__(self, game="tests.tiny_environment:Match-v0", silence_seconds=60.0, seed=1, emulator="auto"):
+        settings = EnvironmentSettings(game=game, emulator=emulator)
         spec = environments.make(settings, 1, 0).spec
         self.dtype = rollout_dtype(spec, T_MAX, GAMES)
         self.predictions, self.training = PredictionQueue(), TrainingQueue(self.dtype, 1, ("valid",))
@@ -125,7 +125,7 @@ def test_a_stopped_agent_is_named_and_replaced(server):
 
 
 def test_agents_yield_to_the_server_with_every_thread_that_works(server):
-    few = server("Pong")  # its emulators have a thread of their own
+    few = server("Pong", emulator="ale")  # which has a thread of its own
     few.pool.scale(1)
     few.watch_until(playing(few, 0))
     process = few.process(0)

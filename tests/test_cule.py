@@ -9,7 +9,7 @@ import pytest
 from ga3c.commands.train_options import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.experiments.runs import RunFailed, directory_of
-from ga3c.papers.cule import Options, fig3, fig4, fig5, fig10, loads, table3, table5
+from ga3c.papers.cule import Options, fig3, fig4, fig5, fig10, loads, table3, table4, table5
 from ga3c.papers.cule.table3 import Strategy
 from tests import program
 from tests.finished_runs import make_run
@@ -152,6 +152,19 @@ def test_table_5_lays_its_frames_beside_the_papers(tmp_path):
     said = table5.reproduce(options, tmp_path)
     assert "| DQN | 256 | 10.0K (6.4K) | 20.0K (7.2K) | 2.00 | 1.12 | 14.4K |" in said
     assert {row["paper_frames_per_second"] for row in program.rows(tmp_path / "table5.csv")} >= {"6400", "10000"}
+
+
+def test_table_4_lays_its_hours_beside_the_papers(tmp_path):
+    options = Options()
+    for run, (_, count) in table4.plan(options).items():
+        make_run(run, tmp_path, frames_per_second=4 * 5000.0 * count)
+    said = table4.reproduce(options, tmp_path)
+    assert "| rainbow | 2.8 h (5,000 steps/s); paper 10.5 h | 1.4 h (10,000 steps/s); paper 5.1 h |" in said
+    assert "parts of one CPU" in said
+    assert [row["paper_hours"] for row in program.rows(tmp_path / "table4.csv")] == ["9.38", "4.45", "10.5", "5.1"]
+    full = [run.flags for run in table4.plan(Options("full"))]
+    assert len(full) == 8
+    assert all(flags[-4:-2] == ("--games", "16384") and "gpu:0,1,2,3,4,5,6,7" in flags for flags in full[3::4])
 
 
 def test_figure_4_equal_games_hold_nobody_up_until_they_part(tmp_path):

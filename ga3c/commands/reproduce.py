@@ -51,7 +51,7 @@ GA3C's paper: ./run.sh reproduce --help.
 fig3: frames per second over numbers of games, of emulation alone and with inference, by emulator. fig4: how much games
 would hold each other up on a GPU. fig5: frames per second of emulation, inference and training. fig10: scores of the
 agents that come with the program, on both emulators. table3: batching strategies of A2C with V-trace: speed, and time
-and steps to a score. table5: speed of DQN, A2C and PPO."""
+and steps to a score. table4: hours of PPO and Rainbow by the number of devices. table5: speed of DQN, A2C and PPO."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,9 @@ class ReproduceApeX(apex.Options):
 
 @dataclass(frozen=True)
 class ReproduceCuLE(cule.Options):
-    figure: Annotated[Literal["fig3", "fig4", "fig5", "fig10", "table3", "table5"], tyro.conf.Positional] = tyro.MISSING
+    figure: Annotated[Literal["fig3", "fig4", "fig5", "fig10", "table3", "table4", "table5"], tyro.conf.Positional] = (
+        tyro.MISSING
+    )
     """What to make."""
 
 

@@ -1,5 +1,7 @@
 """From one frame to the next."""
 
+import numpy as np
+
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.cpu import run_frame
 from ga3c.emulator.memory import load32, store32
@@ -21,7 +23,7 @@ from ga3c.emulator.state import (
 )
 from ga3c.emulator.tia import NEVER
 
-MOST_INSTRUCTIONS = 25_000
+MOST_INSTRUCTIONS = np.int64(25_000)  # not as a constant, for which `run_frame` would be compiled once more
 
 
 @compiled

@@ -160,7 +160,8 @@ def _handler(opcode: int) -> str:
         return _BRANCH.format(taken=_BRANCHES[name]) + cycles + "\ncontinue"
     if name in _STACK:
         return "sp = load32(console, SP)" + _STACK[name].format(cycles=cycles, write=_WRITE)
-    name += "_A" * (op.OPERATION[opcode] >= 100)
+    if op.OPERATION[opcode] >= 100:
+        name += "_A"
     if name not in _OPERATIONS or mode not in _ADDRESSES:
         return ""
     guard, before, after = "True", "", ""

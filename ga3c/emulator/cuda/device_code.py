@@ -15,6 +15,7 @@ from ga3c.emulator import frame, lines, tia
 APART = {
     "bus": ("read", "write"),
     "cpu": ("run_frame",),
+    "instruction": ("execute",),
     "motion": ("reset_position",),
     "picture": ("draw_until",),
     "tia": ("tia_read", "tia_write"),

@@ -8,4 +8,6 @@ from ga3c.papers import CommonOptions
 @dataclass(frozen=True)
 class Options(CommonOptions):
     games: tuple[int, ...] = ()
-    """Numbers of games that step together (paper: environments)."""
+    """Numbers of games that step together (paper: environments); table4 takes one, for each device."""
+    devices: tuple[int, ...] = ()
+    """Numbers of devices in table4. At cpu scale they are parts of the cores."""
