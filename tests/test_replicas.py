@@ -47,10 +47,11 @@ def test_two_learn_and_one_goes_on(tmp_path):
     assert float(program.rows(run / "throughput.csv")[-1]["mean_score"]) > SOLVED
 
 
-def test_serially_two_make_the_weights_of_one(tmp_path):
+@pytest.mark.parametrize("system", [["--serial"], ["--sampling", "batched"]])
+def test_in_one_thread_two_make_the_weights_of_one(tmp_path, system):
     runs = {"one": [], "two": ["--devices", "cpu:2"]}
     for name, flags in runs.items():
-        ended = program.run(*A2C, "--serial", *flags, "--steps", 400, "--run-dir", tmp_path / name)
+        ended = program.run(*A2C, *system, *flags, "--steps", 400, "--run-dir", tmp_path / name)
         assert ended.returncode == 0, ended.stdout + ended.stderr
     (one, totals), (two, same) = (state(tmp_path / name) for name in runs)
     assert totals["updates"] == same["updates"] > 5
