@@ -5,7 +5,7 @@ import pytest
 
 from ga3c.emulator.cartridge import BANK_BYTES
 from ga3c.emulator.cpu import run_frame
-from ga3c.emulator.handlers import _handler
+from ga3c.emulator.handlers import handler
 from ga3c.emulator.instruction import execute
 from ga3c.emulator.opcodes import NAMES
 from ga3c.emulator.picture import LINE_CLOCKS
@@ -47,6 +47,6 @@ def test_the_loop_does_what_each_instruction_does(seed, banks):
 
 
 def test_most_documented_instructions_are_at_hand():
-    at_hand = [opcode for opcode in range(256) if _handler(opcode)]
+    at_hand = [opcode for opcode in range(256) if handler(opcode)]
     assert len(at_hand) > 130
     assert not any(NAMES[opcode] in ("BRK", "RTI", "KIL") for opcode in at_hand)

@@ -28,12 +28,23 @@ from ga3c.emulator.state import (
 )
 from ga3c.emulator.tia import tia_read, tia_write
 
+_LOAD = """
+pc, cycles = load32(console, PC), load32(console, CYCLES)
+a, x, y = load32(console, A), load32(console, X), load32(console, Y)
+n, z, c = load32(console, NEGATIVE), load32(console, ZERO), load32(console, CARRY)"""
+_STORE = """
+store32(console, PC, pc)
+store32(console, CYCLES, cycles)
+store32(console, A, a)
+store32(console, X, x)
+store32(console, Y, y)
+store32(console, NEGATIVE, n)
+store32(console, ZERO, z)
+store32(console, CARRY, c)"""
 # From `first` until before `last` the program can be fetched as it lies in the ROM: at pc + shift.
 _LOOP = """
 def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
-    pc, cycles = load32(console, PC), load32(console, CYCLES)
-    a, x, y = load32(console, A), load32(console, X), load32(console, Y)
-    n, z, c = load32(console, NEGATIVE), load32(console, ZERO), load32(console, CARRY)
+    LOAD
     store32(console, FRAME_DONE, 0)
     if load32(console, JAMMED):
         return instructions
@@ -49,31 +60,15 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
             instructions -= 1
             code = pc + shift
             opcode = load8(code, 0)
-HANDLERS
+            HANDLERS
             instructions += 1
-        store32(console, PC, pc)
-        store32(console, CYCLES, cycles)
-        store32(console, A, a)
-        store32(console, X, x)
-        store32(console, Y, y)
-        store32(console, NEGATIVE, n)
-        store32(console, ZERO, z)
-        store32(console, CARRY, c)
+        STORE
         instructions = execute(console, rom, picture, instructions)
-        pc, cycles = load32(console, PC), load32(console, CYCLES)
-        a, x, y = load32(console, A), load32(console, X), load32(console, Y)
-        n, z, c = load32(console, NEGATIVE), load32(console, ZERO), load32(console, CARRY)
+        LOAD
         first, last = 0, 0
         if load32(console, FRAME_DONE) or load32(console, JAMMED):
             break
-    store32(console, PC, pc)
-    store32(console, CYCLES, cycles)
-    store32(console, A, a)
-    store32(console, X, x)
-    store32(console, Y, y)
-    store32(console, NEGATIVE, n)
-    store32(console, ZERO, z)
-    store32(console, CARRY, c)
+    STORE
     return instructions
 """
 
@@ -83,7 +78,10 @@ def _made():
 
     `console`, `rom` and `picture` (uint8 [height, 160]; 0: nothing is drawn) are addresses.
     """
-    source = _LOOP.replace("HANDLERS", indented(handlers(), 3))
+    parts, source = {"LOAD": _LOAD, "STORE": _STORE, "HANDLERS": handlers()}, ""
+    for line in _LOOP.splitlines():
+        part, levels = parts.get(line.strip()), line.index(line.strip()) // 4
+        source += (indented(part, levels) if part else line) + "\n"
     exec(compile(source, __file__, "exec"), globals())
     made = globals()["run_frame"]
     made.__doc__ = _made.__doc__

@@ -15,7 +15,7 @@ from ga3c.emulator import opcodes as op
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.controllers import press
 from ga3c.emulator.cpu import run_frame
-from ga3c.emulator.frame import MOST_INSTRUCTIONS, _begin
+from ga3c.emulator.frame import MOST_INSTRUCTIONS, begin_frame
 from ga3c.emulator.memory import load8, load32
 from ga3c.emulator.registers import WSYNC
 from ga3c.emulator.state import BANK, FRAME_DONE, PC
@@ -81,7 +81,7 @@ def _count(records, rom, actions, frames, by_lines):
 def _start(console, action):
     press(console, action)
     if load32(console, FRAME_DONE):
-        _begin(console)
+        begin_frame(console)
 
 
 @compiled

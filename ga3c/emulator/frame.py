@@ -30,7 +30,7 @@ MOST_INSTRUCTIONS = np.int64(25_000)  # not as a constant, for which `run_frame`
 def next_frame(console: int, rom: int, picture: int) -> None:
     """Runs one frame. A game that sends no VSYNC goes on in the next call with the same frame."""
     if load32(console, FRAME_DONE):
-        _begin(console)
+        begin_frame(console)
     run_frame(console, rom, picture, MOST_INSTRUCTIONS)
     draw_until(console, picture, load32(console, DUE_CLOCK))
 
@@ -42,7 +42,7 @@ def is_drawn(console: int) -> bool:
 
 
 @compiled
-def _begin(console: int) -> None:
+def begin_frame(console: int) -> None:
     """Clocks and cycles are counted anew, from the beginning of the line in which the frame before ended."""
     cycles = load32(console, CYCLES)
     phase = cycles % LINE_CYCLES

@@ -152,7 +152,7 @@ def _guard_and_read(name: str, mode: int) -> tuple[str, str]:
     return guard, read
 
 
-def _handler(opcode: int) -> str:
+def handler(opcode: int) -> str:
     """Empty: it is not a frequent one."""
     name, mode, access = op.NAMES[opcode], int(op.MODE[opcode]), op.ACCESS[opcode]
     cycles = f"cycles += {op.BASE_CYCLES[opcode]}"
@@ -183,6 +183,6 @@ def _handler(opcode: int) -> str:
 
 def handlers() -> str:
     """All of them, one long choice by `opcode`."""
-    choices = ((opcode, _handler(opcode)) for opcode in range(256))
+    choices = ((opcode, handler(opcode)) for opcode in range(256))
     parts = [f"if opcode == {opcode}:\n" + indented(text) for opcode, text in choices if text]
     return "\nel".join(parts)

@@ -7,7 +7,7 @@ enter the next line together (`divergence` counts what that is worth). On a core
 
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.cpu import run_frame
-from ga3c.emulator.frame import MOST_INSTRUCTIONS, _begin
+from ga3c.emulator.frame import MOST_INSTRUCTIONS, begin_frame
 from ga3c.emulator.memory import load32, store32
 from ga3c.emulator.registers import WSYNC
 from ga3c.emulator.state import FRAME_DONE
@@ -30,7 +30,7 @@ def tia_write_of_line(console: int, picture: int, register: int, value: int, cyc
 def next_frame_by_lines(console: int, rom: int, picture: int) -> None:
     """`frame.next_frame`."""
     if load32(console, FRAME_DONE):
-        _begin(console)
+        begin_frame(console)
     left = run_frame(console, rom, picture, MOST_INSTRUCTIONS)
     while left > 0 and load32(console, FRAME_DONE) == LINE_DONE:
         left = run_frame(console, rom, picture, left)

@@ -112,7 +112,7 @@ def _restart(game, consoles, console, no_ops, work):
 
 
 @compiled
-def _play(game, consoles, console, action, first_drawn):
+def play_frames(game, consoles, console, action, first_drawn):
     """Returns: reward, lives, the number of the last frame, and whether all that was drawn is complete."""
     reward, complete = 0, True
     for frame in range(game.frame_skip):
@@ -138,12 +138,12 @@ def _step(game, consoles, console, action, work):
     record, reading = consoles.records[console].copy(), consoles.readings[console].copy()
     turn, frames = consoles.turns[console], consoles.frames[console]
     drawn, before = consoles.drawn[console], consoles.actions[console]
-    reward, lives, frame, complete = _play(game, consoles, console, action, game.frame_skip - 2)
+    reward, lives, frame, complete = play_frames(game, consoles, console, action, game.frame_skip - 2)
     if not complete:
         consoles.records[console], consoles.readings[console] = record, reading
         consoles.turns[console], consoles.frames[console] = turn, frames
         consoles.drawn[console], consoles.actions[console] = drawn, before
-        reward, lives, frame, complete = _play(game, consoles, console, action, 0)
+        reward, lives, frame, complete = play_frames(game, consoles, console, action, 0)
     consoles.rewards[console], consoles.lives[console] = reward, lives
     last = consoles.turns[console] ^ 1
     if not consoles.ended[console]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.memory import load8, load64, store64
-from ga3c.emulator.step import _play
+from ga3c.emulator.step import play_frames
 
 BOTH, ONE_MORE, NOTHING, BEGUN, IDLE = range(5)  # what a step shows: two frames, one more, none; a new game; no step
 WORD_BYTES = 8
@@ -81,7 +81,7 @@ def play_console(game, consoles, orders, console):
     turn, frames = consoles.turns[console], consoles.frames[console]
     first_drawn, complete = game.frame_skip - 2, False
     while not complete:
-        reward, lives, frame, complete = _play(game, consoles, console, orders.actions[console], first_drawn)
+        reward, lives, frame, complete = play_frames(game, consoles, console, orders.actions[console], first_drawn)
         if first_drawn <= 0:
             break
         if not complete:
