@@ -1,5 +1,6 @@
 """Games on our own console: what ale-py's vector environment gives of the same seeds and actions."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -107,8 +108,9 @@ from ga3c.settings.game import EnvironmentSettings
 environments.make(EnvironmentSettings(game={game!r}, emulator={emulator!r}), 1, 0)
 from ga3c.emulator.step import step
 print(step.stats.cache_misses.total())"""
+    environment = os.environ | {"PYTHONPATH": str(folder)}
     return subprocess.Popen(
-        [sys.executable, "-c", code], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
 
 
@@ -120,7 +122,7 @@ def test_it_is_compiled_once_and_a_run_says_so(tmp_path):
     together = [prepares(tmp_path, game, "auto") for game in ("Pong", "Boxing")]
     said = [process.communicate()[0] for process in together]
     assert any(what.startswith(line) for what in said), said
-    assert sum(int(what.removeprefix(line)) for what in said) < 2, said
+    assert sum(int(what.removeprefix(line)) for what in said) == 1, said
     assert prepares(tmp_path, "Breakout", "ours").communicate()[0] == "0\n"
 
 
