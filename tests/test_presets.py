@@ -24,7 +24,7 @@ def test_the_games_of_a_preset_are_as_many_on_every_machine(name, cores, monkeyp
     ranges.check(settings)
     learning, schedule = settings.learning, settings.schedule
     others = {"ppo-continuous": "ppo", "fast-dqn": "dqn", "rainbow": "c51", "apex-dqn": "dqn", "apex-dpg": "dpg"}
-    others["cule"] = "a2c-vtrace"
+    others |= {"cule": "a2c-vtrace", "lockstep": "a2c"}
     algorithm = others.get(name, name)
     assert (learning.preset, learning.algorithm) == (name, algorithm)
     for field in fields(learning):
@@ -32,7 +32,8 @@ def test_the_games_of_a_preset_are_as_many_on_every_machine(name, cores, monkeyp
             assert getattr(learning, field.name) in get_args(HINTS[field.name])
     if name not in ("a2c-vtrace", "apex-dqn", "apex-dpg", "cule"):
         assert schedule.agents <= cores
-        assert schedule.agents * schedule.envs_per_agent * learning.t_max == learning.minimum_batch_steps
+        games = schedule.games or schedule.agents * schedule.envs_per_agent
+        assert games * learning.t_max == learning.minimum_batch_steps
 
 
 def test_an_algorithm_brings_its_constants_unless_others_are_named():
@@ -46,6 +47,16 @@ def test_an_algorithm_brings_its_constants_unless_others_are_named():
     assert (other.preset, other.algorithm, other.epochs, other.t_max) == ("ppo", "appo", 2, 128)
 
 
+def test_lockstep_is_the_default_with_a_mean_in_place_of_its_sum():
+    """RMSProp sees the gradient of either alike: what is measured by it is as many times smaller as there are steps."""
+    default = LearningSettings()
+    learning, steps = presets.with_presets(Settings(), "lockstep", None).learning, default.minimum_batch_steps
+    differ = {f.name for f in fields(learning) if getattr(learning, f.name) != getattr(default, f.name)}
+    assert differ == {"preset", "algorithm", "gradient_clip_norm", "rmsprop_epsilon"}
+    assert learning.gradient_clip_norm == default.gradient_clip_norm / steps
+    assert learning.rmsprop_epsilon == pytest.approx(default.rmsprop_epsilon / steps**2, rel=0.1)
+
+
 def test_appo_is_ppo_with_a_quarter_of_the_rate_and_no_schedule():
     ppo, appo = (presets.with_presets(Settings(), name, None) for name in ("ppo", "appo"))
     assert appo.learning.learning_rate == ppo.learning.learning_rate / 4
@@ -55,7 +66,8 @@ def test_appo_is_ppo_with_a_quarter_of_the_rate_and_no_schedule():
 
 def test_start_states_are_decorrelated_where_the_paper_says_so_and_not_in_ga3c():
     by_preset = {name: presets.with_presets(Settings(), name, None).environment for name in (*NAMES, "paper", None)}
-    assert {name for name, environment in by_preset.items() if environment.start_steps_limit} == {"a2c", "appo"}
+    decorrelated = {name for name, environment in by_preset.items() if environment.start_steps_limit}
+    assert decorrelated == {"a2c", "appo", "lockstep"}
     assert not by_preset["paper"].life_loss_terminates
 
 

@@ -19,6 +19,11 @@ class A2C(A3C):
         "last_observation",
     )
 
+    def initial_state(self, weights):
+        """Mean squares of one, too, but of the sum: what is divided by their root is as small at first as with A3C, not
+        as many times smaller as there are steps in an update."""
+        return tuple(one / self._settings.minimum_batch_steps**2 for one in super().initial_state(weights))
+
     def update(self, apply, weights, state, learning_rate, batch):
         """As A3C's. The rate grows with the square root of the batch (section 5.3)."""
         if base := self._settings.learning_rate_batch_steps:

@@ -20,10 +20,12 @@ class LearningSettings:
     dqn: Q-learning from a replay memory (Mnih et al. 2015). c51: the same, of the distribution of returns (Bellemare et
     al. 2017). dpg: from a replay memory, too, for continuous actions (Lillicrap et al. 2016, Horgan et al. 2018).
     none: nothing, to measure how fast games are played (Stooke and Abbeel 2018, section 5.2)."""
-    preset: Literal["default", "paper", "a2c", "a2c-vtrace", "ppo", "ppo-continuous", "appo", "pqn", "dqn",
+    preset: Literal["default", "lockstep", "paper", "a2c", "a2c-vtrace", "ppo", "ppo-continuous", "appo", "pqn", "dqn",
                     "fast-dqn", "c51", "rainbow", "apex-dqn", "apex-dpg", "cule"] = "default"  # fmt: skip
-    """Defaults of the learning and scheduling settings. paper: the paper's constants and one game for each agent. The
-    others stand for the algorithm of their name and the constants of its paper; --algorithm sets them, too.
+    """Defaults of the learning and scheduling settings. lockstep: those of the default, with a2c and 32 games as one
+    batch in the server: no policy lag, and the same weights from the same seed. paper: the paper's constants and one
+    game for each agent. The others stand for the algorithm of their name and the constants of its paper; --algorithm
+    sets them, too.
     a2c: 16 games in lockstep, 5 steps, RMSProp at 7e-4 (Stooke and Abbeel 2018).
     a2c-vtrace: games as by default, 20 steps, 1,200 in an update, RMSProp at 2.7e-3 (Dalton et al. 2020).
     cule: the same, with 1,200 games as one batch in the server, and an update after each step, with one of 20 batches

@@ -35,6 +35,8 @@ _A2C = {
     "rmsprop_epsilon": 1e-5,
     "gradient_clip_norm": 0.5,
 }
+# The defaults, for a mean over 320 steps in place of a sum.
+_LOCKSTEP = {"algorithm": "a2c", "rmsprop_epsilon": 1e-10, "gradient_clip_norm": 0.5}
 # Dalton et al. 2020 (CuLE), table 3: 1,200 steps in an update, 20 of each game. The rate is A2C's, for that batch.
 _A2C_VTRACE = {**_A2C, "algorithm": "a2c-vtrace", "t_max": 20, "minimum_batch_steps": 1200}
 # Schulman et al. 2017, table 5, with the epochs, minibatches and clipping of OpenAI Baselines' PPO2. Its value loss is
@@ -170,6 +172,7 @@ _LEARNING = {
     "apex-dpg": _APEX_DPG,
     "paper": _PAPER,
     "a2c": _A2C,
+    "lockstep": _LOCKSTEP,
     "a2c-vtrace": _A2C_VTRACE,
     "ppo": _PPO,
     "ppo-continuous": _PPO_CONTINUOUS,
@@ -181,6 +184,7 @@ _START_STEPS = {"start_steps_limit": 100}
 _ENVIRONMENT = {
     "paper": {"life_loss_terminates": False},
     "a2c": _START_STEPS,
+    "lockstep": _START_STEPS,
     "ppo-continuous": {"reward_scaling_discount": 0.99, "reward_clip": 10.0},
     "appo": _START_STEPS,
     "apex-dqn": {"episode_cap_frames": 50_000},
@@ -222,6 +226,8 @@ def _schedule(preset: str) -> dict:
         return {**counts, "policy_lag_limit_updates": 0.0}
     if preset in ("apex-dqn", "apex-dpg"):
         return {"controller": "off"}
+    if preset == "lockstep":
+        return {"sampling": "batched", "games": 32, "controller": "off", "policy_lag_limit_updates": 0.0}
     if preset == "cule":  # table 3, what learns fastest there: one step for each update
         batched = {"sampling": "batched", "games": 1200, "batches": 20}
         return {**batched, "controller": "off", "policy_lag_limit_updates": 0.0}
