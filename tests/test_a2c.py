@@ -86,8 +86,7 @@ def test_an_update_goes_down_the_mean_of_the_loss(name):
     assert numbers["loss"] == pytest.approx(mean_loss(WEIGHTS, *rest), rel=1e-4)
     gradient = differences(lambda w: mean_loss(w, *rest), WEIGHTS)
     assert numbers["gradient_norm"] == pytest.approx(np.linalg.norm(gradient), rel=1e-3)
-    first = 1 / settings.minimum_batch_steps**2  # of the mean square
-    expected = WEIGHTS - 0.1 * gradient / np.sqrt(0.9 * first + 0.1 * gradient**2 + settings.rmsprop_epsilon)
+    expected = WEIGHTS - 0.1 * gradient / np.sqrt(0.9e-5 + 0.1 * gradient**2 + settings.rmsprop_epsilon)
     np.testing.assert_allclose(new, expected, rtol=1e-3, atol=1e-5)
 
 

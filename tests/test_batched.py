@@ -226,14 +226,14 @@ def test_what_does_not_go_together_is_said_in_one_line(words, said):
 def test_it_fits_into_memory_or_says_so(monkeypatch):
     monkeypatch.setattr("ga3c.machine.memory_available", lambda: 900_000_000)
     with pytest.raises(ConfigError, match=r"1200 games and what they play take 2\.\d GB of memory, .* fewer --games"):
-        made("--preset", "cule", game=["--game", "Pong"])
+        made("--preset", "cule", "--games", 1200, game=["--game", "Pong"])
 
 
 def test_the_paper_settings():
     settings, _ = parse_settings(["--preset", "cule"])
     schedule, learning = settings.schedule, settings.learning
-    assert (schedule.games, schedule.batches, learning.t_max, learning.algorithm) == (1200, 20, 20, "a2c-vtrace")
-    assert schedule.games // schedule.batches * learning.t_max == 1200  # steps of an update
+    assert (schedule.games, schedule.batches, learning.t_max, learning.algorithm) == (120, 20, 20, "a2c-vtrace")
+    assert schedule.games // schedule.batches * learning.t_max == 120  # steps of an update
     assert settings.environment == EnvironmentSettings(emulator="auto")
 
 

@@ -6,6 +6,8 @@ from ga3c.algorithms import vtrace
 from ga3c.algorithms.a3c import A3C, Loss, flat, loss
 from ga3c.algorithms.returns import lambda_returns
 
+FIRST_MEAN_SQUARE = 1e-5  # one, over the square of as many steps as an update has by default
+
 
 class A2C(A3C):
     """A3C with every value of the newest weights, the mean of the loss instead of its sum, and a rate for its batch.
@@ -20,9 +22,8 @@ class A2C(A3C):
     )
 
     def initial_state(self, weights):
-        """Mean squares of one, too, but of the sum: what is divided by their root is as small at first as with A3C, not
-        as many times smaller as there are steps in an update."""
-        return tuple(one / self._settings.minimum_batch_steps**2 for one in super().initial_state(weights))
+        """Mean squares before the first update. From one, as a sum's, a mean's would fall for thousands of updates."""
+        return tuple(one * FIRST_MEAN_SQUARE for one in super().initial_state(weights))
 
     def update(self, apply, weights, state, learning_rate, batch):
         """As A3C's. The rate grows with the square root of the batch (section 5.3)."""

@@ -27,9 +27,9 @@ class LearningSettings:
     game for each agent. The others stand for the algorithm of their name and the constants of its paper; --algorithm
     sets them, too.
     a2c: 16 games in lockstep, 5 steps, RMSProp at 7e-4 (Stooke and Abbeel 2018).
-    a2c-vtrace: games as by default, 20 steps, 1,200 in an update, RMSProp at 2.7e-3 (Dalton et al. 2020).
-    cule: the same, with 1,200 games as one batch in the server, and an update after each step, with one of 20 batches
-    of them in turn.
+    a2c-vtrace: the default with V-trace for what older policies played (Espeholt et al. 2018).
+    cule: the same, of 20 steps, with 120 games as one batch in the server, and an update after each step, with one of
+    20 batches of them in turn (Dalton et al. 2020). With a GPU --games 1200 is as in the paper.
     ppo: 8 games in lockstep, 128 steps, 4 epochs of 4 minibatches, clip 0.1, Adam at 2.5e-4 (Schulman et al. 2017).
     ppo-continuous: ppo for games with continuous actions: one game, 2,048 steps, 10 epochs of 32 minibatches, clip 0.2,
     Adam at 3e-4 that falls to 0 in 1 million steps, rewards scaled (Schulman et al. 2017, MuJoCo).

@@ -20,7 +20,8 @@ _PAPER = {
     "gradient_clip_norm": 0.0,
 }
 # Stooke and Abbeel 2018, section 5.3: 16 games, 5 steps, RMSProp at 7e-4 for that batch; what it does not say is as in
-# OpenAI Baselines' A2C, whose loss is a mean, too.
+# OpenAI Baselines' A2C, whose loss is a mean, too. But ε, 1e-5, is added to the root there where PyTorch has it: under
+# the root it is more than the mean square, and RMSProp hardly more than a step down the gradient.
 _A2C = {
     "algorithm": "a2c",
     "input_scaling": "bytes",
@@ -32,13 +33,15 @@ _A2C = {
     "learning_rate_batch_steps": 80,
     "entropy_weight": 0.01,
     "value_weight": 0.5,
-    "rmsprop_epsilon": 1e-5,
+    "rmsprop_epsilon": 1e-10,
     "gradient_clip_norm": 0.5,
 }
 # The defaults, for a mean over 320 steps in place of a sum.
 _LOCKSTEP = {"algorithm": "a2c", "rmsprop_epsilon": 1e-10, "gradient_clip_norm": 0.5}
-# Dalton et al. 2020 (CuLE), table 3: 1,200 steps in an update, 20 of each game. The rate is A2C's, for that batch.
-_A2C_VTRACE = {**_A2C, "algorithm": "a2c-vtrace", "t_max": 20, "minimum_batch_steps": 1200}
+# Espeholt et al. 2018 correct for old policies in this way; the constants are ours.
+_A2C_VTRACE = {**_LOCKSTEP, "algorithm": "a2c-vtrace", "learning_rate_batch_steps": 320}
+# Dalton et al. 2020 (CuLE), table 3, what learns fastest there; it does not say more of the constants.
+_CULE = {**_A2C_VTRACE, "t_max": 20}
 # Schulman et al. 2017, table 5, with the epochs, minibatches and clipping of OpenAI Baselines' PPO2. Its value loss is
 # a half of a half of the mean square: 0.25 here.
 _PPO = {
@@ -163,7 +166,7 @@ _REPLAY = {
     "apex-dpg": {**_APEX_REPLAY, "target_updates": 100, "replay_eviction": "priority"},
 }
 _LEARNING = {
-    "cule": _A2C_VTRACE,
+    "cule": _CULE,
     "dqn": _DQN,
     "fast-dqn": _DQN,
     "c51": _C51,
@@ -228,8 +231,8 @@ def _schedule(preset: str) -> dict:
         return {"controller": "off"}
     if preset == "lockstep":
         return {"sampling": "batched", "games": 32, "controller": "off", "policy_lag_limit_updates": 0.0}
-    if preset == "cule":  # table 3, what learns fastest there: one step for each update
-        batched = {"sampling": "batched", "games": 1200, "batches": 20}
+    if preset == "cule":  # one step for each update
+        batched = {"sampling": "batched", "games": 120, "batches": 20}
         return {**batched, "controller": "off", "policy_lag_limit_updates": 0.0}
     if preset not in _GAMES:
         return {}
