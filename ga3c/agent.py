@@ -36,6 +36,12 @@ class Scores:
         finished, self.finished = self.finished, []
         return finished
 
+    def state(self) -> dict[str, np.ndarray]:
+        return {"agent/scores": self._scores, "agent/lengths": self._lengths}
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        self._scores, self._lengths = arrays["agent/scores"], arrays["agent/lengths"]
+
 
 def random_start(
     envs, limit_steps: int, seed: int, memory: AgentMemory, scores: Scores
@@ -88,6 +94,50 @@ class RewardScale:
         variance = self._squares / self._count if self._squares else 1.0
         return rewards / np.sqrt(variance + 1e-8)
 
+    def state(self) -> dict[str, np.ndarray]:
+        moments = np.array([self._count, self._mean, self._squares])
+        return {"agent/returns": self._returns, "agent/moments": moments}
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        self._returns = arrays["agent/returns"]
+        self._count, self._mean, self._squares = arrays["agent/moments"].tolist()
+
+
+class Games:
+    """Games under way: what an agent knows of them besides what lies in its slots."""
+
+    def __init__(self, envs, count: int, settings: EnvironmentSettings):
+        discount, self._limit = settings.reward_scaling_discount, settings.start_steps_limit
+        self.envs, self.scores = envs, Scores(count)
+        self.scale = RewardScale(count, discount) if discount else None
+        self.over = np.zeros(count, np.bool_)  # the next step only starts a new one
+        self._observations: np.ndarray | None = None  # of games that go on
+
+    def begin(self, seed: int, memory: AgentMemory) -> np.ndarray:
+        """Returns the observations [env, ...] of new games, or of those that go on."""
+        if self._observations is not None:
+            return self._observations
+        if not self._limit:
+            return self.envs.reset()
+        observations, self.over = random_start(self.envs, self._limit, seed, memory, self.scores)
+        return observations
+
+    def state(self) -> dict[str, np.ndarray]:
+        """All of it by name, from which games go on; not copied. Of environments that have a `state` themselves."""
+        arrays = self.envs.state() | {"agent/over": self.over} | self.scores.state()
+        return arrays | (self.scale.state() if self.scale else {})
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """The inverse of `state`. Raises ValueError where it is of other games; then nothing has changed."""
+        own, given = ({name: (a.shape, a.dtype) for name, a in of.items()} for of in (self.state(), arrays))
+        if own != given:
+            raise ValueError("they are of another number of games, or of other sizes")
+        self._observations = self.envs.restore(arrays)
+        self.over = arrays["agent/over"]
+        self.scores.restore(arrays)
+        if self.scale:
+            self.scale.restore(arrays)
+
 
 def play(
     envs,
@@ -97,25 +147,22 @@ def play(
     settings: EnvironmentSettings,
     seed: int,
     at_once: bool,
+    games: Games | None = None,
 ) -> None:
     """Plays until the server says that it is enough, then ships what is left of the last rollout.
 
     `seed`: of what is random before the first request. `at_once`: a rollout goes on over the end of games, and is
     shipped when it is complete. Else it ends with them (paper), and waits for its bootstrap value, which comes with
-    the answer to the row that follows it.
+    the answer to the row that follows it. `games`: of these environments, where they go on, or shall be saved.
     """
     slots = memory.slots
     t_max, count = slots["action"].shape[1:3]
-    scores, clip, discount = Scores(count), settings.reward_clip, settings.reward_scaling_discount
-    scale = RewardScale(count, discount) if discount else None
-    restarting = np.zeros(count, np.bool_)  # the game is over: the next step only starts a new one
+    games, clip = games or Games(envs, count, settings), settings.reward_clip
+    scores, scale = games.scores, games.scale
     complete: tuple[int, int, int] | None = None  # slot, length, transitions; waits for its bootstrap value
 
     slot, row, transitions = training.free_slot(), 0, 0
-    if limit := settings.start_steps_limit:
-        slots["observation"][slot, 0], restarting = random_start(envs, limit, seed, memory, scores)
-    else:
-        slots["observation"][slot, 0] = envs.reset()
+    slots["observation"][slot, 0] = games.begin(seed, memory)
     memory.add_steps(0)  # CPU time of the start is none of a silence
     while True:
         predictions.ask(slot, row)
@@ -143,7 +190,7 @@ def play(
             return
 
         observations, rewards, terminated, truncated, life_lost = envs.step(slots["action"][slot, row])
-        moved = ~restarting
+        moved = ~games.over
         scores.add(rewards, moved, terminated | truncated)
         if scale:
             rewards = scale.scaled(rewards, moved, terminated | truncated)
@@ -154,9 +201,9 @@ def play(
         moves = int(moved.sum())
         memory.add_steps(moves)
         transitions += moves
-        restarting = terminated | truncated
+        games.over = terminated | truncated
         row += 1
-        if row == t_max or (restarting.all() and not at_once):
+        if row == t_max or (games.over.all() and not at_once):
             slots["last_observation"][slot] = observations
             if at_once:
                 training.ship(slot, row, transitions, scores.take())

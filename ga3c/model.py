@@ -205,6 +205,7 @@ class Model:
 
     def explore(self, steps: int) -> None:
         """As much as after so many steps of play."""
+        self._explore_steps = steps
         self._explore = tf.constant(self._algorithm.exploration(steps, self._games), tf.float32)
 
     def prediction_sizes(self, envs: int, limit: int) -> list[int]:
@@ -214,12 +215,12 @@ class Model:
     def warm_up(self, prediction_sizes: list[int], columns: int) -> None:
         """Traces and compiles what the threads will call, before there are any. Changes no weight."""
         shape, dtype = self._spec.observation_shape, self._spec.observation_dtype
-        before = self._current, self._optimizer, self._explore
+        before = self._current, self._optimizer, self._explore, self._explore_steps
         with quiet():
             for size in prediction_sizes or [1, *[self._many] * (self._pieces.predictions > 1)]:
                 self.policy(np.zeros((size, *shape), dtype))
             self.train(self._nothing(columns))
-        self._current, self._optimizer, self._explore = before
+        self._current, self._optimizer, self._explore, self._explore_steps = before
 
     def state(self) -> dict[str, np.ndarray]:
         """Everything that training changes, as plain arrays by name; consistent while trainers run."""
@@ -229,6 +230,17 @@ class Model:
         if self._algorithm.replays:
             arrays |= to_arrays("target", target)
         return arrays | {"version": np.int64(version)}
+
+    @property
+    def chance(self) -> tuple[int, int, int]:
+        """What the next predictions draw follows from it: the seed, predictions so far, and of how many steps of play
+        the exploration is. It is set where predictions shall be those of another model with the same weights."""
+        return int(self._seed), self._predictions, self._explore_steps
+
+    @chance.setter
+    def chance(self, chance: tuple[int, int, int]) -> None:
+        self._seed, self._predictions = np.int32(chance[0]), chance[1]
+        self.explore(chance[2])
 
     def network_state(self) -> dict[str, np.ndarray]:
         """Of `state`, what `predict` needs."""

@@ -108,9 +108,9 @@ from ga3c.settings.game import EnvironmentSettings
 environments.make(EnvironmentSettings(game={game!r}, emulator={emulator!r}), 1, 0)
 from ga3c.emulator.step import step
 print(step.stats.cache_misses.total())"""
-    environment = os.environ | {"PYTHONPATH": str(folder)}
+    where = {"cwd": folder, "env": os.environ | {"PYTHONPATH": str(folder)}}
     return subprocess.Popen(
-        [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **where
     )
 
 

@@ -92,6 +92,9 @@ def run(arguments: list[str]) -> int:
     games = environments.make(settings.environment, 1, 0)
     spec = games.spec
     games.close()
+    if settings.run.checkpoint_games and not hasattr(games, "restore"):
+        why = environments.emulator_line(settings.environment) or "This game is not played on that."
+        raise ConfigError(f"--checkpoint-games is for Atari games on our own emulator: leave it out. {why}")
     networks.resolve(settings.learning.network, spec, settings.learning.algorithm)
     console = Console()
     if resumed is None:

@@ -18,7 +18,7 @@ def _sources() -> str:
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
-_SOURCES = _sources()
+SOURCES = _sources()
 
 
 def compiled(function: Callable) -> Callable:
@@ -30,7 +30,7 @@ def compiled(function: Callable) -> Callable:
         result = njit(cache=True, nogil=True, boundscheck=False)(function)
     except RuntimeError:  # neither beside the program nor in the home directory
         return njit(nogil=True, boundscheck=False)(function)
-    result._cache._cache_file._source_stamp = _SOURCES
+    result._cache._cache_file._source_stamp = SOURCES
     return result
 
 

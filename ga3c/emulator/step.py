@@ -19,8 +19,9 @@ class Game(NamedTuple):
     """What is the same for all consoles of a batch."""
 
     rom: np.ndarray  # uint8
-    starts: np.ndarray  # uint8 [., SIZE]: records of consoles in which the game has just begun; taken in turn
+    starts: np.ndarray  # uint8 [., SIZE]: records of consoles in which the game has just begun
     start_pictures: np.ndarray  # uint8 [., height * 160]: what they show then
+    order: np.ndarray  # uint8: which of them the games of a console begin with, one after the other
     reading: Reading
     grey: np.ndarray  # uint8 [256], by the number of a colour
     rows: Cover
@@ -95,7 +96,7 @@ def _look(game, consoles, console, work):
 @compiled
 def _restart(game, consoles, console, no_ops, work):
     """A new game, and the no-ops it begins with; FIRE, where it is pressed, is the first of them."""
-    start = consoles.begun[console] % len(game.starts)
+    start = game.order[consoles.begun[console] % len(game.order)]
     consoles.begun[console] += 1
     consoles.records[console] = game.starts[start]
     consoles.pictures[console] = game.start_pictures[start]

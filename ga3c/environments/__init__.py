@@ -3,7 +3,8 @@
 A batch of environments has `spec` (EnvironmentSpec), `reset() -> observations`,
 `step(actions) -> observations, rewards, terminated, truncated, life_lost` (arrays [env, ...], rewards true and
 unclipped) and `close()`. After a step that ended an episode, the next step of that environment restarts it:
-it ignores its action and its reward is no transition.
+it ignores its action and its reward is no transition. Those that can go on in the middle of games have `state() ->
+arrays by name` and its inverse `restore(arrays) -> observations`.
 """
 
 import difflib

@@ -8,6 +8,8 @@ from ga3c.environments.atari_ours import OwnAtariEnvironments
 from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
 
+STARTS = 16  # of a game, which come again then: all of them, with each number of no-ops, lie in the GPU's memory
+
 
 class CudaAtariEnvironments(OwnAtariEnvironments):
     """The same seeds and actions give the same observations, rewards, lives and ends.
@@ -21,7 +23,7 @@ class CudaAtariEnvironments(OwnAtariEnvironments):
             raise ConfigError("There are no sticky actions on a GPU: leave --sticky-action-probability out.")
         super().__init__(rom, settings, count, seed)
         size, stack = settings.frame_size_pixels, settings.frame_stack
-        self._batch = Batch(self._game, count, size, stack, settings.no_op_max_steps)
+        self._batch = Batch(self.first_starts(STARTS), count, size, stack, settings.no_op_max_steps)
         self._ended, self._lives = np.zeros(count, np.int64), np.zeros(count, np.int32)
 
     def restart(self, envs: np.ndarray):

@@ -3,52 +3,36 @@
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import NamedTuple
 
 import ale_py
 import numpy as np
 from ale_py import roms
 
 from ga3c.emulator import divergence, games, step
-from ga3c.emulator.compiled import is_missing, one_at_a_time
+from ga3c.emulator.compiled import SOURCES, is_missing, one_at_a_time
 from ga3c.emulator.divergence import Count
 from ga3c.emulator.game_table import GAMES
 from ga3c.emulator.palette import NTSC_GREY, NTSC_RGB, PAL_GREY, PAL_RGB
-from ga3c.emulator.saved_state import read_into
-from ga3c.emulator.setups import new_record
+from ga3c.emulator.picture import WIDTH
 from ga3c.emulator.shrink import cover
+from ga3c.emulator.soundness import are_sound, is_within
+from ga3c.emulator.starts import ORDER, Starts
 from ga3c.environments.atari import display_name
 from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings.game import EnvironmentSettings
 
 ALL_ACTIONS, PAL_LINES = np.arange(18), 250
-STARTS = 16
 DRAWS = 1024  # numbers that decide on sticky actions, drawn at once
 
 
-class Beginnings(NamedTuple):
-    """How ale-py begins a game, the first times that it does."""
-
-    rom: np.ndarray  # uint8, as the console reads it
-    records: np.ndarray  # uint8 [STARTS, SIZE]
-    pictures: np.ndarray  # uint8 [STARTS, height, width]
+MOST_NO_OPS = 1000  # that the settings allow
+GENERATOR_WORDS = 624  # of a Mersenne twister; how many of them are used up is one more
 
 
 @cache
-def beginnings(rom: str) -> Beginnings:
-    """In some games the first states differ: ale-py draws what a timer holds then, from the same seed in all. A game
-    that has begun STARTS times begins as at first again."""
-    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
-    ale = ale_py.ALEInterface()
-    ale.loadROM(roms.get_rom_path(rom))
-    records, pictures = [], []
-    for _ in range(STARTS):
-        ale.reset_game()
-        record, data = new_record(rom, roms.get_rom_path(rom).read_bytes())
-        read_into(record, ale.cloneState().serialize())
-        records.append(record)
-        pictures.append(ale.getScreen())
-    return Beginnings(data, np.stack(records), np.stack(pictures))
+def starts_of(rom: str) -> Starts:
+    """Of this process: its games share them."""
+    return Starts(rom, roms.get_rom_path(rom).read_bytes())
 
 
 def prepare() -> None:
@@ -62,22 +46,35 @@ def prepare() -> None:
         pong.step(np.zeros(1, np.int64))
 
 
+def _states_of(generators: list) -> np.ndarray:
+    """Of Mersenne twisters, uint32 [generators, words + 1]."""
+    states = [generator.state["state"] for generator in generators]
+    rows = [np.append(state["key"], np.uint32(state["pos"])) for state in states]
+    return np.array(rows, np.uint32).reshape(-1, GENERATOR_WORDS + 1)
+
+
+def _set_states(generators: list, states: np.ndarray) -> None:
+    for generator, row in zip(generators, states, strict=True):
+        generator.state = {"bit_generator": "MT19937", "state": {"key": row[:-1], "pos": int(row[-1])}}
+
+
 class OwnAtariEnvironments:
     """`count` copies of one Atari game, with the interface of `atari.AtariEnvironments`: the same seeds and actions
     give the same observations, rewards, lives and ends."""
 
     def __init__(self, rom: str, settings: EnvironmentSettings, count: int, seed: int, threads: int = 1):
         size, stack = settings.frame_size_pixels, settings.frame_stack
-        begin = beginnings(rom)
-        self.picture_shape = height, width = begin.pictures.shape[1:]
+        self._starts = starts = starts_of(rom)
+        self.picture_shape = height, width = starts.height, WIDTH
         skip = settings.frame_skip_frames
         used = np.array(GAMES[rom].actions.split(), np.int64)
         self._actions = ALL_ACTIONS if settings.full_action_set else used
         self.action_names = [ale_py.Action(number).name for number in self._actions]  # FIRE, UPRIGHT, ...
         self._game = step.Game(
-            rom=begin.rom,
-            starts=begin.records,
-            start_pictures=begin.pictures.reshape(STARTS, -1),
+            rom=starts.rom,
+            starts=starts.records,
+            start_pictures=starts.pictures,
+            order=ORDER,
             reading=games.reading(rom),
             grey=PAL_GREY if height == PAL_LINES else NTSC_GREY,
             rows=cover(height, size),
@@ -88,16 +85,18 @@ class OwnAtariEnvironments:
             sticky=settings.sticky_action_probability,
         )
         draws = DRAWS if self._game.sticky else 0
-        self.consoles = step.consoles(count, begin.records.shape[1], height * width, size, stack, draws)
+        self.consoles = step.consoles(count, starts.records.shape[1], height * width, size, stack, draws)
         self._parts = [slice(count * part // threads, count * (part + 1) // threads) for part in range(threads)]
         self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
         self._no_op_max_steps = settings.no_op_max_steps
         seeds = np.arange(seed, seed + count) % 2**31
         self._random = [np.random.RandomState(one)._bit_generator for one in seeds]
         self._sticky = [np.random.RandomState(one) for one in seeds if draws]
+        self._sticky_bits = [one._bit_generator for one in self._sticky]
         self._no_ops = np.zeros(count, np.int64)
         self._draw(np.ones(count, bool))
         self._life_loss_terminates = settings.life_loss_terminates
+        self._emulator = np.frombuffer(f"{rom} {SOURCES}".encode(), np.uint8)
         self.spec = EnvironmentSpec(
             name=display_name(rom),
             observation_shape=(size, size, stack),
@@ -123,12 +122,25 @@ class OwnAtariEnvironments:
             for env in np.flatnonzero(which):
                 self._no_ops[env] = int(self._random[env].random_raw()) * self._no_op_max_steps >> 32
 
+    def _play_starts(self, which: np.ndarray) -> None:
+        """So that the next games of these find theirs."""
+        if which.any():
+            self._starts.play(ORDER[self.consoles.begun[which] % len(ORDER)])
+
+    def first_starts(self, count: int) -> step.Game:
+        """The game with so many starts, as they come; then they come again."""
+        which = ORDER[:count]
+        self._starts.play(which)
+        starts, pictures = self._starts.records[which], self._starts.pictures[which]
+        return self._game._replace(starts=starts, start_pictures=pictures, order=np.arange(count, dtype=np.uint8))
+
     def reset(self) -> np.ndarray:
         return self.restart(np.ones(len(self._no_ops), bool))
 
     def restart(self, envs: np.ndarray) -> np.ndarray:
         """Starts a new game in the marked copies (bool [count], one at the least). Returns all observations."""
         self._draw_sticky()
+        self._play_starts(envs)
         step.restart(self._game, self.consoles, envs, self._no_ops)
         self._draw(envs)
         return self.consoles.states
@@ -137,6 +149,7 @@ class OwnAtariEnvironments:
         consoles = self.consoles
         restarted, lives = consoles.ended > 0, consoles.lives.copy()
         self._draw_sticky()
+        self._play_starts(restarted)
         self._step(self._actions[actions])
         if restarted.any():
             self._draw(restarted)
@@ -155,6 +168,34 @@ class OwnAtariEnvironments:
             step.step(self._game, self.consoles, actions, self._no_ops)
         else:
             list(self._threads.map(of_part, self._parts))
+
+    def state(self) -> dict[str, np.ndarray]:
+        """All that the games go on from, by name; not copied. It is of this game and this version of the emulator."""
+        return {f"console/{name}": field for name, field in self.consoles._asdict().items()} | {
+            "emulator": self._emulator,
+            "no_ops": self._no_ops,
+            "random/no_ops": _states_of(self._random),
+            "random/sticky": _states_of(self._sticky_bits),
+        }
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> np.ndarray:
+        """Arrays of names, shapes and dtypes as those of `state`. Returns all observations.
+
+        Raises ValueError where they are of another game or emulator, or cannot be; then nothing has changed.
+        """
+        if not np.array_equal(arrays["emulator"], self._emulator):
+            raise ValueError("they are of another game, or of another version of the emulator")
+        given = step.Consoles(*(arrays[f"console/{name}"] for name in step.Consoles._fields))
+        no_ops, random, sticky = arrays["no_ops"], arrays["random/no_ops"], arrays["random/sticky"]
+        used = np.append(random[:, -1], sticky[:, -1])
+        if not (are_sound(given, self._game) and is_within(used, GENERATOR_WORDS) and is_within(no_ops, MOST_NO_OPS)):
+            raise ValueError("there can be none such")
+        for field, values in zip(self.consoles, given, strict=True):
+            field[:] = values
+        self._no_ops[:] = no_ops
+        _set_states(self._random, random)
+        _set_states(self._sticky_bits, sticky)
+        return self.consoles.states
 
     def divergence(self, part: slice, actions: np.ndarray, by_lines: bool) -> Count:
         """How much these copies would hold each other up as the threads of a warp, in the step that comes next."""

@@ -34,6 +34,7 @@ class Books:
         self.system = make_system(settings, spec, begun, console.say, decisions.append)
         if settings.run.resume is not None:
             self._recovery.load_replay(self.system.replay, begun.totals.steps)
+            self._recovery.load_games(self.system.under_way, begun.totals.steps)
 
     def start(self) -> None:
         """Starts the system, and the logs."""
@@ -65,9 +66,8 @@ class Books:
     def save(self, last: bool = False) -> bool:
         """Writes a checkpoint. False if the disk does not take it."""
         system = self.system
-        saved = self._recovery.save(
-            system.model, system.stats, system.chosen_counts, system.next_agent, self._writer.write_episodes
-        )
+        of_run = system.chosen_counts, system.next_agent, self._writer.write_episodes
+        saved = self._recovery.save(system.model, system.stats, *of_run, system.under_way)
         if saved:
             self._recovery.save_replay(system.replay, self._recovery.saved_steps, last)
         return saved

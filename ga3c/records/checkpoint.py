@@ -21,6 +21,13 @@ BEST = "best.npz"  # that of the best mean score of 100 games, kept beside the n
 _NAME = re.compile(r"checkpoint-(\d{12})\.npz")
 
 
+def pack(arrays: dict[str, np.ndarray], meta: dict) -> memoryview:
+    """A file that `load` reads."""
+    content = io.BytesIO()
+    np.savez(content, meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
+    return content.getbuffer()
+
+
 def save(directory: Path, steps: int, arrays: dict[str, np.ndarray], meta: dict, keep: int) -> Path:
     """Writes arrays and `meta` (what JSON can hold) to a file named after `steps`, then drops the oldest files.
 
@@ -30,9 +37,7 @@ def save(directory: Path, steps: int, arrays: dict[str, np.ndarray], meta: dict,
     path = directory / f"checkpoint-{steps:012d}.npz"
     for unfinished in directory.glob(f"*{PARTIAL}"):  # the program was killed while it wrote them
         remove(unfinished)
-    content = io.BytesIO()
-    np.savez(content, meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
-    write_whole(path, content.getbuffer())
+    write_whole(path, pack(arrays, meta))
     for old in saved(directory)[:-keep]:
         if old != path:  # a damaged file of more steps may lie here, from which the run could not go on
             remove(old)

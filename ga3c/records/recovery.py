@@ -13,6 +13,7 @@ from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.records import checkpoint, progress, run_directory
 from ga3c.records.disk import Disk, mend
 from ga3c.records.files import reason
+from ga3c.records.games_file import GamesFile
 from ga3c.records.progress import Progress
 from ga3c.records.replay_file import ReplayFile
 from ga3c.scheduling.counts import Counts
@@ -48,6 +49,7 @@ class Recovery:
         self._best_mean = self._saved_best()
         self.saved_steps = 0  # of the newest checkpoint: play may have gone on since
         self._replay_file = ReplayFile(run_dir, disk, say) if settings.replay.checkpoint_replay else None
+        self._games_file = GamesFile(self._checkpoints, say) if settings.run.checkpoint_games else None
 
     def _saved_best(self) -> float:
         """Mean score of the 100 games before the best checkpoint."""
@@ -78,20 +80,35 @@ class Recovery:
         asked, before = (progress.counts_of(settings) for settings in (self._settings, saved.settings))
         return saved if asked == before else replace(saved, counts=asked), arrays
 
-    def save(self, model, stats: Stats, counts: Counts, next_agent: int, write_episodes: Callable[[], bool]) -> bool:
+    def save(
+        self,
+        model,
+        stats: Stats,
+        counts: Counts,
+        next_agent: int,
+        write_episodes: Callable[[], bool],
+        under_way=None,
+    ) -> bool:
         """Writes a checkpoint of a `model.Model` and the rest of the run. False if the disk does not take it.
 
         `write_episodes()` writes the games that are counted in it, so that a resumed run finds them in its log, and
-        says whether they are there.
+        says whether they are there. `under_way`: a `systems.under_way.UnderWay`, whose games are kept with it.
         """
+        games_file = self._games_file if under_way else None
 
         def write() -> None:
-            with stats.updating:  # weights and counts are of one moment
-                totals, scores, state = stats.totals(), stats.recent_scores(), model.state()
+            with under_way.held() if games_file else contextlib.nullcontext() as games:
+                with stats.updating:  # weights, counts and games are of one moment
+                    totals, scores, state = stats.totals(), stats.recent_scores(), model.state()
+                content = games and checkpoint.pack(games, {})
             meta = Progress(self._settings, totals, counts, next_agent, scores).to_meta()
             if not write_episodes():
                 raise OSError(None, "the games that it counts are not in their log yet")
+            if content:
+                games_file.save(totals.steps, content)
             self._write(totals.steps, state, meta)
+            if games_file:
+                games_file.drop_others(totals.steps)
             self.saved_steps = totals.steps
 
         return self._disk.attempt(self._checkpoints, write)
@@ -105,6 +122,11 @@ class Recovery:
         """The same way, after a checkpoint of so many steps. `last`: before this returns."""
         if self._replay_file and replay:
             self._replay_file.save(replay, steps, last)
+
+    def load_games(self, under_way, steps: int) -> None:
+        """What is kept of the games under way (None: they are played elsewhere), if that is asked for."""
+        if self._games_file and under_way:
+            under_way.loaded = self._games_file.load(steps)
 
     def _write(self, steps: int, state: dict[str, np.ndarray], meta: dict) -> None:
         path = checkpoint.save(self._checkpoints, steps, state, meta, self._settings.run.checkpoints_kept)

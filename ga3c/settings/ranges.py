@@ -102,6 +102,11 @@ def check(settings: Settings) -> None:
                 said = f"{value:g}" if isinstance(value, float) else reprlib.repr(value)
                 raise ConfigError(f"{flag} {said} is out of range: give a number from {low:g} to {high:g}.")
     learning = settings.learning
+    if settings.run.checkpoint_games and not (settings.schedule.serial or settings.schedule.sampling == "batched"):
+        raise ConfigError(
+            "--checkpoint-games is for games that one thread plays, not for those of agents: add --serial or "
+            "--sampling batched, or leave it out."
+        )
     if learning.vtrace_c_limit > learning.vtrace_rho_limit:
         raise ConfigError(
             f"--vtrace-c-limit {learning.vtrace_c_limit:g} is above --vtrace-rho-limit {learning.vtrace_rho_limit:g}: "

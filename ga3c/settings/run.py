@@ -43,6 +43,10 @@ class RunSettings:
     """Seconds between two checkpoints."""
     checkpoints_kept: int = 3
     """Newest checkpoints that stay on disk."""
+    checkpoint_games: bool = False
+    """batched, or --serial: keep the games with the newest checkpoint, so that a resumed run goes on in the middle of
+    them, and not with new ones. Of Atari games on our own emulator; each takes 0.13 MB there. Games of agents in
+    processes of their own begin anew."""
     log_seconds: float = 5.0
     """Seconds between two rows of throughput.csv, and two lines of a plain console."""
     console: Literal["auto", "screen", "plain"] = "auto"

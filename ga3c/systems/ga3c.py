@@ -31,7 +31,7 @@ class GA3C:
     """A system, as `ga3c.systems` describes it."""
 
     may_end = True
-    replay = _shards = None  # the latter: where pods send to, in the place of the training queue
+    replay = under_way = _shards = None  # the last: where pods send to, in the place of the training queue
 
     def __init__(
         self,

@@ -41,6 +41,16 @@ class Replicas:
         """As `Model.numbers`."""
         return self._first.numbers
 
+    @property
+    def chance(self) -> tuple[int, int, int]:
+        """As `Model.chance`, of the one that a single thread asks."""
+        return self._first.chance
+
+    @chance.setter
+    def chance(self, chance: tuple[int, int, int]) -> None:
+        for device, model in zip(self._group.devices, self._models, strict=True):
+            self._group.on(device, lambda model=model: setattr(model, "chance", chance))
+
     def _on_own(self, method: str, *arguments):
         """Each thread that predicts has a device of its own, as long as there are some."""
         if not hasattr(self._own, "number"):

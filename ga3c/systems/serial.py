@@ -12,7 +12,7 @@ import numpy as np
 
 from ga3c.systems.model_of import model_of  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, environments, machine
-from ga3c.agent import play
+from ga3c.agent import Games, play
 from ga3c.model import Model
 from ga3c.prediction_queue import Order
 from ga3c.replay.replay_queue import ConcurrentReplayQueue, ReplayQueue
@@ -22,6 +22,7 @@ from ga3c.scheduling.pace import Pace
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats, Timings
 from ga3c.systems.replay_of import Filling, block_rows, count_stored, replay_of
+from ga3c.systems.under_way import UnderWay
 from ga3c.trainer import train
 from ga3c.training_queue import Episode, Experience, Rollout, TrainingQueue
 from ga3c.transport.inbox import Inbox
@@ -31,12 +32,17 @@ from ga3c.transport.memory import AgentMemory, Doing
 class _Predictions:
     """In the place of an agent's `PredictionClient`: who waits for an answer makes it."""
 
-    def __init__(self, memory: AgentMemory, model: Model, stats: Stats, stopping: Callable[[], bool]):
+    def __init__(
+        self, memory: AgentMemory, model: Model, stats: Stats, stopping: Callable[[], bool], come_by: Callable
+    ):
+        """`come_by(row)` is called before each prediction."""
         self._slots, self._model, self._stats, self._stopping = memory.slots, model, stats, stopping
+        self._come_by = come_by
         self._games = [np.arange(memory.slots["action"].shape[2], dtype=np.int32)] * model.per_game
 
     def ask(self, slot: int, row: int) -> None:
         self._place = slot, row
+        self._come_by(row)
 
     def wait(self) -> Order:
         began = time.monotonic()
@@ -136,6 +142,7 @@ class Serial:
         self._dtype = rollout_dtype(spec, rows, self._count)
         self._memory = self._new_memory()
         self._shipped = _Shipped()
+        self.under_way = UnderWay(say) if settings.run.checkpoint_games else None
         self._experience = self._replay() if self._algorithm.replays else self._rollouts()
         self._steps_before = begun.totals.steps
         self.next_agent = begun.next_agent + 1
@@ -198,15 +205,24 @@ class Serial:
         settings, number, memory = self._settings, self._begun.next_agent, self._memory
         seed = environments.first_seed(settings.learning.seed, number)
         games = environments.make(settings.environment, self._count, seed, self._threads)
-        predictions = _Predictions(memory, self.model, self.stats, self._has_enough)
+        predictions = _Predictions(memory, self.model, self.stats, self._has_enough, self._come_by)
         player, at_once = _Player(number, memory, self._learn), algorithms.learns_at_once(self._algorithm)
         try:
-            play(games, memory, predictions, player, settings.environment, seed, at_once)
+            known = Games(games, self._count, settings.environment)
+            if self.under_way:
+                self.under_way.begin(known, self.model)
+            play(games, memory, predictions, player, settings.environment, seed, at_once, known)
             self._experience.close()
             train(self._experience, self.model, self.stats)  # on what is left
         finally:
             games.close()
             self.stats.agent_ended(memory.steps, memory.steps - player.trained_steps)
+            if self.under_way:
+                self.under_way.end()
+
+    def _come_by(self, row: int) -> None:
+        if self.under_way:
+            self.under_way.come_by(self.model.chance, row == 0 and not self._experience.waiting())
 
     def _learn(self, rollout: Rollout) -> None:
         self._shipped.put(rollout)

@@ -77,7 +77,7 @@ class Units:
     """A system, as `ga3c.systems` describes it."""
 
     may_end = True
-    replay = None
+    replay = under_way = None
 
     def __init__(
         self,

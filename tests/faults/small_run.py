@@ -1,6 +1,7 @@
 """A run without agents and without TensorFlow: what a real one writes, in the same order, within milliseconds."""
 
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,6 +36,27 @@ class Model:
         return {"network/0": np.full(500, self.version, np.float32), "version": np.int64(self.version)}
 
 
+class Games:
+    """In the place of a `systems.under_way.UnderWay`: their state is the number of the updates."""
+
+    loaded = None
+
+    def __init__(self, model: Model):
+        self._model = model
+
+    @contextmanager
+    def held(self):
+        yield {"played": np.array([self._model.version])}
+
+    def check(self, said: list[str]) -> None:
+        """A checkpoint comes with its games, but that they cannot be read, or that it is not the newest; it says so."""
+        if self.loaded is None:
+            assert "egin anew" in said[-1]
+            assert said[-1].startswith("Cannot read the games in") or any(" Taking " in line for line in said)
+        else:
+            assert self.loaded["played"].tolist() == [self._model.version]
+
+
 class NoTensorBoard:
     """TensorFlow writes those files itself."""
 
@@ -67,10 +89,11 @@ def play(
     """
     said = []
     usual = Settings()
-    run = replace(usual.run, run_dir=str(directory), checkpoints_kept=2)
-    settings = replace(usual, run=run, replay=replace(usual.replay, checkpoint_replay=True))
+    run = replace(usual.run, run_dir=str(directory), checkpoints_kept=2, checkpoint_games=True)
+    replay, schedule = replace(usual.replay, checkpoint_replay=True), replace(usual.schedule, serial=True)
+    settings = replace(usual, run=run, replay=replay, schedule=schedule)
     begun, model = progress.beginning(settings), Model()
-    replay = Replay(SPEC, 1, 1, 20, 1, 0.9, None, 1)
+    replay, games = Replay(SPEC, 1, 1, 20, 1, 0.9, None, 1), Games(model)
     resumed = (directory / "config.json").exists()
     if resumed:
         run_directory.go_on(directory, settings)
@@ -87,6 +110,8 @@ def play(
         look(begun.totals, model.version)
         recovery.load_replay(replay, begun.totals.steps)
         _check_replay(replay, model.version)
+        recovery.load_games(games, begun.totals.steps)
+        games.check(said)
     replay.begin(0, np.zeros((1, 1), np.float32))
     CsvLog(directory / "controller.csv", DECISION_COLUMNS, disk).append([])
     stats, counts = Stats(begun.totals, begun.recent_scores), Counts(1, 1, 1)
@@ -97,7 +122,7 @@ def play(
 
     def save() -> None:
         for _ in range(ATTEMPTS):
-            if recovery.save(model, stats, counts, 1, writer.write_episodes):
+            if recovery.save(model, stats, counts, 1, writer.write_episodes, games):
                 recovery.save_replay(replay, stats.totals().steps, last=True)
                 return acknowledge(model.version)
         return None

@@ -1,0 +1,127 @@
+"""How ALE begins a game: from when the console is switched on until the player has a say.
+
+It is what can be seen of it, in the states that ALE has saved: they tell how long games have waited for the timer, too.
+Memory and timer hold what a Mersenne twister draws, always from the same seed. From one game of a console to its next
+only the timer's number is another; what no game reads before it is written may be, too.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ga3c.emulator import state
+from ga3c.emulator.cartridge import cartridge_read
+from ga3c.emulator.controllers import SWITCHES, press
+from ga3c.emulator.frame import next_frame
+from ga3c.emulator.picture import WIDTH
+from ga3c.emulator.setups import new_record, setup_of
+from ga3c.emulator.tia import NEVER
+
+NO_OP, FIRE, UP, RIGHT, DOWN = 0, 1, 2, 3, 5
+RESET = 1  # in SWCHB: 0 while it is pressed
+SEED, EARLIER_DRAWS = 4_753_849, 3  # those before the first game begins, beside the memory's
+GAMES = 65_536  # of one console, then the same come again
+LEAST_TIMER, TIMERS, TIMER_SHIFT = 25, 75, 6  # intervals of 64 cycles
+FIRST_FRAMES, RESET_FRAMES = 60, 4
+RESET_VECTOR = 0xFFFC
+
+_draws = np.random.RandomState(SEED)._bit_generator.random_raw(state.RAM_BYTES + EARLIER_DRAWS + 1 + GAMES)
+MEMORY = _draws[: state.RAM_BYTES].astype(np.uint8)
+# Which of the starts the n-th game of a console has. The first draw is spent when a ROM is loaded.
+ORDER = (_draws[state.RAM_BYTES + EARLIER_DRAWS + 1 :] % TIMERS).astype(np.uint8)
+
+
+@dataclass(frozen=True)
+class Start:
+    """How often RESET is pressed: twice, and once more for each mode that is chosen; and what is done then."""
+
+    resets: int = 2
+    wait_frames: int = 0  # between the first two
+    action: int = NO_OP
+    action_frames: int = 0
+
+
+_STARTS = dict.fromkeys(
+    (
+        *("alien", "asteroids", "atlantis", "bank_heist", "battle_zone", "bowling", "centipede", "chopper_command"),
+        *("crazy_climber", "defender", "demon_attack", "freeway", "frostbite", "hero", "ice_hockey", "jamesbond"),
+        *("kangaroo", "ms_pacman", "pong", "space_invaders", "star_gunner", "tennis", "tutankham", "video_pinball"),
+        "zaxxon",
+    ),
+    Start(resets=3),
+) | {
+    "asterix": Start(action=FIRE, action_frames=1),
+    "beam_rider": Start(action=RIGHT, action_frames=1),
+    "berzerk": Start(resets=3, action_frames=20),
+    "enduro": Start(action=FIRE, action_frames=1),
+    "gopher": Start(resets=4, action=FIRE, action_frames=1),
+    "gravitar": Start(resets=3, action=FIRE, action_frames=16),
+    "name_this_game": Start(resets=3, wait_frames=402),
+    "pitfall": Start(action=UP, action_frames=1),
+    "private_eye": Start(resets=3, action=UP, action_frames=1),
+    "skiing": Start(action=DOWN, action_frames=16),
+    "up_n_down": Start(action=FIRE, action_frames=1),
+}
+
+
+class Starts:
+    """The states in which a game begins, one for each value of the timer. They are played when they are needed."""
+
+    def __init__(self, game: str, data: bytes):
+        """`game` is the name of its ROM file, `data` what that holds."""
+        self._start = _STARTS.get(game, Start())
+        record, self.rom = new_record(game, data)
+        self.height = setup_of(game).height_lines
+        self.records = np.tile(record, (TIMERS, 1))  # uint8 [TIMERS, SIZE]
+        self.pictures = np.zeros((TIMERS, self.height * WIDTH), np.uint8)
+        self._are_played = np.zeros(TIMERS, bool)
+
+    def play(self, numbers: Iterable[int]) -> None:
+        """Makes records and pictures of these be there."""
+        for number in numbers:
+            if not self._are_played[number]:
+                self._play(number)
+                self._are_played[number] = True
+
+    def _play(self, number: int) -> None:
+        record, start = self.records[number].copy(), self._start
+        _switch_on(record, self.rom, LEAST_TIMER + number)
+        pictures = np.zeros((2, self.height * WIDTH), np.uint8)  # in turn: each keeps what a frame does not draw
+        frames = 0
+
+        def run(count: int, action: int = NO_OP, switches: int = SWITCHES) -> None:
+            nonlocal frames
+            record.view(np.int32)[state.SWCHB // 4] = switches
+            press(record.ctypes.data, action)
+            for _ in range(count):
+                next_frame(record.ctypes.data, self.rom.ctypes.data, pictures[frames % 2].ctypes.data)
+                frames += 1
+
+        run(FIRST_FRAMES)
+        run(RESET_FRAMES, switches=SWITCHES ^ RESET)
+        run(start.wait_frames)
+        run((start.resets - 1) * RESET_FRAMES, switches=SWITCHES ^ RESET)
+        run(start.action_frames, start.action)
+        run(0)
+        self.records[number], self.pictures[number] = record, pictures[(frames - 1) % 2]
+
+
+def _switch_on(record: np.ndarray, rom: np.ndarray, timer: int) -> None:
+    fields, console = record.view(np.int32), record.ctypes.data
+    record[: state.RAM_BYTES] = MEMORY
+    low, high = (int(cartridge_read(console, rom.ctypes.data, RESET_VECTOR + byte)) for byte in range(2))
+    values = {
+        state.SP: 0xFF,
+        state.PC: low | high << 8,
+        state.ZERO: 1,  # Z is not set
+        state.BREAK: 1,
+        state.INTERRUPT: 1,
+        state.TIMER: timer,
+        state.TIMER_SHIFT: TIMER_SHIFT,
+        state.VSYNC_END: NEVER,
+        state.STALE: 63,
+        state.FRAME_DONE: 1,
+    }
+    for field, value in values.items():
+        fields[field // 4] = value

@@ -1,0 +1,77 @@
+"""The games of a system that plays in its own process: held while they are saved, and going on after a resume."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from ga3c.agent import Games
+from ga3c.settings.ranges import MANY
+
+CHANCE = "model/chance"
+
+
+class UnderWay:
+    """The thread that plays comes by between two rollouts, when all that was played is learned from. There it is held
+    while weights and games are looked at: they are of one moment then."""
+
+    def __init__(self, say: Callable[[str], None]):
+        self._say, self._changed = say, threading.Condition()
+        self._wanted = self._is_held = False
+        self._games: Games | None = None
+        self._chance = 0, 0, 0
+        self.loaded: dict[str, np.ndarray] | None = None  # where games shall go on: what `held` gave
+
+    def begin(self, games: Games, model) -> None:
+        """By the player, before it plays."""
+        if self.loaded is not None:
+            try:
+                chance = _chance(self.loaded.pop(CHANCE, None))
+                games.restore(self.loaded)
+                model.chance = chance
+                self._say(f"{len(games.over):,} games go on where they were.")
+            except ValueError as error:
+                self._say(f"The games begin anew: those that were kept cannot go on, because {error}.")
+            self.loaded = None
+        self._games = games
+
+    def come_by(self, chance: tuple[int, int, int], between: bool) -> None:
+        """By the player, before each prediction. `between`: two rollouts, and all is learned from."""
+        self._chance = chance
+        if not (between and self._wanted):
+            return
+        with self._changed:
+            self._is_held = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._wanted)
+            self._is_held = False
+
+    def end(self) -> None:
+        """By the player, after its last step, or its failure."""
+        with self._changed:
+            self._is_held = True
+            self._changed.notify_all()
+
+    @contextmanager
+    def held(self) -> Iterator[dict[str, np.ndarray] | None]:
+        """Waits for the player, and holds it. What the games go on from, not copied; None: they have not begun."""
+        with self._changed:
+            self._wanted = True
+            self._changed.wait_for(lambda: self._is_held)
+        try:
+            yield self._games and self._games.state() | {CHANCE: np.array(self._chance, np.int64)}
+        finally:
+            with self._changed:
+                self._wanted = False
+                self._changed.notify_all()
+
+
+def _chance(array: np.ndarray | None) -> tuple[int, int, int]:
+    """Raises ValueError."""
+    if array is None or array.shape != (3,) or array.dtype != np.int64:
+        raise ValueError("they do not say what chance followed")
+    seed, predictions, steps = array.tolist()
+    if not (abs(seed) <= 2**31 and 0 <= predictions < 2**31 and 0 <= steps <= MANY):
+        raise ValueError("they do not say what chance followed")
+    return seed, predictions, steps

@@ -1,0 +1,82 @@
+"""How games begin: in the states in which ALE begins them, from the first to the last."""
+
+import numpy as np
+import pytest
+from ale_py import ALEInterface, LoggerMode, roms
+
+from ga3c.emulator import state
+from ga3c.emulator.controllers import press
+from ga3c.emulator.frame import next_frame
+from ga3c.emulator.proven import PROVEN
+from ga3c.emulator.saved_state import read_into
+from ga3c.emulator.setups import new_record
+from ga3c.emulator.starts import ORDER, TIMERS, Starts
+
+ALEInterface.setLoggerMode(LoggerMode.Error)
+PLAYED_FRAMES = 40
+
+
+def loaded(game: str) -> ALEInterface:
+    ale = ALEInterface()
+    ale.setFloat("repeat_action_probability", 0.0)
+    ale.loadROM(roms.get_rom_path(game))
+    return ale
+
+
+def starts_of(game: str) -> Starts:
+    return Starts(game, roms.get_rom_path(game).read_bytes())
+
+
+def plays_as(ale: ALEInterface, starts: Starts, number: int, seed: int) -> None:
+    """From there on RAM and picture are ALE's for some frames of random play: so what cannot be seen is, too."""
+    record, random = starts.records[number].copy(), np.random.default_rng(seed)
+    pictures = np.stack([starts.pictures[number]] * 2).reshape(2, starts.height, -1)
+    assert (record[: state.RAM_BYTES] == ale.getRAM()).all()
+    assert (pictures[0] == ale.getScreen()).all()
+    actions = [int(action.value) for action in ale.getMinimalActionSet()]
+    for frame in range(PLAYED_FRAMES):
+        action = int(random.choice(actions))
+        ale.act(action)
+        press(record.ctypes.data, action)
+        next_frame(record.ctypes.data, starts.rom.ctypes.data, pictures[frame % 2].ctypes.data)
+        assert (record[: state.RAM_BYTES] == ale.getRAM()).all(), f"frame {frame}"
+
+
+@pytest.mark.parametrize("game", sorted(PROVEN))
+def test_each_game_begins_as_ale_begins_it(game):
+    """Its first time, and its third."""
+    ale, starts = loaded(game), starts_of(game)
+    starts.play(ORDER[:3])
+    for times, number in enumerate(ORDER[:3]):
+        ale.reset_game()
+        if times != 1:
+            plays_as(ale, starts, number, times)
+
+
+def test_however_often_it_begins():
+    """In assault the memory tells what the timer was. ALE may begin after a game was played: nothing is other then."""
+    ale, starts, seen = loaded("assault"), starts_of("assault"), set()
+    for times, number in enumerate(ORDER[:200]):
+        ale.reset_game()
+        starts.play([number])
+        memory = ale.getRAM()
+        assert (starts.records[number][: state.RAM_BYTES] == memory).all(), f"time {times}"
+        seen.add(memory.tobytes())
+        for _ in range(times % 20):
+            ale.act(1)
+    assert len(seen) > TIMERS / 2
+
+
+def test_what_its_chips_hold_is_what_ale_saves():
+    """Where no game has put bits into registers that do not have them."""
+    for game in ("breakout", "kangaroo", "asteroids"):
+        ale, starts = loaded(game), starts_of(game)
+        ale.reset_game()
+        starts.play(ORDER[:1])
+        record, saved = starts.records[ORDER[0]].copy(), None
+        saved, _ = new_record(game, roms.get_rom_path(game).read_bytes())
+        read_into(saved, ale.cloneState().serialize())
+        chips = slice(state.RAM_BYTES, state.DRAWN_CLOCK)
+        np.testing.assert_array_equal(record[chips], saved[chips])
+        for field in (state.HMOVE_CLOCK, state.DUMP_CYCLES, state.BANK, state.FRAME_PHASE):
+            assert record.view(np.int32)[field // 4] == saved.view(np.int32)[field // 4]
