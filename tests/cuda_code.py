@@ -7,6 +7,7 @@ of the emulator is run as it is, thread by thread. What is left unseen is what N
 import contextlib
 import ctypes
 import itertools
+import math
 import re
 import subprocess
 import tempfile
@@ -23,7 +24,7 @@ from numba.cuda import compiler, cuda_paths, dispatcher
 from numba.cuda.core import config
 from numba.cuda.typing.typeof import Purpose, typeof
 
-from ga3c.emulator.cuda import batch, kernels
+from ga3c.emulator.cuda import arrays, batch, kernels
 
 # A type and a star, as NVVM's LLVM writes a pointer; today's says ptr.
 _POINTER = re.compile(r'(?:void \([^()]*\)|i\d+|float|double|ptr|\{[^{}"]*\}|\[[^\[\]"]*\])(?: addrspace\(\d\))?\*')
@@ -51,8 +52,14 @@ def libraries(games: batch.Batch) -> dict:
 def core_as_gpu():
     """A batch lies in the main memory. Its kernels are others: see `OnACore`."""
     device = SimpleNamespace(MULTIPROCESSOR_COUNT=1)
-    arrays = {"to_device": np.array, "device_array": np.empty, "get_current_device": lambda: device}
-    with patch.object(batch, "cuda", SimpleNamespace(**arrays)), patch.object(batch, "PIXEL_GRID", (3, 5)):
+    context = SimpleNamespace(get_memory_info=lambda: (math.inf, math.inf))
+    there = {"to_device": np.array, "device_array": arrays.aligned, "synchronize": lambda: None}
+    there["current_context"] = lambda: context
+    with (
+        patch.object(arrays, "cuda", SimpleNamespace(**there)),
+        patch.object(batch, "cuda", SimpleNamespace(get_current_device=lambda: device)),
+        patch.object(batch, "PIXEL_GRID", (3, 5)),
+    ):
         yield
 
 

@@ -38,7 +38,7 @@ ALLOWED = {
     "processes": {*GROUND, *QUEUES, "agent", "environments"} - {"scheduling"},
     "records": GROUND | {"environments"},
     "cluster": {*GROUND, *QUEUES, *LEARNING, "agent", "environments", "model", "replay"},
-    "systems": {*GROUND, *STATIONS, *LEARNING, "cluster", "environments", "processes", "replay"},
+    "systems": {*GROUND, *STATIONS, *LEARNING, "cluster", "emulator", "environments", "processes", "replay"},
     "server": GROUND | {"processes", "records"},
     "views": {"environments", "errors", "records", "settings", "text"},
     "play": {*READERS, *LEARNING, "environments", "errors", "machine", "model", "rollout", "settings", "text"},
@@ -131,7 +131,7 @@ def test_only_the_cluster_imports_ray_and_only_where_it_is_asked_for():
 def test_code_for_a_gpu_is_loaded_only_where_it_is_asked_for():
     folder = PACKAGE / "emulator" / "cuda"
     importers = {f for f in FILES if any(name.startswith("numba.cuda") for name in imports_of(f))}
-    assert {f.name for f in importers if f.parent != folder} == {"emulation.py"}
+    assert {f.name for f in importers if f.parent != folder} == {"emulators.py"}
     asking = [f.name for f in FILES if f.parent != folder and any("cuda" in name for name in imports_at_top(f))]
     assert asking == ["atari_cuda.py"]
 

@@ -2,6 +2,7 @@
 
 import signal
 import time
+from dataclasses import replace
 
 import numpy as np
 import psutil
@@ -215,6 +216,9 @@ def test_each_algorithm_learns(algorithm, words, steps):
         ("--preset cule --cluster local", "--cluster does not go with --sampling batched"),
         ("--algorithm dqn --sampling batched --secondary-batch 64", "does not go with --sampling batched"),
         ("--preset cule --device-updates asynchronous --devices cpu:2", "does not go with --sampling batched"),
+        ("--emulator gpu", "--emulator gpu goes with --sampling batched: add that, or use --emulator ours"),
+        ("--preset cule --emulator gpu --device cpu", "the one GPU of the model, so not with --device cpu"),
+        ("--preset cule --emulator gpu --devices gpu:all", "the one GPU of the model, so not with --devices gpu:all"),
     ],
 )
 def test_what_does_not_go_together_is_said_in_one_line(words, said):
@@ -227,6 +231,36 @@ def test_it_fits_into_memory_or_says_so(monkeypatch):
     monkeypatch.setattr("ga3c.machine.memory_available", lambda: 900_000_000)
     with pytest.raises(ConfigError, match=r"1200 games and what they play take 2\.\d GB of memory, .* fewer --games"):
         made("--preset", "cule", "--games", 1200, game=["--game", "Pong"])
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--game", "Solaris"], "ours is not proven to play this game as ale-py does"),
+        (["--game", "Pong", "--frame-size-pixels", 200], "ours makes frames of 11 to 160 pixels"),
+        (["--game", "CartPole-v1"], "it is for Atari games"),
+        (["--game", "Pong", "--fire-reset", "--sticky-action-probability", 0.1], "--fire-reset with sticky actions"),
+        (["--game", "Pong"], r"numba-cuda is not installed \(.*pip install -r ga3c/emulator/cuda/requirements.txt\)"),
+        (["--game", "Pong"], "Numba cannot use it"),
+        (["--game", "Pong"], "TensorFlow finds no GPU here"),
+    ],
+)
+def test_why_games_are_not_played_on_a_gpu(monkeypatch, words, why):
+    """Said in one line where it was asked for; where it was not, the cores play."""
+    monkeypatch.setattr("ga3c.systems.batched.count_gpus", lambda: "TensorFlow" not in why)
+    monkeypatch.setattr("ga3c.environments.emulators.find_spec", lambda _: "numba-cuda" not in why or None)
+    monkeypatch.setattr("ga3c.environments.emulators.numba_has_gpu", lambda: False)
+    words = [*words, "--algorithm", "a2c", *BATCHED]
+    settings, _ = parse_settings([*map(str, words), "--emulator", "gpu"])
+    spec = environments.make(replace(settings.environment, emulator="auto"), 1, 0).spec
+    arguments = spec, progress.beginning(settings), lambda _: None, lambda _: None
+    with pytest.raises(ConfigError, match=f"^--emulator gpu cannot be had: .*{why}") as refused:
+        Batched(settings, *arguments)
+    assert "\n" not in str(refused.value)
+    for kind in ("auto", "ours"):
+        system = Batched(replace(settings, environment=replace(settings.environment, emulator=kind)), *arguments)
+        assert not system._on_gpu
+        assert ("in one batch on the cores, because" in system._how) == (kind == "auto" and "TensorFlow" not in why)
 
 
 def test_the_paper_settings():

@@ -8,7 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from ga3c.environments import atari_ours
 from ga3c.environments.atari_ours import OwnAtariEnvironments
+from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
 
 pytest.importorskip("numba_cuda", reason="ga3c/emulator/cuda/requirements.txt is not installed")
@@ -16,6 +18,7 @@ pytest.importorskip("numba_cuda", reason="ga3c/emulator/cuda/requirements.txt is
 from ga3c.emulator.cuda import batch, dlpack
 from ga3c.environments.atari_cuda import CudaAtariEnvironments
 from tests import cuda_code
+from tests.test_batched import made, played, same
 
 CAPABILITIES = {"A100": (8, 0), "H100": (9, 0)}
 MOST_REGISTERS = {"begin": 64, "play": 255, "see": 64, "look": 64}  # a thread can have 255
@@ -45,6 +48,7 @@ def compare(game: str, steps: int, **rules) -> int:
             np.testing.assert_array_equal(theirs, expected)
         ends += int((said[2] | said[3]).sum())
     np.testing.assert_array_equal(batched.restart(which), ours.restart(which))
+    np.testing.assert_array_equal(batched.consoles.drawn, ours.consoles.drawn)
     return ends
 
 
@@ -66,10 +70,52 @@ def core_as_gpu(kernels, monkeypatch):
         yield
 
 
+@pytest.fixture
+def gpu(monkeypatch):
+    """TensorFlow and Numba find one."""
+    monkeypatch.setattr("ga3c.systems.model_of.set_up_device", lambda device, threads: "cpu")
+    monkeypatch.setattr("ga3c.systems.batched.count_gpus", lambda: 1)
+    monkeypatch.setattr("ga3c.environments.emulators.numba_has_gpu", lambda: True)
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_code_for_the_gpu_plays_as_the_cores_do(core_as_gpu, game):
     ends = compare(game, steps=40, **GAMES[game])
     assert ends or "episode_cap_frames" not in GAMES[game]
+
+
+@pytest.mark.parametrize(
+    ("game", "rules"), [("breakout", {"episode_cap_frames": 90}), ("alien", {"frame_skip_frames": 10})]
+)
+def test_sticky_actions_are_those_of_the_cores(core_as_gpu, monkeypatch, game, rules):
+    """Numbers are drawn anew several times. In Alien a picture is not complete once: its step is played again."""
+    monkeypatch.setattr(atari_ours, "DRAWS", 50)
+    compare(game, steps=62, sticky_action_probability=0.25, **rules)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--algorithm", "a2c"),
+        ("--algorithm", "ppo", "--t-max", 4, "--start-steps-limit", 3),
+        ("--algorithm", "dqn", "--replay-minimum-transitions", 40, "--replay-transitions", 400),
+        ("--preset", "cule", "--batches", 3, "--t-max", 6),
+    ],
+)
+def test_games_on_the_gpu_teach_what_those_on_the_cores_do(core_as_gpu, gpu, words):
+    """Where the model has them from: a tensor of the memory that the games write."""
+    words = *words, "--sampling", "batched", "--games", 6
+    runs = [played(*words, game=["--game", "Pong", "--emulator", kind], steps=6 * 11) for kind in ("ours", "gpu")]
+    assert runs[0].model.version > 1
+    assert same(*runs)
+    assert [run._on_gpu for run in runs] == [False, True]
+
+
+def test_what_does_not_fit_into_a_gpu_is_said(core_as_gpu, gpu, monkeypatch):
+    monkeypatch.setattr("ga3c.emulator.cuda.arrays.free_bytes", lambda: 900_000_000)
+    words = ["--preset", "cule", "--batches", 1, "--games", 600]
+    with pytest.raises(ConfigError, match=r"600 games .* take 1\.\d GB of memory, and the GPU has 0\.9 GB: use fewer"):
+        made(*words, game=["--game", "Pong"])
 
 
 def test_a_batch_plays_so_in_the_simulator():

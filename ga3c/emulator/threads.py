@@ -10,7 +10,7 @@ import numpy as np
 
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.memory import load8, load64, store64
-from ga3c.emulator.step import play_frames
+from ga3c.emulator.step import NO_OP, play_frames
 
 BOTH, ONE_MORE, NOTHING, BEGUN, IDLE = range(5)  # what a step shows: two frames, one more, none; a new game; no step
 WORD_BYTES = 8
@@ -62,6 +62,7 @@ def _begin(cache, consoles, entry, console):
     _copy_row(cache.records, entry, consoles.records, console)
     _copy_row(cache.readings, entry, consoles.readings, console)
     consoles.turns[console], consoles.lives[console] = cache.turns[entry], cache.lives[entry]
+    consoles.actions[console] = NO_OP
     consoles.frames[console] = consoles.ended[console] = consoles.rewards[console] = 0
 
 
@@ -73,21 +74,22 @@ def _copy_row(source, row, target, target_row):
 
 @compiled
 def play_console(game, consoles, orders, console):
-    """The frames of a step: `step._step` less what is seen."""
+    """The frames of a step: `step._step` less what is seen. `consoles.draws` has those of this step."""
     if orders.entries[console] != GOES_ON:
         return
     _copy_row(consoles.records, console, orders.records, console)
     _copy_row(consoles.readings, console, orders.readings, console)
-    turn, frames = consoles.turns[console], consoles.frames[console]
+    turn, frames, before = consoles.turns[console], consoles.frames[console], consoles.actions[console]
     first_drawn, complete = game.frame_skip - 2, False
     while not complete:
+        consoles.drawn[console] = 0
         reward, lives, frame, complete = play_frames(game, consoles, console, orders.actions[console], first_drawn)
         if first_drawn <= 0:
             break
         if not complete:
             _copy_row(orders.records, console, consoles.records, console)
             _copy_row(orders.readings, console, consoles.readings, console)
-            consoles.turns[console], consoles.frames[console] = turn, frames
+            consoles.turns[console], consoles.frames[console], consoles.actions[console] = turn, frames, before
             first_drawn = 0
     consoles.rewards[console], consoles.lives[console] = reward, lives
     if not consoles.ended[console]:

@@ -57,17 +57,28 @@ def first_seed(seed: int, agent: int) -> int:
     return int(np.random.SeedSequence([seed, agent]).generate_state(1)[0] >> 1)
 
 
-def make(settings: EnvironmentSettings, count: int, seed: int, threads: int = 1):
+def gpu_obstacle(settings: EnvironmentSettings) -> str | None:
+    """Why these games cannot be played on a GPU, where the model has one; None: they can."""
+    kind, name = resolve(settings.game)
+    return emulators.gpu_obstacle(name, settings) if kind == "atari" else "it is for Atari games"
+
+
+def make(settings: EnvironmentSettings, count: int, seed: int, threads: int = 1, on_gpu: bool = False):
     """`count` environments of `settings.game` that step together, seeded seed, seed + 1, ... (2**31 is 0 again).
 
-    `threads` is for Atari alone. Of a game of one's own the module is imported: who makes one that a run names has
-    asked `own_games`. Raises ConfigError where the game cannot be had.
+    `threads` and `on_gpu` are for Atari alone. `on_gpu`, where that has no `gpu_obstacle`: observations are arrays in
+    the GPU's memory. Of a game of one's own the module is imported: who makes one that a run names has asked
+    `own_games`. Raises ConfigError where the game cannot be had.
     """
     kind, name = resolve(settings.game)
     if kind == "atari" and emulators.ours(name, settings):
         from ga3c.environments.atari_ours import OwnAtariEnvironments, prepare  # load a compiler: nothing else needs it
 
         prepare()
+        if on_gpu:
+            from ga3c.environments.atari_cuda import CudaAtariEnvironments
+
+            return CudaAtariEnvironments(name, settings, count, seed)
         return OwnAtariEnvironments(name, settings, count, seed, threads)
     if kind == "atari":
         return atari.AtariEnvironments(name, settings, count, seed, threads)

@@ -1,13 +1,12 @@
 """Raw frames per second of emulators alone, over numbers of games: ale-py's, ours on the cores, ours on a GPU."""
 
 import time
-from importlib.util import find_spec
 
 import numpy as np
 
 from ga3c import environments
 from ga3c.environments.atari import display_name
-from ga3c.environments.emulators import PROVEN
+from ga3c.environments.emulators import PROVEN, numba_has_gpu
 from ga3c.machine import usable_cores
 from ga3c.settings.game import EnvironmentSettings
 
@@ -16,16 +15,7 @@ ALE, OURS, GPU = "ale", "ours", "gpu"
 
 def engines() -> tuple[str, ...]:
     """Those that can be had on this machine."""
-    return (ALE, OURS, GPU) if _has_gpu() else (ALE, OURS)
-
-
-def _has_gpu() -> bool:
-    """Whether the packages of ga3c/emulator/cuda/requirements.txt are there, and a GPU for them."""
-    if find_spec("numba_cuda") is None:
-        return False
-    from numba import cuda
-
-    return cuda.is_available()
+    return (ALE, OURS, GPU) if numba_has_gpu() else (ALE, OURS)
 
 
 def proven() -> tuple[str, ...]:
@@ -37,9 +27,7 @@ def make(engine: str, game: str, count: int):
     """`count` games on all cores, or on the GPU. Raises ConfigError where the engine does not play this game."""
     settings = EnvironmentSettings(game=game, emulator=ALE if engine == ALE else OURS)
     if engine == GPU:
-        from ga3c.environments.atari_cuda import CudaAtariEnvironments
-
-        return CudaAtariEnvironments(environments.resolve(game)[1], settings, count, 1)
+        return environments.make(settings, count, 1, on_gpu=True)
     return environments.make(settings, count, 1, usable_cores())
 
 

@@ -39,6 +39,7 @@ class EnvironmentSettings:
     this in each step; 0: never. An agent that starts, after a resume too, measures that anew."""
     episode_cap_frames: int = 108_000
     """An Atari game is cut off (truncated, not terminated) after this many frames, half an hour of play."""
-    emulator: Literal["auto", "ours", "ale"] = "auto"
+    emulator: Literal["auto", "ours", "gpu", "ale"] = "auto"
     """What plays an Atari game: our own emulator, or ale-py's. auto: ours where it is proven to play as ale-py's does.
-    Nothing that a player sees is different."""
+    gpu: ours, with --sampling batched, on the GPU that the model is on; what the games show stays in its memory. auto
+    does so where it can. Nothing that a player sees is different."""

@@ -126,6 +126,8 @@ def check(settings: Settings) -> None:
         )
     if settings.schedule.sampling == "batched":
         _check_batched(settings)
+    elif settings.environment.emulator == "gpu":
+        raise ConfigError("--emulator gpu goes with --sampling batched: add that, or use --emulator ours.")
     elif settings.schedule.batches > 1 or settings.schedule.games:
         flag = "--games" if settings.schedule.games else "--batches"
         raise ConfigError(f"{flag} goes with --sampling batched: add that, or leave it out.")
@@ -153,6 +155,9 @@ def _check_batched(settings: Settings) -> None:
             f"--sampling batched does not go with --algorithm {learning.algorithm}: use --preset cule, or a2c, "
             "a2c-vtrace, ppo, pqn, dqn or c51."
         )
+    if settings.environment.emulator == "gpu" and (settings.run.device == "cpu" or settings.run.devices):
+        other = f"--devices {settings.run.devices}" if settings.run.devices else "--device cpu"
+        raise ConfigError(f"--emulator gpu plays on the one GPU of the model, so not with {other}: leave one out.")
     if schedule.batches == 1:
         return
     if learning.algorithm in REPLAYING:

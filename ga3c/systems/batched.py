@@ -17,46 +17,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from ga3c.systems.serial import Serial  # isort: skip (first: it loads TensorFlow)
-from ga3c import machine
+from ga3c import environments, machine
+from ga3c.devices.device import count_gpus
+from ga3c.devices.memory import joined
 from ga3c.errors import ConfigError
 from ga3c.rollout import Batch, column_axis
 from ga3c.scheduling.counts import Counts
+from ga3c.systems.slots import LAST, OBSERVATION, OwnMemory, Slots
 from ga3c.training_queue import Experience, Rollout, TrainingQueue
 from ga3c.transport.inbox import Inbox
 from ga3c.transport.memory import AgentMemory
-
-LAST = "last_observation"
-
-
-class _Slots:
-    """Slots that this process alone sees, by field or by number, as an array of rollouts has them.
-
-    Only the newest rollout has a last observation: of the others it is the first one of the next.
-    """
-
-    def __init__(self, dtype: np.dtype, slots: int):
-        self._slots, self._fields = slots, {}
-        for name in dtype.names:
-            count = 1 if name == LAST else slots
-            self._fields[name] = np.zeros((count, *dtype[name].shape), dtype[name].base)
-        last = self._fields[LAST]  # each slot shows the same
-        self._fields[LAST] = np.lib.stride_tricks.as_strided(last, (slots, *last.shape[1:]), (0, *last.strides[1:]))
-
-    def __getitem__(self, which: str | int):
-        if isinstance(which, str):
-            return self._fields[which]
-        return {name: field[which] for name, field in self._fields.items()}
-
-    def __len__(self) -> int:
-        return self._slots
-
-
-class _Memory(AgentMemory):
-    """Of a player in this process: its slots need not be shared."""
-
-    def __init__(self, dtype: np.dtype, slots: int):
-        super().__init__(np.dtype(np.int8), 1)
-        self.slots = _Slots(dtype, slots)
 
 
 class MultiBatch(Experience):
@@ -99,13 +69,20 @@ class MultiBatch(Experience):
         for rollout in self._played:
             record, length = rollout.record, rollout.length
             for name, array in self._arrays.items():
-                if column_axis(name):
+                if column_axis(name) and name != OBSERVATION:
                     array[begin : begin + length] = record[name][:length, columns]
             begin += length
         self._arrays["valid"][steps:] = False
+        self._gather_observations(columns, steps)
+
+    def _gather_observations(self, columns: slice, steps: int) -> None:
+        array, begin = self._arrays[OBSERVATION], 0
+        for rollout in self._played:
+            array[begin : begin + rollout.length] = rollout.record[OBSERVATION][: rollout.length, columns]
+            begin += rollout.length
         if LAST in self._arrays:
             self._arrays[LAST][:] = last = self._played[-1].record[LAST][columns]
-            self._arrays["observation"][steps:] = last
+            array[steps:] = last
 
     def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
         (rollout,) = batch.rollouts
@@ -113,6 +90,16 @@ class MultiBatch(Experience):
         if self._turn >= self._batches - 1:  # the oldest has had a turn with each batch
             self._played.popleft().drop()
         self._turn += 1
+
+
+class _OnGPU(MultiBatch):
+    """Of observations in a GPU's memory: they are put together there, as tensors."""
+
+    def _gather_observations(self, columns: slice, steps: int) -> None:
+        last = self._played[-1].record[LAST][columns]
+        parts = [one.record[OBSERVATION][: one.length, columns] for one in self._played]
+        missing = len(self._arrays["valid"]) - steps
+        self._arrays |= {OBSERVATION: joined([*parts, *[last[None]] * missing]), LAST: last}
 
 
 class Batched(Serial):
@@ -123,30 +110,55 @@ class Batched(Serial):
     def _sizes(self) -> tuple[int, int, int]:
         schedule, t_max = self._settings.schedule, self._settings.learning.t_max
         self.counts, self._batches = Counts(0, 1, 1), schedule.batches
+        self._on_gpu, self._where = self._place()
         return schedule.games_of(self._begun.counts.agents), t_max // self._batches, self._batches
+
+    def _place(self) -> tuple[bool, str]:
+        """Whether a GPU plays, and what is said of where. Raises ConfigError where it cannot, and is asked for."""
+        wish, run = self._settings.environment.emulator, self._settings.run
+        if wish not in ("auto", "gpu") or run.device == "cpu" or run.devices:
+            return False, ""
+        if count_gpus():
+            obstacle = environments.gpu_obstacle(self._settings.environment)
+        elif wish == "auto":
+            return False, ""
+        else:
+            obstacle = "TensorFlow finds no GPU here, see nvidia-smi"
+        if obstacle and wish == "gpu":
+            raise ConfigError(f"--emulator gpu cannot be had: {obstacle}. Ask for auto or ours.")
+        return not obstacle, f" on the cores, because {obstacle}" if obstacle else " on the GPU"
 
     def _new_memory(self) -> AgentMemory:
         """Raises ConfigError where it does not fit."""
         last = self._dtype[LAST].itemsize
         slots_bytes = self._slots * (self._dtype.itemsize - last) + last
-        taken = slots_bytes + self._count * machine.GAME_BYTES + machine.SERVER_BYTES
-        there = machine.memory_available()
-        if there is not None and taken > there:
-            raise ConfigError(
-                f"{self._count} games and what they play take {taken / 1e9:.1f} GB of memory, and this machine has "
-                f"{there / 1e9:.1f} GB: use fewer --games."
-            )
-        return _Memory(self._dtype, self._slots)
+        rooms = [("this machine", machine.memory_available(), machine.GAME_BYTES)]
+        if self._on_gpu:  # the last update, of a rollout that is not complete, may be made from the main memory
+            from ga3c.emulator.cuda import arrays, batch
+
+            rooms.append(("the GPU", arrays.free_bytes(), batch.CONSOLE_BYTES + last // self._count))
+        for where, there, game_bytes in rooms:
+            taken = slots_bytes + self._count * game_bytes + machine.SERVER_BYTES
+            if there is not None and taken > there:
+                raise ConfigError(
+                    f"{self._count} games and what they play take {taken / 1e9:.1f} GB of memory, and {where} has "
+                    f"{there / 1e9:.1f} GB: use fewer --games."
+                )
+        return OwnMemory(Slots(self._dtype, self._slots, self._on_gpu and not self._algorithm.replays))
 
     def _rollouts(self) -> Experience:
         fields = self._algorithm.learns_from
         if self._batches == 1:  # what was played is learned from where it lies
             return TrainingQueue(self._dtype, 1, fields, inbox=self._shipped)
-        return MultiBatch(self._dtype, self._batches, fields, self._shipped)
+        kind = _OnGPU if self._on_gpu else MultiBatch
+        return kind(self._dtype, self._batches, fields, self._shipped)
 
     @property
     def _how(self) -> str:
-        t_max, begin = self._settings.learning.t_max, f"Batched: {self._count:,} games in one batch, no agents"
+        t_max, begin = (
+            self._settings.learning.t_max,
+            f"Batched: {self._count:,} games in one batch{self._where}, no agents",
+        )
         if self._batches == 1:
             return f"{begin}. No controller."
         spu_steps = t_max // self._batches

@@ -124,7 +124,7 @@ class Serial:
 
     may_end = True
     replay = None
-    _threads = 1  # that step games
+    _threads, _on_gpu = 1, False  # how many step games, and whether a GPU does
 
     def __init__(
         self,
@@ -204,7 +204,7 @@ class Serial:
     def _play(self) -> None:
         settings, number, memory = self._settings, self._begun.next_agent, self._memory
         seed = environments.first_seed(settings.learning.seed, number)
-        games = environments.make(settings.environment, self._count, seed, self._threads)
+        games = environments.make(settings.environment, self._count, seed, self._threads, self._on_gpu)
         predictions = _Predictions(memory, self.model, self.stats, self._has_enough, self._come_by)
         player, at_once = _Player(number, memory, self._learn), algorithms.learns_at_once(self._algorithm)
         try:

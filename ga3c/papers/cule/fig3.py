@@ -41,7 +41,7 @@ def plan(options: Options) -> dict[LearningRun, tuple[str, int]]:
     counts = options.games or scale["games"]
     return {
         loads.inference(game, engine, count, seconds(options, scale)): (engine, count)
-        for game, count, engine in product(_games(options), counts, loads.TRAINED_ON_CORES)
+        for game, count, engine in product(_games(options), counts, emulation.engines())
     }
 
 

@@ -31,7 +31,7 @@ def plan(options: Options) -> dict[LearningRun, tuple[str, str, int]]:
     scale, game = SCALES[options.scale], only(options.game, "Assault", "--game")
     return {
         _RUNS[load](game, engine, count, seconds(options, scale)): (load, engine, count)
-        for load, count, engine in product(_RUNS, options.games or scale["games"], loads.TRAINED_ON_CORES)
+        for load, count, engine in product(_RUNS, options.games or scale["games"], emulation.engines())
     }
 
 

@@ -10,7 +10,6 @@ from ga3c.records.disk import read_csv
 
 ENGINES = {"ale": "ale-py", "ours": "ours", "gpu": "ours, GPU"}
 STYLES = {"ale": ("C1", "s"), "ours": ("C0", "o"), "gpu": ("C2", "^")}
-TRAINED_ON_CORES = ("ale", "ours")  # batches on a GPU are not yet learned from
 N_STEPS = 5
 
 

@@ -1,13 +1,14 @@
 """Table 5 of the paper: frames per second in training DQN, A2C and PPO on Pong, by engine and number of games.
 
-The paper's engines are OpenAI Gym, here ale-py, and CuLE on cores, here our own; its third, CuLE on a GPU, is not yet
-trained on here. How busy the GPU was is left out.
+The paper's engines are OpenAI Gym, here ale-py, and CuLE on cores and on a GPU, here our own. How busy the GPU was is
+left out.
 """
 
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
+from ga3c.experiments import emulation
 from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import perform
 from ga3c.experiments.throughput import write_rows
@@ -50,7 +51,7 @@ def plan(options: Options) -> dict[LearningRun, tuple[str, int, str]]:
         loads.run(
             game, engine, count, seconds(options, scale), "--preset", algorithm, *PRESETS[algorithm], name=algorithm
         ): (algorithm, count, engine)
-        for algorithm, count, engine in product(PRESETS, options.games or scale["games"], loads.TRAINED_ON_CORES)
+        for algorithm, count, engine in product(PRESETS, options.games or scale["games"], emulation.engines())
     }
 
 
@@ -70,14 +71,15 @@ def reproduce(options: Options, out: Path) -> str:
 
 
 def markdown(found: dict[tuple[str, int, str], float]) -> str:
-    head = ["algorithm", "games", "ale-py", "ours", "ours / ale-py", "paper: ours / ale-py", "paper, GPU"]
+    head = ["algorithm", "games", "ale-py", "ours", "ours / ale-py", "paper: ours / ale-py", "ours, GPU", "paper, GPU"]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for algorithm, count in dict.fromkeys((algorithm, count) for algorithm, count, _ in found):
         theirs, ours = found[algorithm, count, "ale"], found[algorithm, count, "ours"]
-        paper, cells = PAPER.get((algorithm, count)), ["-", "-"]
+        paper, gpu, cells = PAPER.get((algorithm, count)), found.get((algorithm, count, "gpu")), ["-", "-"]
         names = [loads.thousands(theirs), loads.thousands(ours), f"{ours / theirs:.2f}"]
         if paper:
             names[:2] = [f"{names[0]} ({loads.thousands(paper.ale)})", f"{names[1]} ({loads.thousands(paper.ours)})"]
             cells = [f"{paper.ours / paper.ale:.2f}", loads.thousands(paper.gpu)]
+        cells.insert(1, loads.thousands(gpu) if gpu else "-")
         lines.append("| " + " | ".join([algorithm.upper(), f"{count:,}", *names, *cells]) + " |")
     return "\n".join(lines) + "\nRaw frames a second; in brackets the paper's, on 12 cores and a Titan V.\n"

@@ -1,0 +1,54 @@
+"""Slots of a player in the server's process, which need not be shared; observations may lie in a GPU's memory."""
+
+import numpy as np
+
+from ga3c.devices.memory import as_tensor  # isort: skip (first: it loads TensorFlow)
+from ga3c.transport.memory import AgentMemory
+
+OBSERVATION, LAST = "observation", "last_observation"
+
+
+class _Record:
+    """A rollout's fields by name, as they lie in its slot."""
+
+    def __init__(self, fields: dict, slot: int):
+        self._fields, self._slot = fields, slot
+
+    def __getitem__(self, name: str):
+        return self._fields[name][self._slot]
+
+
+class Slots:
+    """Slots that this process alone sees, by field or by number, as an array of rollouts has them.
+
+    Only the newest rollout has a last observation: of the others it is the first one of the next.
+    """
+
+    def __init__(self, dtype: np.dtype, slots: int, on_gpu: bool):
+        """`on_gpu`: observations lie in a GPU's memory. What is written there has to, too; what is read are tensors."""
+        self._slots, self._fields = slots, {}
+        for name in dtype.names:
+            shape, kind = dtype[name].shape, dtype[name].base
+            if on_gpu and name in (OBSERVATION, LAST):
+                from ga3c.emulator.cuda.slots import SlotField  # loads numba-cuda: nothing else needs it
+
+                self._fields[name] = SlotField(slots, shape, kind, as_tensor, one_for_all=name == LAST)
+            elif name == LAST:  # each slot shows the same
+                one = np.zeros(shape, kind)
+                self._fields[name] = np.lib.stride_tricks.as_strided(one, (slots, *shape), (0, *one.strides))
+            else:
+                self._fields[name] = np.zeros((slots, *shape), kind)
+
+    def __getitem__(self, which: str | int):
+        return self._fields[which] if isinstance(which, str) else _Record(self._fields, which)
+
+    def __len__(self) -> int:
+        return self._slots
+
+
+class OwnMemory(AgentMemory):
+    """Of a player in this process: its slots need not be shared."""
+
+    def __init__(self, slots: Slots):
+        super().__init__(np.dtype(np.int8), 1)
+        self.slots = slots
