@@ -6,7 +6,8 @@ from ga3c.emulator.oracle import first_difference
 
 # Each kind of cartridge and controller, PAL, and what is hard to draw.
 GAMES = (
-    "pong breakout boxing ms_pacman freeway enduro battle_zone journey_escape solaris klax elevator_action jamesbond"
+    "pong breakout boxing ms_pacman freeway enduro battle_zone journey_escape solaris klax elevator_action "
+    "jamesbond pitfall2"
 )
 
 

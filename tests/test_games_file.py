@@ -2,8 +2,10 @@
 
 import shutil
 import signal
+import threading
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from ga3c.records.disk import Disk
 from ga3c.records.recovery import Recovery
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.systems.serial import Serial
+from ga3c.systems.under_way import UnderWay
 from tests import program
 from tests.program import Started
 
@@ -188,6 +191,42 @@ def test_files_of_other_games_and_damaged_ones_are_said(tmp_path):
     line = next(line for line in run.said if line.startswith("Cannot read the games in"))
     assert line.endswith("They begin anew.")
     assert "\n" not in line
+
+
+def test_the_player_is_held_between_two_rollouts_and_goes_on():
+    under_way, steps, stop = UnderWay(print), [], threading.Event()
+    games = SimpleNamespace(over=[], state=lambda: {"steps": np.array(len(steps))})
+
+    def play():
+        under_way.begin(games, None)
+        while not stop.is_set():
+            under_way.come_by((1, len(steps), 0), between=len(steps) % 5 == 0)
+            steps.append(1)
+        under_way.end()
+
+    player = threading.Thread(target=play, daemon=True)
+    player.start()
+    for _ in range(20):
+        with under_way.held() as arrays:
+            held = len(steps)
+            time.sleep(0.002)
+            assert held % 5 == 0
+            assert arrays["steps"] == len(steps) == held
+            assert arrays["model/chance"].tolist() == [1, held, 0]
+        deadline = time.monotonic() + program.HANG_SECONDS
+        while len(steps) == held:
+            assert time.monotonic() < deadline
+    stop.set()
+    player.join(program.HANG_SECONDS)
+    with under_way.held() as arrays:
+        assert arrays["steps"] == len(steps)
+
+
+def test_nobody_waits_for_a_player_that_has_failed():
+    under_way = UnderWay(print)
+    under_way.end()
+    with under_way.held() as arrays:
+        assert arrays is None
 
 
 @pytest.mark.parametrize(

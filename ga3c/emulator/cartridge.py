@@ -6,15 +6,16 @@ windows of 1K, a table in the record; what is beyond the plain bytes of a window
 
 import numpy as np
 
+from ga3c.emulator import dpc
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.memory import load8, load32, store8, store32
 from ga3c.emulator.state import BANK, CARTRIDGE, CARTRIDGE_RAM, WINDOW_BYTES, WINDOW_COUNT, WINDOWS
 
 BANK_BYTES = 4096
 SLICE_BYTES = 1024
-PLAIN, F8, F6, F8SC, F6SC, E0, FE = range(7)
-# How many bytes of the last window are plain. A cartridge with RAM has it in the first, of which then none is.
-LAST_PLAIN_BYTES = np.array([1024, 0x3F8, 0x3F6, 0x3F8, 0x3F6, 0x3E0, 1024], np.int64)
+PLAIN, F8, F6, F8SC, F6SC, E0, FE, DPC = range(8)
+# How many bytes of the last window are plain. RAM and a DPC are in the first, of which then none is.
+LAST_PLAIN_BYTES = np.array([1024, 0x3F8, 0x3F6, 0x3F8, 0x3F6, 0x3E0, 1024, 0x3C0], np.int64)
 # BANK of an E0 cartridge: its first three slices of 1K, a byte each; the last is fixed.
 _E0_START, E0_LAST = 4 | 5 << 8 | 6 << 16, 7
 
@@ -26,7 +27,9 @@ def insert(record: np.ndarray, data: bytes, kind: int) -> np.ndarray:
     """
     fields = record.view(np.int32)
     fields[CARTRIDGE // 4] = kind
-    fields[BANK // 4] = _E0_START if kind == E0 else BANK_BYTES if kind in (F8, F8SC) else 0
+    fields[BANK // 4] = _E0_START if kind == E0 else BANK_BYTES if kind in (F8, F8SC, DPC) else 0
+    if kind == DPC:
+        record[dpc.RANDOM] = dpc.FIRST_RANDOM
     open_windows(record.ctypes.data)
     return np.frombuffer(data * (BANK_BYTES // len(data) or 1) + bytes(8), np.uint8)
 
@@ -48,7 +51,7 @@ def open_windows(console: int) -> None:
             start = SLICE_BYTES * part + bank
         plain = LAST_PLAIN_BYTES[kind] if part == 3 else SLICE_BYTES
         store32(window, 0, start)
-        store32(window, 4, 0 if part == 0 and F8SC <= kind <= F6SC else plain)
+        store32(window, 4, 0 if part == 0 and (F8SC <= kind <= F6SC or kind == DPC) else plain)
 
 
 @compiled
@@ -64,6 +67,10 @@ def cartridge_read(console: int, rom: int, address: int) -> int:
         _switch(console, kind, in_4k)
         if F8SC <= kind <= F6SC and 0x80 <= in_4k < 0x100:
             return load8(console, CARTRIDGE_RAM + in_4k - 0x80)
+        if kind == DPC and in_4k < dpc.REGISTERS:
+            return dpc.dpc_read(console, rom, in_4k)
+        if kind == DPC and in_4k >= dpc.DRAWS_TOO:
+            dpc.draw(console)
     return load8(rom, load32(window, 0) + offset)
 
 
@@ -73,11 +80,13 @@ def cartridge_write(console: int, address: int, value: int) -> None:
     _switch(console, kind, offset)
     if F8SC <= kind <= F6SC and offset < 0x80:
         store8(console, CARTRIDGE_RAM + offset, value)
+    elif kind == DPC and dpc.WRITTEN <= offset < dpc.REGISTERS:
+        dpc.dpc_write(console, offset, value)
 
 
 @compiled
 def _switch(console: int, kind: int, offset: int) -> None:
-    if kind in (F8, F8SC) and 0xFF8 <= offset <= 0xFF9:
+    if kind in (F8, F8SC, DPC) and 0xFF8 <= offset <= 0xFF9:
         store32(console, BANK, (offset - 0xFF8) * BANK_BYTES)
     elif kind in (F6, F6SC) and 0xFF6 <= offset <= 0xFF9:
         store32(console, BANK, (offset - 0xFF6) * BANK_BYTES)

@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 
-from ga3c.emulator import state
+from ga3c.emulator import dpc, state
 from ga3c.emulator.cartridge import BANK_BYTES, open_windows
 from ga3c.emulator.controllers import PADDLE
 from ga3c.emulator.registers import (
@@ -100,10 +100,22 @@ def _cartridge(record: np.ndarray, put, saved: bytes) -> None:
         put(state.BANK, numbers[0] * BANK_BYTES)
     elif name == b"CartridgeE0":
         put(state.BANK, numbers[1] | numbers[2] << 8 | numbers[3] << 16)
+    elif name == b"CartridgeDPC":
+        put(state.BANK, numbers[0] * BANK_BYTES)
+        _dpc(record, _numbers(saved, start + len(name), 42))
     if name.endswith(b"SC"):
         ram = _numbers(saved, start + len(name) + 8, state.RAM_BYTES)
         record[state.CARTRIDGE_RAM : state.CARTRIDGE_RAM + state.RAM_BYTES] = ram
     open_windows(record.ctypes.data)
+
+
+def _dpc(record: np.ndarray, numbers: list[int]) -> None:
+    """Before each eight of them ALE says how many there are."""
+    counters = np.array(numbers[20:28])
+    parts = {dpc.TOP: numbers[2:10], dpc.BOTTOM: numbers[11:19], dpc.FLAG: numbers[29:37]}
+    for first, values in (parts | {dpc.LOW: counters & 0xFF, dpc.HIGH: counters >> 8}).items():
+        record[first : first + 8] = values
+    record[dpc.RANDOM] = numbers[41]
 
 
 def _paddles(put, saved: bytes, controller: int) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ga3c.emulator.cartridge import BANK_BYTES, E0, F6, F6SC, F8, F8SC, FE, PLAIN, insert
+from ga3c.emulator.cartridge import BANK_BYTES, DPC, E0, F6, F6SC, F8, F8SC, FE, PLAIN, insert
 from ga3c.emulator.controllers import JOYSTICK, MOST_OHMS, PADDLE, SWAPPED_JOYSTICK, SWAPPED_PADDLE, connect
 from ga3c.emulator.state import END_LINE, FIRST_LINE, NO_BLANKS, PAL, SIZE
 
@@ -27,6 +27,7 @@ _CARTRIDGES = {
     "darkchambers": F6SC,
     "elevator_action": F8SC,
     "klax": F6SC,
+    "pitfall2": DPC,
     "robotank": FE,
 }
 _BY_BANKS = {1: PLAIN, 2: F8, 4: F6}

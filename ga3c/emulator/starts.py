@@ -59,6 +59,7 @@ _STARTS = dict.fromkeys(
     "gravitar": Start(resets=3, action=FIRE, action_frames=16),
     "name_this_game": Start(resets=3, wait_frames=402),
     "pitfall": Start(action=UP, action_frames=1),
+    "pitfall2": Start(action=UP, action_frames=1),
     "private_eye": Start(resets=3, action=UP, action_frames=1),
     "skiing": Start(action=DOWN, action_frames=16),
     "up_n_down": Start(action=FIRE, action_frames=1),

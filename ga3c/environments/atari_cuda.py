@@ -9,26 +9,24 @@ from ga3c.emulator.cuda.batch import Batch
 from ga3c.environments.atari_ours import OwnAtariEnvironments
 from ga3c.settings.game import EnvironmentSettings
 
-STARTS = 16  # of a game, which come again then: all of them, with each number of no-ops, lie in the GPU's memory
-
 
 class CudaAtariEnvironments(OwnAtariEnvironments):
-    """The same seeds and actions give the same observations, rewards, lives and ends, in each console's first STARTS games.
+    """The same seeds and actions give the same observations, rewards, lives and ends.
 
     Observations are an array in the GPU's memory, with `__cuda_array_interface__`; a step writes over them.
     """
 
     def __init__(self, rom: str, settings: EnvironmentSettings, count: int, seed: int):
         super().__init__(rom, settings, count, seed)
-        size, stack = settings.frame_size_pixels, settings.frame_stack
         print("Compiling the emulator for the GPU: a minute or two, at each start.", file=sys.stderr, flush=True)
-        self._batch = Batch(self.first_starts(STARTS), count, size, stack, settings.no_op_max_steps)
+        self._batch = Batch(self._game, self.consoles, settings.no_op_max_steps)
         self._ended, self._lives = np.zeros(count, np.int64), np.zeros(count, np.int32)
         self._draws = np.arange(self._game.frame_skip if self._game.sticky else 0)  # of a step
 
     def restart(self, envs: np.ndarray):
         """Starts a new game in the marked copies (bool [count], one at the least). Returns all observations."""
         self._draw_sticky()
+        self._play_starts(envs)
         lives = self._batch.restart(envs, self._no_ops)
         self._lives[envs], self._ended[envs] = lives[envs], 0
         if self._game.sticky:
@@ -38,6 +36,7 @@ class CudaAtariEnvironments(OwnAtariEnvironments):
 
     def step(self, actions: np.ndarray):
         over, lives = self._ended > 0, self._lives
+        self._play_starts(over)
         rewards, self._lives, self._ended = self._batch.step(self._actions[actions], over, self._no_ops, self._next())
         if self._game.sticky:
             self.consoles.drawn[:] += np.where(over, self._no_ops, self._batch.drawn)
@@ -48,13 +47,13 @@ class CudaAtariEnvironments(OwnAtariEnvironments):
 
     def state(self) -> dict[str, np.ndarray]:
         """As that of games on the cores, which can go on from it; and the other way round."""
-        self._batch.fetch(self.consoles)
+        self._batch.fetch()
         return super().state()
 
     def restore(self, arrays: dict[str, np.ndarray]):
         """The inverse of `state`. Returns all observations."""
         super().restore(arrays)
-        self._batch.load(self.consoles)
+        self._batch.load()
         self._ended, self._lives = self.consoles.ended.copy(), self.consoles.lives.copy()
         return self._batch.states
 

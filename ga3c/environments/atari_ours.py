@@ -127,13 +127,6 @@ class OwnAtariEnvironments:
         if which.any():
             self._starts.play(ORDER[self.consoles.begun[which] % len(ORDER)])
 
-    def first_starts(self, count: int) -> step.Game:
-        """The game with so many starts, as they come; then they come again."""
-        which = ORDER[:count]
-        self._starts.play(which)
-        starts, pictures = self._starts.records[which], self._starts.pictures[which]
-        return self._game._replace(starts=starts, start_pictures=pictures, order=np.arange(count, dtype=np.uint8))
-
     def reset(self) -> np.ndarray:
         return self.restart(np.ones(len(self._no_ops), bool))
 

@@ -15,12 +15,13 @@ from ga3c import algorithms, environments, machine
 from ga3c.agent import Games, play
 from ga3c.model import Model
 from ga3c.prediction_queue import Order
-from ga3c.replay.replay_queue import ConcurrentReplayQueue, ReplayQueue
-from ga3c.rollout import Batch, EnvironmentSpec, rollout_dtype, slots_needed
+from ga3c.replay.replay_queue import ReplayQueue
+from ga3c.rollout import EnvironmentSpec, rollout_dtype, slots_needed
 from ga3c.scheduling.counts import Counts
 from ga3c.scheduling.pace import Pace
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats, Timings
+from ga3c.systems.blockwise import Block, BlockwiseReplayQueue
 from ga3c.systems.replay_of import Filling, block_rows, count_stored, replay_of
 from ga3c.systems.under_way import UnderWay
 from ga3c.trainer import train
@@ -86,39 +87,6 @@ class _Player:
         self._ship(Rollout(self, slot, length, transitions, tuple(episodes), time.monotonic()))
 
 
-class _Block:
-    """In the place of `pace.Blocks`."""
-
-    def __init__(self, rows: int):
-        self._rows = self.left = rows
-
-    @property
-    def played(self) -> bool:
-        return self.left <= 0
-
-    def begin(self) -> None:
-        """The next one."""
-        self.left = self._rows
-
-
-class _BlockwiseReplayQueue(ConcurrentReplayQueue):
-    """The updates of a block are made when it is played: the network that plays does not change meanwhile."""
-
-    def next_batch(self) -> Batch | None:
-        self._take(wait=lambda: False)
-        if self._inbox.closed or not self._blocks.played:
-            return None
-        if self._left:
-            self._left -= 1
-            return self._draw()
-        self._next_block()
-        return None
-
-    def _store(self, rollouts: list[Rollout]) -> None:
-        super()._store(rollouts)
-        self._blocks.left -= sum(rollout.length for rollout in rollouts)
-
-
 class Serial:
     """A system, as `ga3c.systems` describes it."""
 
@@ -169,8 +137,8 @@ class Serial:
         self.replay, self._pace = memory, Pace(replay.replay_minimum_transitions, replay.steps_per_update)
         rules = memory, self._pace, len, replay.batch, replay.target_updates, steps
         if replay.concurrent_training:
-            experience = _BlockwiseReplayQueue(
-                *rules, blocks=_Block(rows), rows=rows, last_step=None, inbox=self._shipped
+            experience = BlockwiseReplayQueue(
+                *rules, blocks=Block(rows), rows=rows, last_step=None, inbox=self._shipped
             )
         else:
             experience = ReplayQueue(*rules, inbox=self._shipped)
@@ -202,6 +170,13 @@ class Serial:
         self._thread.start()
 
     def _play(self) -> None:
+        try:
+            self._play_and_learn()
+        finally:
+            if self.under_way:
+                self.under_way.end()
+
+    def _play_and_learn(self) -> None:
         settings, number, memory = self._settings, self._begun.next_agent, self._memory
         seed = environments.first_seed(settings.learning.seed, number)
         games = environments.make(settings.environment, self._count, seed, self._threads, self._on_gpu)
@@ -217,8 +192,6 @@ class Serial:
         finally:
             games.close()
             self.stats.agent_ended(memory.steps, memory.steps - player.trained_steps)
-            if self.under_way:
-                self.under_way.end()
 
     def _come_by(self, row: int) -> None:
         if self.under_way:

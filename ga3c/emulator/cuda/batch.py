@@ -1,5 +1,7 @@
 """A batch of consoles in a GPU's memory, stepped there."""
 
+from functools import partial
+
 import numpy as np
 from numba import cuda
 from numba.cuda.core import config
@@ -13,32 +15,29 @@ from ga3c.emulator.threads import GOES_ON, orders
 WARPS_PER_PROCESSOR = 8
 WARP_THREADS = 32
 CONSOLE_BYTES = 125_000  # beside its state: three pictures, and twice its record
+OF_CONSOLES = tuple(name for name in step.Consoles._fields if name not in ("begun", "draws", "drawn"))
+OF_BEGINNINGS = "records", "readings", "pictures", "turns", "seen", "lives"
 PIXEL_GRID = (1, 4) if config.ENABLE_CUDASIM else (2048, 256)  # blocks, threads of each
 
 
 class Batch:
-    """`count` consoles of a game, with frames of `size` pixels, `stack` of them a state."""
+    """Consoles of a game, as many and as large as those of the host, who counts which game each begins."""
 
-    def __init__(self, game: step.Game, count: int, size: int, stack: int, no_op_max_steps: int):
-        record_bytes, pixels = game.starts.shape[1], game.start_pictures.shape[1]
-        self._starts, self._no_op_counts = len(game.starts), max(no_op_max_steps, 1)
-        self._cache = arrays.put(self._beginnings(game, record_bytes, pixels, size))
+    def __init__(self, game: step.Game, host: step.Consoles, no_op_max_steps: int):
+        count, size, _, _ = host.states.shape
+        record_bytes, pixels = host.records.shape[1], host.seen.shape[1]
+        self._no_op_counts = max(no_op_max_steps, 1)
+        # Each start with each number of no-ops, played when it is needed.
+        numbers = np.arange(len(game.starts), dtype=np.uint8)
+        self._order, self._beginning = game.order, game._replace(sticky=0.0, order=numbers)  # no-ops are never sticky
+        self._played = partial(step.consoles, record_bytes=record_bytes, pixels=pixels, size=size, stack=1, draws=0)
+        self._is_there = np.zeros(len(game.starts) * self._no_op_counts, bool)
+        self._cache = arrays.room(self._played(len(self._is_there)))
         self._game = arrays.put(game._replace(starts=game.starts[:1], start_pictures=game.start_pictures[:1]))
-        draws = game.frame_skip if game.sticky else 0  # of a step
-        self._consoles = arrays.room(step.consoles(count, record_bytes, pixels, size, stack, draws))
+        draws = np.zeros((count, game.frame_skip if game.sticky else 0))  # of a step
+        self._host, self._consoles = host, arrays.room(host._replace(draws=draws))
         self._orders = arrays.room(orders(count, record_bytes, games.STATE))
-        self._begun = np.zeros(count, np.int64)
-        self._of_consoles = set(step.Consoles._fields) - {"begun", "draws", "drawn"}
         self._play_grid = _play_grid(count)
-
-    def _beginnings(self, game: step.Game, record_bytes: int, pixels: int, size: int) -> step.Consoles:
-        """Played on a core: each start with each number of no-ops, of which it does not matter if they are sticky."""
-        game = game._replace(sticky=0.0)
-        count = self._starts * self._no_op_counts
-        cache = step.consoles(count, record_bytes, pixels, size, 1, draws=0)
-        cache.begun[:] = np.arange(count) // self._no_op_counts
-        step.restart(game, cache, np.ones(count, bool), np.arange(count) % self._no_op_counts)
-        return cache
 
     @property
     def states(self):
@@ -50,17 +49,15 @@ class Batch:
         """int64 [count]: how many of the step's draws each has used; where a game began, any number."""
         return np.array(self._consoles.drawn)
 
-    def fetch(self, consoles: step.Consoles) -> None:
-        """Copies what each console has to where a batch on the cores has it, but for what the host draws."""
-        for name in self._of_consoles:
-            getattr(consoles, name)[:] = np.asarray(getattr(self._consoles, name))
-        consoles.begun[:] = self._begun
+    def fetch(self) -> None:
+        """Copies what each console has to the host's, but for what that knows itself."""
+        for name in OF_CONSOLES:
+            getattr(self._host, name)[:] = np.asarray(getattr(self._consoles, name))
 
-    def load(self, consoles: step.Consoles) -> None:
+    def load(self) -> None:
         """The inverse of `fetch`."""
-        for name in self._of_consoles:
-            arrays.write(getattr(self._consoles, name), getattr(consoles, name))
-        self._begun[:] = consoles.begun
+        for name in OF_CONSOLES:
+            arrays.write(getattr(self._consoles, name), getattr(self._host, name))
 
     def restart(self, which: np.ndarray, no_ops: np.ndarray) -> np.ndarray:
         """Begins a game in the marked consoles (bool [count]), with so many no-ops (int64 [count]). Returns lives."""
@@ -88,9 +85,25 @@ class Batch:
         return np.array(consoles.rewards), np.array(consoles.lives), np.array(consoles.ended)
 
     def _enter(self, which: np.ndarray, no_ops: np.ndarray) -> None:
-        entries = self._begun % self._starts * self._no_op_counts + no_ops
+        starts = self._order[self._host.begun % len(self._order)].astype(np.int64)
+        entries = starts * self._no_op_counts + no_ops
+        self._play_beginnings(np.unique(entries[which]))
         arrays.write(self._orders.entries, np.where(which, entries, GOES_ON))
-        self._begun[which] += 1
+        self._host.begun[which] += 1
+
+    def _play_beginnings(self, entries: np.ndarray) -> None:
+        """On a core, those that are not in the cache yet."""
+        new = entries[~self._is_there[entries]]
+        if not len(new):
+            return
+        played = self._played(len(new))
+        played.begun[:] = new // self._no_op_counts
+        step.restart(self._beginning, played, np.ones(len(new), bool), new % self._no_op_counts)
+        for number, entry in enumerate(new):
+            for name in OF_BEGINNINGS:
+                target, source = getattr(self._cache, name), getattr(played, name)
+                arrays.write(target[entry : entry + 1], source[number : number + 1])
+        self._is_there[new] = True
 
     def _begin(self) -> None:
         kernels.begin[PIXEL_GRID](self._cache, self._consoles, self._orders)

@@ -1,0 +1,38 @@
+"""Concurrent training in one thread (`serial`): first a block is played, then its updates are made."""
+
+from ga3c.replay.replay_queue import ConcurrentReplayQueue
+from ga3c.rollout import Batch
+from ga3c.training_queue import Rollout
+
+
+class Block:
+    """In the place of `pace.Blocks`."""
+
+    def __init__(self, rows: int):
+        self._rows = self.left = rows
+
+    @property
+    def played(self) -> bool:
+        return self.left <= 0
+
+    def begin(self) -> None:
+        """The next one."""
+        self.left = self._rows
+
+
+class BlockwiseReplayQueue(ConcurrentReplayQueue):
+    """The updates of a block are made when it is played: the network that plays does not change meanwhile."""
+
+    def next_batch(self) -> Batch | None:
+        self._take(wait=lambda: False)
+        if self._inbox.closed or not self._blocks.played:
+            return None
+        if self._left:
+            self._left -= 1
+            return self._draw()
+        self._next_block()
+        return None
+
+    def _store(self, rollouts: list[Rollout]) -> None:
+        super()._store(rollouts)
+        self._blocks.left -= sum(rollout.length for rollout in rollouts)
