@@ -20,8 +20,8 @@ _PAPER = {
     "gradient_clip_norm": 0.0,
 }
 # Stooke and Abbeel 2018, section 5.3: 16 games, 5 steps, RMSProp at 7e-4 for that batch; what it does not say is as in
-# OpenAI Baselines' A2C, whose loss is a mean, too. But ε, 1e-5, is added to the root there where PyTorch has it: under
-# the root it is more than the mean square, and RMSProp hardly more than a step down the gradient.
+# OpenAI Baselines' A2C, whose loss is a mean, too. But its ε of 1e-5 is added beside the root, as in PyTorch's A2Cs:
+# under it, it is more than the mean square, and RMSProp hardly more than a step down the gradient.
 _A2C = {
     "algorithm": "a2c",
     "input_scaling": "bytes",
