@@ -8,6 +8,7 @@ import pytest
 
 from ga3c.commands.train_options import parse_settings
 from ga3c.errors import ConfigError
+from ga3c.experiments import emulation
 from ga3c.experiments.runs import RunFailed, directory_of
 from ga3c.papers.cule import Options, fig3, fig4, fig5, fig10, loads, table3, table4, table5
 from ga3c.papers.cule.table3 import Strategy
@@ -15,10 +16,10 @@ from tests import program
 from tests.finished_runs import make_run
 
 
-@pytest.mark.parametrize(("scale", "games"), [("cpu", 1), ("full", 4)])
-def test_table_3_has_the_papers_strategies(scale, games, tmp_path):
+@pytest.mark.parametrize(("scale", "games", "strategies"), [("cpu", 1, 3), ("full", 4, 7)])
+def test_table_3_has_the_papers_strategies(scale, games, strategies, tmp_path):
     runs = table3.plan(Options(scale))
-    assert len({run.name for run in runs}) == len(runs) == 7 * games
+    assert len({run.name for run in runs}) == len(runs) == strategies * games
     for run, strategy in runs.items():
         words = run.command(tmp_path)
         settings, _ = parse_settings(words[words.index("train") + 1 :])
@@ -32,26 +33,31 @@ def test_table_3_has_the_papers_strategies(scale, games, tmp_path):
         for speed, updates, *_ in numbers.values():
             assert updates > 1
             assert speed > 2
-    few = table3.plan(Options(games=(40,)))
+    few = table3.plan(Options("full", games=(40,)))
     assert {strategy.games for strategy in few.values()} == {40}
-    assert len(few) == 6  # the paper's two with 20 batches on ale-py differ in their games alone
+    assert len(few) == 6 * 4  # of four games; the paper's two with 20 batches on ale-py differ in their games alone
 
 
-def test_table_3_says_when_the_score_was_reached(tmp_path):
+def test_table_3_says_when_a_score_was_reached_and_which_was_not(tmp_path):
+    """Of three runs, after 150 games of 3 s each: one stays at -21, one comes to 10, one to 20."""
     options = Options()
-    for number, run in enumerate(table3.plan(options)):
+    for then, run in zip((-21, 10, 20), table3.plan(options), strict=True):
         make_run(run, tmp_path, trained_steps_per_second=3000.0, updates_per_second=25.0)
         with (directory_of(run, tmp_path) / "episodes.csv").open("w", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(["seconds", "steps", "score", "length_steps", "agent"])
-            # After 150 games, of 3 s each, the score is 20 (in the first run never): 18 is the mean 90 games later.
-            writer.writerows([3 * i, 1000 * i, 20 if i > 150 and number else 0, 10, 0] for i in range(1, 301))
+            writer.writerows([3 * i, 1000 * i, then if i > 150 else -1, 10, 0] for i in range(1, 301))
     words = table3.reproduce(options, tmp_path)
-    assert "| Pong, 18 | ale | 120 | 1 | 5 | 5 | 3.00 (4.3) | 25.0 (7.2) | - (21.2) | - (5.5) |" in words
-    assert "| Pong, 18 | ours | 1,200 | 20 | 20 | 1 | 3.00 (10.6) | 25.0 (8.9) | 12.0 (3.1) | 0.2 (2.0) |" in words
+    start = "| Pong, 18 | ours | 120 |"
+    assert f"{start} 1 | 5 | 5 | 3.00 (4.3) | 25.0 (7.2) | - (to 0) | - (21.2) | - (5.5) | -21.0 |" in words
+    assert f"{start} 5 | 5 | 1 | 3.00 (3.4) | 25.0 (28.1) | 8.0 (to 0) | - (12.2) | - (2.5) | 10.0 |" in words
+    # A mean of 100 games, 91 of them of 20, is 18.09; with 5 of 20 it is 0.05.
+    assert f"{start} 20 | 20 | 1 | 3.00 (3.0) | 25.0 (24.9) | 7.8 (to 0) | 12.1 (8.4) | 0.2 (1.5) | 20.0 |" in words
+    assert "-: not reached in 4.5 minutes." in words
     rows = program.rows(tmp_path / "table3.csv")
-    assert [row["paper_minutes"] for row in rows] == ["21.2", "12.2", "8.4", "8.7", "", "5.9", "3.1"]
-    assert {row["minutes"] for row in rows[1:]} == {"12"}
+    assert [row["paper_minutes"] for row in rows] == ["21.2", "12.2", "8.4"]
+    assert [row["minutes"] for row in rows] == ["nan", "nan", "12.05"]
+    assert (tmp_path / "table3.png").stat().st_size > 5_000
 
 
 def test_figure_10_is_of_both_emulators_and_says_how_many_games_are_the_same(tmp_path):
@@ -136,6 +142,30 @@ def test_figures_3_and_5_of_a_few_games(figure, load, tmp_path):
     column = "frames_per_second_median" if figure is fig3 else "frames_per_second"
     assert {row[column] for row in rows if row["load"] != "emulation"} == {"8000"}
     assert (tmp_path / f"{name}.png").stat().st_size > 5_000
+    measured = next((tmp_path / "emulation").glob("Pong-2games.json"))
+    known = json.loads(measured.read_text())
+    known["frames_per_second"]["ours"] = [1234.0]
+    measured.write_text(json.dumps(known))
+    assert "1.2K" in figure.reproduce(options, tmp_path)  # a second start goes on
+
+
+def test_figure_3_of_all_games_is_of_emulation_alone_if_need_be():
+    options = Options(game=("all",), games=(64,), loads=("emulation",))
+    assert fig3.plan(options) == {}
+    assert len(fig3.points(options)) == len(emulation.proven()) > 40
+    assert ("Pong", 64) in fig3.points(options)
+
+
+def test_a_speed_is_that_after_the_first_fifth_of_a_run(tmp_path):
+    run = loads.inference("Pong", "ours", 8, 10.0)
+    make_run(run, tmp_path, frames_per_second=500.0)
+    lines = (directory_of(run, tmp_path) / "throughput.csv").read_text().splitlines()
+    place = lines[0].split(",").index("frames_per_second")
+    for number in (1, 2):  # of ten rows
+        cells = lines[number].split(",")
+        lines[number] = ",".join([*cells[:place], "9", *cells[place + 1 :]])
+    (directory_of(run, tmp_path) / "throughput.csv").write_text("\n".join(lines[:4]) + "\n")
+    assert loads.frames_per_second(run, tmp_path) == 500.0
 
 
 def test_a_run_that_was_too_short_is_said(tmp_path):
@@ -164,7 +194,7 @@ def test_table_4_lays_its_hours_beside_the_papers(tmp_path):
     assert [row["paper_hours"] for row in program.rows(tmp_path / "table4.csv")] == ["9.38", "4.45", "10.5", "5.1"]
     full = [run.flags for run in table4.plan(Options("full"))]
     assert len(full) == 8
-    assert all(flags[-4:-2] == ("--games", "16384") and "gpu:0,1,2,3,4,5,6,7" in flags for flags in full[3::4])
+    assert all(flags[-6:-4] == ("--games", "16384") and "gpu:0,1,2,3,4,5,6,7" in flags for flags in full[3::4])
 
 
 def test_figure_4_equal_games_hold_nobody_up_until_they_part(tmp_path):

@@ -1,6 +1,7 @@
 """Figures and tables of CuLE (Dalton et al. 2020)."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from ga3c.papers import CommonOptions
 
@@ -11,3 +12,5 @@ class Options(CommonOptions):
     """Numbers of games that step together (paper: environments); table4 takes one, for each device."""
     devices: tuple[int, ...] = ()
     """Numbers of devices in table4. At cpu scale they are parts of the cores."""
+    loads: tuple[Literal["emulation", "inference"], ...] = ()
+    """What fig3 shows; --game all --loads emulation is of all games that our emulator plays. Default: both."""

@@ -17,15 +17,17 @@ from ga3c.papers.cule import Options, loads
 from ga3c.views.drawing import pyplot, save
 
 RUNS = "cule-fig3"
-LOADS = ("emulation", "inference")
+LOADS, ALL = ("emulation", "inference"), "all"
 SCALES = {
-    "cpu": {"game": ("Pong", "Boxing", "Riverraid"), "games": (1, 8, 32, 128, 512), "seconds": 20.0,
+    "cpu": {"game": ("Pong", "Boxing", "Riverraid"), "games": (1, 8, 64, 256), "seconds": 8.0,
             "emulation_seconds": 1.0, "rounds": 3},
     "full": {"game": (), "games": (1, 8, 32, 128, 512, 2048, 4096, 16384), "seconds": 60.0,
              "emulation_seconds": 5.0, "rounds": 3},
 }  # fmt: skip
 # What the text says of 57 games, with 4,096 environments each: lowest, median, highest; a gap: not said. On System I:
 # 12 cores, a Titan V.
+PAPER_GAMES = 4096
+PAPER_ENGINES = {"ale": "paper: OpenAI Gym", "ours": "paper: CuLE, cores", "gpu": "paper: CuLE, GPU"}
 PAPER = {
     ("emulation", "ale"): (None, 18_000, None),  # the highest median over numbers of environments
     ("emulation", "ours"): (14_000, None, 27_000),
@@ -37,16 +39,23 @@ PAPER = {
 
 def plan(options: Options) -> dict[LearningRun, tuple[str, int]]:
     """The runs with inference, and the engine and number of games of each."""
-    scale = SCALES[options.scale]
-    counts = options.games or scale["games"]
+    if "inference" not in _loads(options):
+        return {}
     return {
-        loads.inference(game, engine, count, seconds(options, scale)): (engine, count)
-        for game, count, engine in product(_games(options), counts, emulation.engines())
+        loads.inference(game, engine, count, seconds(options, SCALES[options.scale])): (engine, count)
+        for (game, count), engine in product(points(options), emulation.engines())
     }
 
 
-def _games(options: Options) -> tuple[str, ...]:
-    return games(options, SCALES[options.scale]["game"] or emulation.proven())
+def _loads(options: Options) -> tuple[str, ...]:
+    return options.loads or LOADS
+
+
+def points(options: Options) -> list[tuple[str, int]]:
+    """Games (Pong, ...) and numbers of them."""
+    scale = SCALES[options.scale]
+    named = games(options, scale["game"] or (ALL,))
+    return list(product(emulation.proven() if named == (ALL,) else named, options.games or scale["games"]))
 
 
 def reproduce(options: Options, out: Path) -> str:
@@ -54,9 +63,8 @@ def reproduce(options: Options, out: Path) -> str:
     perform(list(runs), out)
     found = {("inference", run.game, *what): [loads.frames_per_second(run, out)] for run, what in runs.items()}
     how_long = min(options.seconds or np.inf, scale["emulation_seconds"]), scale["rounds"]
-    for game, count in product(_games(options), options.games or scale["games"]):
-        print(f"{game}, {count} games: emulation alone ...", flush=True)
-        for engine, rates in emulation.frames_per_second(game, count, *how_long, emulation.engines()).items():
+    for game, count in points(options) if "emulation" in _loads(options) else ():
+        for engine, rates in loads.emulation_alone(game, count, *how_long, out).items():
             found["emulation", game, engine, count] = rates
     write_rows(out / "fig3.csv", [_row(key, rates) for key, rates in sorted(found.items())])
     draw(found, out / "fig3.png")
@@ -85,30 +93,41 @@ def over_games(found: dict, load: str, engine: str) -> dict[int, tuple[float, fl
 
 
 def draw(found: dict, file: Path) -> None:
-    """Above all games' frames, below those of one; left emulation alone, right with inference."""
+    """Above all games' frames, below those of one; left emulation alone, right with inference. Hollow: the paper's."""
     plt = pyplot()
-    figure, axes = plt.subplots(2, 2, figsize=(8, 5.5), layout="constrained", sharex=True, sharey="row")
-    for column, load in enumerate(LOADS):
+    shown = [load for load in LOADS if any(key[0] == load for key in found)]
+    size = {"figsize": (3.8 * len(shown) + 2.2, 5.5), "sharex": True, "sharey": "row", "squeeze": False}
+    figure, axes = plt.subplots(2, len(shown), layout="constrained", **size)
+    labels = {}
+    for (row, column), axis in np.ndenumerate(axes):
+        axis.set(xscale="log", yscale="log")
         for engine, (colour, mark) in loads.STYLES.items():
-            if not (spread := over_games(found, load, engine)):
-                continue
-            counts = np.array(list(spread))
-            for row, share in enumerate((np.ones(len(counts)), counts)):
-                low, middle, high = np.array(list(spread.values())).T / share
-                axes[row, column].errorbar(
-                    counts, middle, [middle - low, high - middle], color=colour, marker=mark, capsize=3, markersize=4,
-                    label=loads.ENGINES[engine],
-                )  # fmt: skip
-                axes[row, column].set(xscale="log", yscale="log")
-        axes[0, column].set_title("emulation only" if load == "emulation" else "inference only")
+            own, papers = over_games(found, shown[column], engine), PAPER.get((shown[column], engine))
+            style = {"color": colour, "marker": mark, "markersize": 4}
+            labels |= _line(axis, own, row, loads.ENGINES[engine], **style)
+            labels |= _line(
+                axis, {PAPER_GAMES: papers} if papers else {}, row, PAPER_ENGINES[engine], mfc="none", **style
+            )
+    for column, load in enumerate(shown):
+        axes[0, column].set_title(f"{load} only")
         axes[1, column].set_xlabel("games")
-        counts = sorted({key[3] for key in found})
+        counts = sorted({key[3] for key in found} | {PAPER_GAMES})
         axes[1, column].set_xticks(counts, [f"{count:,}" for count in counts])
         axes[1, column].minorticks_off()
     axes[0, 0].set_ylabel("frames per second")
     axes[1, 0].set_ylabel("frames per second and game")
-    axes[0, 0].legend()
+    figure.legend(labels.values(), labels, loc="outside right upper")
     save(figure, file)
+
+
+def _line(axis, spread: dict[int, tuple], of_one: bool, label: str, **style) -> dict:
+    """The middle, and a bar from lowest to highest, where they are known. Returns what a legend shows, by its label."""
+    if not spread:
+        return {}
+    counts = np.array(list(spread))
+    low, middle, high = np.array(list(spread.values()), float).T / (counts if of_one else 1)
+    axis.plot([counts, counts], [low, high], "-", color=style["color"])
+    return {label: axis.plot(counts, middle, **style)[0]}
 
 
 def words(found: dict) -> str:
@@ -117,7 +136,7 @@ def words(found: dict) -> str:
         f"| load | games | {' | '.join(loads.ENGINES.values())} | ours / ale-py | paper: ours / ale-py | paper, GPU |"
     ]
     lines.append("|---" * 8 + "|")
-    for load in LOADS:
+    for load in dict.fromkeys(key[0] for key in found):
         spreads = {engine: over_games(found, load, engine) for engine in loads.ENGINES}
         for count in spreads["ours"]:
             cells = [_spread(spreads[engine].get(count)) for engine in loads.ENGINES]
@@ -126,19 +145,18 @@ def words(found: dict) -> str:
     return "\n".join(
         [
             *lines,
-            "Raw frames a second: median (lowest to highest) over games. Paper: of 57 games, 4,096 of each at a time, "
-            "on 12 cores and a Titan V; of ale-py (OpenAI Gym) the most that any number of games gave.",
+            f"Raw frames a second: median (lowest to highest) over games. Paper: of 57 games, {PAPER_GAMES:,} of each "
+            "at a time, on 12 cores and a Titan V; of ale-py (OpenAI Gym) the most that any number of games gave.",
         ]
     )
 
 
 def _ratio(found: dict, load: str, count: int) -> str:
-    """Over games and rounds."""
+    """Median (lowest to highest) over games, each the median of its rounds."""
     ratios = [
-        ours / theirs
+        np.median(np.divide(rates, found[load, game, "ale", count]))
         for (kind, game, engine, number), rates in found.items()
         if (kind, engine, number) == (load, "ours", count)
-        for ours, theirs in zip(rates, found[load, game, "ale", count], strict=True)
     ]
     return f"{np.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 

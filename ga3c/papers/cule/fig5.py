@@ -22,6 +22,7 @@ SCALES = {
     "cpu": {"games": (32, 128, 512), "seconds": 20.0, "emulation_seconds": 2.0},
     "full": {"games": (32, 128, 512, 1024, 2048, 4096), "seconds": 60.0, "emulation_seconds": 10.0},
 }
+ROUNDS = 3  # of emulation alone, in turns
 PAPER_RATIO, PAPER_GAMES = 2.53, 1024  # CuLE on a GPU to the engines on cores, when training
 _RUNS = {"inference": loads.inference, "training": loads.training}
 
@@ -42,7 +43,7 @@ def reproduce(options: Options, out: Path) -> str:
     game = only(options.game, "Assault", "--game")
     how_long = min(options.seconds or np.inf, scale["emulation_seconds"])
     for count in options.games or scale["games"]:
-        for engine, rates in emulation.frames_per_second(game, count, how_long, 3, emulation.engines()).items():
+        for engine, rates in loads.emulation_alone(game, count, how_long, ROUNDS, out).items():
             found["emulation", engine, count] = float(np.median(rates))
     rows = [
         {"game": game, "load": load, "engine": engine, "games": count, "frames_per_second": f"{rate:.6g}"}
@@ -55,14 +56,17 @@ def reproduce(options: Options, out: Path) -> str:
 
 def draw(found: dict, game: str, file: Path) -> None:
     plt = pyplot()
-    figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
+    figure, axis = plt.subplots(figsize=(8, 4), layout="constrained")
     for (load, dash), (engine, (colour, mark)) in product(LOADS.items(), loads.STYLES.items()):
         rates = {count: rate for (kind, name, count), rate in sorted(found.items()) if (kind, name) == (load, engine)}
         if rates:
             label = f"{loads.ENGINES[engine]}, {load}"
-            axis.plot(list(rates), list(rates.values()), dash, color=colour, marker=mark, label=label)
+            axis.plot(list(rates), list(rates.values()), dash, color=colour, marker=mark, markersize=4, label=label)
     axis.set(xscale="log", yscale="log", xlabel="games", ylabel="frames per second", title=game)
-    axis.legend(fontsize=7)
+    counts = sorted({count for _, _, count in found})
+    axis.set_xticks(counts, [f"{count:,}" for count in counts])
+    axis.minorticks_off()
+    figure.legend(loc="outside right upper")
     save(figure, file)
 
 

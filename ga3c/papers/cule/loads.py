@@ -1,12 +1,15 @@
-"""Training runs under the paper's loads: all games as one batch, with inference alone, or with training as well."""
+"""The paper's loads: emulation alone, and training runs of all games as one batch, with inference, or training too."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 
+from ga3c.experiments import emulation
 from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import RunFailed, directory_of
-from ga3c.records.disk import read_csv
+from ga3c.records.disk import read_csv, write_whole
+from ga3c.records.run_directory import game_directory
 
 ENGINES = {"ale": "ale-py", "ours": "ours", "gpu": "ours, GPU"}
 STYLES = {"ale": ("C1", "s"), "ours": ("C0", "o"), "gpu": ("C2", "^")}
@@ -16,7 +19,8 @@ N_STEPS = 5
 def run(game: str, engine: str, count: int, seconds: float, *flags: str, name: str) -> LearningRun:
     """`count` games on an engine; `flags` of `train` say what is done with them, `name` what that is called."""
     batched = ("--sampling", "batched", "--games", str(count), "--emulator", engine)
-    return LearningRun(game, f"{name}-{engine}-{count}games", (*flags, *batched), 1, seconds)
+    rows = ("--log-seconds", f"{min(max(seconds / 10, 0.1), 5.0):g}")
+    return LearningRun(game, f"{name}-{engine}-{count}games", (*flags, *batched, *rows), 1, seconds)
 
 
 def inference(game: str, engine: str, count: int, seconds: float) -> LearningRun:
@@ -31,11 +35,27 @@ def training(game: str, engine: str, count: int, seconds: float) -> LearningRun:
 
 
 def frames_per_second(run: LearningRun, out: Path) -> float:
-    """Raw ones, as the paper counts: median of the rows of its log in which games were played. Raises RunFailed."""
-    rates = read_csv(directory_of(run, out) / "throughput.csv")["frames_per_second"]
-    if not (rates > 0).any():
+    """Raw ones, as the paper counts: median of the rows of its log in which games were played, from its first fifth on.
+    Raises RunFailed."""
+    rows = read_csv(directory_of(run, out) / "throughput.csv")
+    since = np.concatenate([[0.0], rows["seconds"]])[:-1]  # the row before: where the time of a row begins
+    rates = rows["frames_per_second"][(since >= run.seconds / 5) & (rows["frames_per_second"] > 0)]
+    if not len(rates):
         raise RunFailed(f"{run.name} was too short to tell its speed: remove its directory, and give more --seconds.")
-    return float(np.median(rates[rates > 0]))
+    return float(np.median(rates))
+
+
+def emulation_alone(game: str, count: int, seconds: float, rounds: int, out: Path) -> dict[str, list[float]]:
+    """`emulation.frames_per_second`, on each engine; of an earlier start, if it was measured for as long."""
+    file = out / "emulation" / f"{game_directory(game).name}-{count}games.json"
+    how = {"seconds": seconds, "rounds": rounds, "engines": list(emulation.engines())}
+    if file.exists() and (known := json.loads(file.read_text(encoding="utf-8")))["how"] == how:
+        return known["frames_per_second"]
+    print(f"{game}, {count} games: emulation alone ...", flush=True)
+    found = emulation.frames_per_second(game, count, seconds, rounds, emulation.engines())
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(file, json.dumps({"how": how, "frames_per_second": found}, indent=2) + "\n")
+    return found
 
 
 def thousands(value: float) -> str:
