@@ -4,17 +4,21 @@
     python tests/chaos.py --algorithm ppo --sampling alternating --agents 2
     python tests/chaos.py --preset fast-dqn --agents 2 -- --replay-minimum-transitions 1000 --target-updates 100
     python tests/chaos.py --preset apex-dqn --pods --stops 0 --shards 2 --shard-kills 3 --agents 3
+    python tests/chaos.py --preset apex-dqn --pods --stops 0 --shards 2 --shard-kills 3 --nodes 2 --node-kills 2
 
 From a seeded schedule, agents are killed and stopped, the disk refuses every byte for a while, the server is killed
 without warning (some of the times while it writes a checkpoint) and the run resumed. The counts change every second;
 with --controller off they stay, and it says how soon after the last blow the speed was what it had been before the
 first. With --pods, those of a cluster on this machine are killed, and shards of its replay; each of these blows waits
-until all of them are there again and the run learns. It says for how long nothing was learned, at the longest. What
-follows -- goes to the run as it is. Ends with 1 if anything is wrong. Linux only: /proc tells it about processes.
+until all of them are there again and the run learns. With --nodes, the cluster is one of so many nodes and the
+learner's, started as Ray's users do, and a node dies with all that is on it. It says for how long nothing was learned,
+at the longest. What follows -- goes to the run as it is. Ends with 1 if anything is wrong. Linux only: /proc tells it
+about processes.
 """
 
 import argparse
 import contextlib
+import functools
 import itertools
 import math
 import os
@@ -38,8 +42,10 @@ sys.path.insert(0, str(ROOT))
 
 from ga3c.records import checkpoint  # noqa: E402
 from ga3c.records.disk import read_csv  # noqa: E402
+from tests.chaos_nodes import AUTHENTICATION, Nodes  # noqa: E402
 
 MARK = "GA3C_CHAOS"  # an environment variable that tells our processes from all others
+NODES = "-nodes"  # at the end of what it holds in those of nodes that go on without the run, and of pods on them
 CHECKPOINT_SECONDS = 2
 START_SECONDS, END_SECONDS = 300.0, 10.0  # pods load TensorFlow, each of them; Ray ends its processes one by one
 # Of Ray, that end a minute after all else: some report that it has, or have not begun and look for who started them.
@@ -54,6 +60,7 @@ RAYS_OWN = (
 RAYS_SECONDS = 120.0
 SETTLED_SECONDS = 10.0  # before the first blow, and after the last
 RECOVERED, WINDOW_SECONDS = 0.95, 3  # of the speed before the first blow, as a mean over so many rows of a second
+RECOVERY_SECONDS = 120.0  # that it is waited for
 
 
 class Wrong(Exception):
@@ -76,6 +83,7 @@ class Run:
         """`at_first`: arguments of the first start alone."""
         self.directory, self._arguments, self._at_first = directory, arguments, at_first
         self.pods = self.shards = 0
+        self.nodes: Nodes | None = None
         self.mark = f"{os.getpid()}-{time.time_ns()}"
         self.output: list[str] = []
         self.process: psutil.Popen | None = None
@@ -84,7 +92,7 @@ class Run:
         command = [sys.executable, "-m", "ga3c", "train", *self._arguments]
         begin = ["--run-dir", str(self.directory), *self._at_first]
         command += ["--resume", str(self.directory)] if self.directory.exists() else begin
-        environment = os.environ | {"PYTHONPATH": str(ROOT), MARK: self.mark}
+        environment = os.environ | {"PYTHONPATH": str(ROOT), MARK: self.mark} | (AUTHENTICATION if self.nodes else {})
         self.process = psutil.Popen(
             command,
             stdout=subprocess.PIPE,
@@ -128,12 +136,18 @@ class Run:
     def seconds(self) -> float:
         return float(self.rows()["seconds"][-1])
 
-    def processes(self) -> list[psutil.Process]:
-        """All processes of all starts that are still there."""
+    def start_nodes(self, count: int, directory: Path) -> None:
+        """With room for the pods on those that are left when one of them is gone."""
+        cores = -(-self.pods // max(1, count - 1))
+        self.nodes = Nodes(count, cores, directory, os.environ | {MARK: self.mark + NODES})
+        self._arguments += ["--cluster", self.nodes.address]
+
+    def processes(self, of: str = "") -> list[psutil.Process]:
+        """All processes of all starts that are still there; or (NODES) those of the cluster's nodes."""
         found = []
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error):
-                if process.environ().get(MARK) == self.mark and process.status() != psutil.STATUS_ZOMBIE:
+                if process.environ().get(MARK) == self.mark + of and process.status() != psutil.STATUS_ZOMBIE:
                     found.append(process)
         return found
 
@@ -144,11 +158,15 @@ class Run:
             if time.monotonic() > deadline:
                 raise Wrong(f"{seconds:.0f} s after the server ended there are still {left}")
             time.sleep(0.05)
+        while left := self.actors("Pod") + self.actors("Shard"):  # on nodes that stay
+            if time.monotonic() > deadline + RAYS_SECONDS:
+                raise Wrong(f"pods and shards outlived the server: {left}")
+            time.sleep(0.5)
 
     def actors(self, kind: str) -> list[psutil.Process]:
         """Pods or Shards of a cluster on this machine, once they have begun."""
         found = []
-        for process in self.processes():
+        for process in self.processes() + self.processes(NODES):
             with contextlib.suppress(psutil.Error, IndexError):
                 if process.cmdline()[0].startswith(f"ray::{kind}"):
                     found.append(process)
@@ -167,7 +185,7 @@ class Chaos:
         self.run, self.random = run, random.Random(seed)
         self.stopped: list[psutil.Process] = []
         self.resumes, self.lost_seconds, self.lost_to_disk_seconds = 0, [], []
-        self.disk_was_full = -math.inf  # time.monotonic()
+        self.disk_was_full = self.struck = -math.inf  # time.monotonic()
 
     def kill_agent(self) -> None:
         self._hit(psutil.Process.kill)
@@ -176,20 +194,33 @@ class Chaos:
         self._hit(psutil.Process.suspend)
 
     def kill_pod(self) -> None:
-        self._kill_actor("Pod", self.run.pods)
+        self._kill_actor("Pod")
 
     def kill_shard(self) -> None:
-        self._kill_actor("Shard", self.run.shards)
+        self._kill_actor("Shard")
 
-    def _kill_actor(self, kind: str, count: int) -> None:
-        """Once all are there, and play: pods that keep dying before they have begun end a run."""
-        self.run.wait(lambda: len(self.run.actors(kind)) == count, START_SECONDS, f"not all of {kind} there")
+    def kill_node(self) -> None:
+        """With the pods on it. The learner's own is not one of them."""
+        self._wait_for_all()
+        self.struck = time.monotonic()
+        self.run.nodes.kill(self.random.randrange(len(self.run.nodes.others)))
+
+    def _kill_actor(self, kind: str) -> None:
+        self._wait_for_all()
+        with contextlib.suppress(psutil.Error, IndexError):
+            self.random.choice(self.run.actors(kind)).kill()
+        self.struck = time.monotonic()
+
+    def _wait_for_all(self) -> None:
+        """They are there, and play: pods that keep dying before they have begun end a run."""
+        for kind, count in (("Pod", self.run.pods), ("Shard", self.run.shards)):
+            there = functools.partial(lambda kind, count: len(self.run.actors(kind)) == count, kind, count)
+            self.run.wait(there, START_SECONDS, f"not all of {kind} there")
         before = self.run.learned()
         self.run.wait(lambda: self.run.learned() > before, START_SECONDS, "no update")
-        with contextlib.suppress(psutil.Error):
-            self.random.choice(self.run.actors(kind)).kill()
 
     def _hit(self, blow) -> None:
+        self.struck = time.monotonic()
         if agents := self.run.agents():
             with contextlib.suppress(psutil.Error):
                 blow(self.random.choice(agents))
@@ -200,7 +231,7 @@ class Chaos:
             self.run.process.rlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
             time.sleep(3.0)
             self.run.process.rlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        self.disk_was_full = time.monotonic()
+        self.disk_was_full = self.struck = time.monotonic()
 
     def kill_server(self) -> None:
         self._kill_server_and_resume()
@@ -214,7 +245,8 @@ class Chaos:
         self._kill_server_and_resume()
 
     def _kill_server_and_resume(self) -> None:
-        seconds, killed = self.run.seconds(), time.monotonic()
+        seconds, self.struck = self.run.seconds(), time.monotonic()
+        killed = self.struck
         self.run.process.kill()
         self.run.process.wait()
         self.run.check_that_all_ended()
@@ -246,17 +278,19 @@ def check_books(run: Run) -> dict:
     return totals
 
 
-def recovery(run: Run, first: float, last: float) -> str:
-    """How soon after the last blow PPS was back; both in seconds of the run."""
-    rows = run.rows()
-    seconds, pps = rows["seconds"], rows["pps"]
-    before = statistics.mean(pps[(seconds > first - SETTLED_SECONDS) & (seconds <= first)])
-    for row in range(WINDOW_SECONDS, len(seconds) + 1):
-        now = statistics.mean(pps[row - WINDOW_SECONDS : row])
-        if seconds[row - WINDOW_SECONDS] > last and now >= RECOVERED * before:
-            after = seconds[row - 1] - last
-            return f"{before:,.0f} steps/s before the first blow, {now:,.0f} again {after:.0f} s after the last"
-    raise Wrong(f"{before:,.0f} steps/s before the first blow were not reached again after the last")
+def recovery(run: Run, first: float, blows: Chaos) -> str:
+    """How soon after the last blow PPS was back; `first`: seconds of the run before the first one."""
+    rows, last = run.rows(), run.seconds()
+    before = statistics.mean(rows["pps"][(rows["seconds"] > first - SETTLED_SECONDS) & (rows["seconds"] <= first)])
+
+    def now() -> float:
+        rows = run.rows()
+        since = rows["pps"][rows["seconds"] > last]
+        return statistics.mean(since[-WINDOW_SECONDS:]) if len(since) >= WINDOW_SECONDS else 0.0
+
+    run.wait(lambda: now() >= RECOVERED * before, RECOVERY_SECONDS, f"not {before:,.0f} steps/s again")
+    after = time.monotonic() - blows.struck
+    return f"{before:,.0f} steps/s before the first blow, {now():,.0f} again {after:.0f} s after the last"
 
 
 def longest_pause(run: Run) -> float:
@@ -286,17 +320,22 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
     arguments += ["--checkpoint-seconds", str(CHECKPOINT_SECONDS)]
     arguments += ["--agent-silence-seconds", "2", "--stall-seconds", "20"]
     at_first = ["--preset", options.preset] if options.preset else ["--algorithm", options.algorithm]
-    arguments += ["--cluster", "local", "--replay-shards", str(options.shards)] if options.pods else []
+    arguments += ["--replay-shards", str(options.shards)] if options.pods else []
+    arguments += ["--cluster", "local"] if options.pods and not options.nodes else []
     run = Run(directory / "run", arguments, at_first)
     run.pods, run.shards = options.agents, options.shards
     blows = Chaos(run, options.seed)
     in_checkpoint = options.server_kills * 3 // 10
     todo = [blows.kill_pod if options.pods else blows.kill_agent] * options.kills
     todo += [blows.stop_agent] * options.stops + [blows.kill_shard] * options.shard_kills
+    todo += [blows.kill_node] * options.node_kills
     todo += [blows.fill_disk] * options.disk_full + [blows.kill_server_in_checkpoint] * in_checkpoint
     todo += [blows.kill_server] * (options.server_kills - in_checkpoint)
     blows.random.shuffle(todo)
     try:
+        if options.nodes:
+            directory.mkdir(parents=True, exist_ok=True)
+            run.start_nodes(options.nodes, directory)
         run.start()
         run.wait(lambda: (run.directory / "checkpoints").exists(), 60, "no checkpoint")
         time.sleep(2 * SETTLED_SECONDS if options.controller == "off" else 0.0)
@@ -307,8 +346,9 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
             if run.process.poll() is not None:
                 raise Wrong(f"the run ended by itself with status {run.process.returncode}:\n{run.tail()}")
             blow()
-        last, steps = run.seconds(), run.steps()
-        time.sleep(SETTLED_SECONDS + WINDOW_SECONDS)
+        steps = run.steps()
+        speed = recovery(run, first, blows) if options.controller == "off" else ""
+        time.sleep(SETTLED_SECONDS)
         run.wait(lambda: run.steps() > steps, START_SECONDS if options.pods else 20, "no step after the last blow")
         run.process.send_signal(signal.SIGINT)
         status = run.process.wait(60)
@@ -317,22 +357,26 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
         totals = check_books(run)
         run.check_that_all_ended()
         run.check_that_all_ended(RAYS_SECONDS, ())
+        if run.nodes:
+            run.nodes.stop()
         if left := shared_memory() - before:
             raise Wrong(f"shared memory is left: {left}")
         if any("Traceback" in line for line in run.output):
             raise Wrong("a traceback:\n" + "\n".join(run.output))
     finally:
-        for process in run.processes():
+        for process in run.processes() + run.processes(NODES):
             with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
                 process.kill()
     pps = statistics.median(rate for rate in run.rows()["pps"] if rate > 0)
-    speed = recovery(run, first, last) if options.controller == "off" else f"median {pps:,.0f} steps/s"
+    speed = speed or f"median {pps:,.0f} steps/s"
     lost, to_disk = (max(kind, default=0.0) for kind in (blows.lost_seconds, blows.lost_to_disk_seconds))
     print(
-        f"\n{options.kills} agents killed, {options.stops} stopped, {options.shard_kills} shards killed, disk full "
-        f"{options.disk_full} times, server killed {blows.resumes} times and resumed (at most {lost:.1f} s of training "
-        f"lost each time, with a checkpoint every {CHECKPOINT_SECONDS} s; {to_disk:.1f} s right after a full disk). "
-        f"{totals['steps']:,} steps, {totals['lost_steps']:,} more lost with agents; {speed}; at the longest "
+        f"\n{options.kills} agents killed, {options.stops} stopped, {options.shard_kills} shards killed, "
+        f"{options.node_kills} nodes killed, disk full {options.disk_full} times, server killed {blows.resumes} times "
+        f"and resumed (at most {lost:.1f} s of training lost, with a checkpoint every {CHECKPOINT_SECONDS} s; "
+        f"{to_disk:.1f} s right after a full disk). "
+        f"{totals['made_steps']:,} steps made = {totals['trained_steps']:,} trained on or stored + "
+        f"{totals['skipped_steps']:,} skipped + {totals['lost_steps']:,} lost with agents; {speed}; at the longest "
         f"{longest_pause(run):.1f} s without an update. The books balance."
     )
 
@@ -352,6 +396,8 @@ def main() -> int:
     parser.add_argument("--pods", action="store_true", help="over Ray, on this machine; --agents says how many")
     parser.add_argument("--shards", type=int, default=0, help="of the replay, with --pods")
     parser.add_argument("--shard-kills", type=int, default=0, help="shards to kill")
+    parser.add_argument("--nodes", type=int, default=0, help="of the cluster beside the learner's, with --pods")
+    parser.add_argument("--node-kills", type=int, default=0, help="nodes to kill, with --nodes")
     parser.add_argument("--server-kills", type=int, default=2, help="times that the server is killed and resumed")
     parser.add_argument("--pause-seconds", type=float, default=0.5, help="between two blows, on average")
     parser.add_argument("--keep", help="directory for the run, kept afterwards")

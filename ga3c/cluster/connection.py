@@ -28,6 +28,7 @@ def join(where: str, pods: int) -> str:
     how = {"address": where}
     if where not in ("local", "auto"):
         _check_that_it_answers(where)
+        _bring_token()
     if where == "local":
         how |= {"num_cpus": max(pods, os.cpu_count() or 1), "object_store_memory": OBJECT_STORE_BYTES}
         how |= {"include_dashboard": False}
@@ -52,6 +53,15 @@ def _check_that_it_answers(address: str) -> None:
         raise ConfigError(
             f"Cannot join --cluster {address}: nothing answers there ({error}). Give HOST:PORT."
         ) from error
+
+
+def _bring_token() -> None:
+    """Ray asks for one since the first local start on the cluster's first machine, and brings it by itself with `auto`
+    alone. A cluster that asks for none takes no notice."""
+    from ray._private.authentication import authentication_token_setup
+
+    logging.getLogger("ray").setLevel(logging.ERROR)  # it would say so each time
+    authentication_token_setup.maybe_enable_token_auth_if_token_available(warn_if_disabled=False)
 
 
 def leave() -> None:
