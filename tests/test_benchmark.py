@@ -44,6 +44,17 @@ def test_the_bound_in_lockstep_is_the_sum_of_the_phases():
     assert bound(COSTS, False, "serial") == pytest.approx(1000 / (0.5 + 0.1 + 0.3))  # nothing at the same time
 
 
+def test_emulation_alone_is_on_the_cores_and_that_is_said_where_games_are_on_a_gpu(monkeypatch):
+    settings, said = parse_settings(["--preset", "cule"])[0], station_costs.where_emulated
+    monkeypatch.setattr("ga3c.environments.gpu_obstacle", lambda environment: None)
+    assert "measured on the cores" in said(settings, True)
+    assert not said(settings, False)
+    assert not said(replace(settings, environment=replace(settings.environment, emulator="ours")), True)
+    assert not said(parse_settings([])[0], True)  # agents play on cores
+    monkeypatch.setattr("ga3c.environments.gpu_obstacle", lambda environment: "numba-cuda is not installed")
+    assert not said(settings, True)
+
+
 def test_what_a_replay_memory_costs_belongs_to_the_update():
     costs = COSTS | {"replay": Cost(0.7, 1.1)}
     assert bound(costs, on_gpu=False) == pytest.approx(usable_cores() * 1000 / 1.5)

@@ -119,9 +119,8 @@ def measure_stations(
     learning, replay, envs = settings.learning, settings.replay, settings.schedule.envs_per_agent
     if turns == "serial" or settings.schedule.sampling == "batched":
         envs, agents = settings.schedule.games_of(agents) // settings.schedule.batches, 1
-    rollouts = slots_needed(learning.t_max, envs, learning.minimum_batch_steps) - 2
-    if turns in ("synchronised", "alternating"):
-        rollouts = agents
+    wait = turns in ("synchronised", "alternating")
+    rollouts = agents if wait else slots_needed(learning.t_max, envs, learning.minimum_batch_steps) - 2
     costs = {
         "emulate": station_costs.emulate(settings.environment, learning.t_max, envs, STATION_SECONDS),
         "predict": station_costs.predict(model, spec, envs, mean_batch, STATION_SECONDS),
@@ -180,6 +179,7 @@ def measure(options: BenchmarkOptions) -> dict[str, dict[str, float]]:
     on_gpu = set_up_device("auto", count) == "gpu"
     algorithm, agents = algorithms.make(settings, spec.actions), counts_of(settings).agents
     turns = algorithms.turns(settings, algorithm)
+    print(station_costs.where_emulated(settings, on_gpu), end="")
     model = Model(spec, settings.learning, algorithm, seed=1, xla=on_gpu, pieces=pieces(turns, count))
     rounds = []
     for number in range(1, options.rounds + 1):

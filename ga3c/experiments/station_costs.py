@@ -58,6 +58,15 @@ def emulate(settings: EnvironmentSettings, t_max: int, envs: int, seconds: float
     return cost
 
 
+def where_emulated(settings: Settings, model_on_gpu: bool) -> str:
+    """What has to be said of `emulate` where the whole program's games are on a GPU (`systems.batched`)."""
+    environment = settings.environment
+    may = model_on_gpu and settings.schedule.sampling == "batched" and environment.emulator in ("auto", "gpu")
+    if not may or environments.gpu_obstacle(environment):
+        return ""
+    return "The whole program plays on the GPU; emulation alone, and so the bound, is measured on the cores.\n"
+
+
 def predict(model, spec: EnvironmentSpec, envs: int, mean_batch: float, seconds: float) -> Cost:
     """`Model.predict`. Batches are multiples of an agent's games; a mean size in between is interpolated.
 
