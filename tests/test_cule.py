@@ -126,7 +126,7 @@ def test_figure_3_compares_in_rounds():
     assert fig3.over_games(found, "emulation", "ours") == {8: (4000.0, 6000.0, 8000.0)}
     said = fig3.words(found)
     assert "| emulation | 8 | 2.0K (2.0K to 2.0K) | 6.0K (4.0K to 8.0K) | - | 3.00 (2.00 to 4.00) |" in said
-    assert "| ? (14.0K to 27.0K) / 18.0K | 64.0K (41.0K to 155.0K) |" in said
+    assert "| 14.0K to 27.0K / 18.0K | 64.0K (41.0K to 155.0K) |" in said
     assert "| 18.0K (12.5K to 19.8K) / - | 56.0K (39.0K to 125.0K) |" in said
 
 

@@ -136,7 +136,7 @@ def words(found: dict) -> str:
         f"| load | games | {' | '.join(loads.ENGINES.values())} | ours / ale-py | paper: ours / ale-py | paper, GPU |"
     ]
     lines.append("|---" * 8 + "|")
-    for load in dict.fromkeys(key[0] for key in found):
+    for load in [load for load in LOADS if any(key[0] == load for key in found)]:
         spreads = {engine: over_games(found, load, engine) for engine in loads.ENGINES}
         for count in spreads["ours"]:
             cells = [_spread(spreads[engine].get(count)) for engine in loads.ENGINES]
@@ -170,5 +170,5 @@ def _spread(values: tuple[float, float, float] | None) -> str:
 
 def _paper(load: str, engine: str) -> str:
     low, middle, high = (value and loads.thousands(value) for value in PAPER.get((load, engine), (None,) * 3))
-    around = f" ({low} to {high})" if low and high else ""
-    return (middle or "?") + around if middle or around else "-"
+    around = f"{low} to {high}" if low and high else ""
+    return f"{middle} ({around})" if middle and around else middle or around or "-"
