@@ -16,7 +16,7 @@ from tests import program
 VSYNC, WSYNC, COLUBK = 0x00, 0x02, 0x09
 LINE_CYCLES = 76
 LDA, LDX, STA, STX, JMP, NOP = 0xA9, 0xA2, 0x85, 0x86, 0x4C, 0xEA  # LDA #n, LDX #n: 2 cycles; NOP: 2; else 3
-WAIT, AGAIN = [STA, WSYNC], [JMP, 0x00, 0xF0]
+WAIT, AGAIN, THREE = [STA, WSYNC], [JMP, 0x00, 0xF0], [0xA5, 0x80]  # the last: LDA n, 3 cycles in which nothing is done
 ON, OFF = [LDA, 2, STA, VSYNC], [LDA, 0, STA, VSYNC]
 
 
@@ -33,6 +33,7 @@ def _lines(count: int, cycles: int = 0) -> int:
 
 
 SHORT = [*WAIT, LDX, 0, LDA, 2, STA, VSYNC, *WAIT]  # on 7 cycles after the beginning of a line, then the next line
+LEFT = _lines(10) + 3 * (25_000 - 10)  # instructions of 3 cycles each
 # With what is written 291 lines after its beginning (PAL: 343) a frame ends in any case, and with the end of a VSYNC of
 # 76 cycles at the least; where neither comes, 25,000 instructions are run of it at a time.
 CARTRIDGES = {
@@ -43,13 +44,13 @@ CARTRIDGES = {
     "VSYNC of 76 cycles": Cartridge(
         [*SHORT, NOP, NOP, STX, VSYNC, *WAIT * 98, *AGAIN], [_lines(2, 7), *[_lines(100, 7)] * 3]
     ),
-    "VSYNC of 74 cycles": Cartridge([*SHORT, NOP, STX, VSYNC, *WAIT * 98, *AGAIN], [_lines(292)] * 4),
+    "VSYNC of 75 cycles": Cartridge([*SHORT, *THREE, STX, VSYNC, *WAIT * 98, *AGAIN], [_lines(292)] * 4),
     "lines without VSYNC": Cartridge([*WAIT, *AGAIN], [_lines(292)] * 4),
     "PAL lines without VSYNC": Cartridge([*WAIT, *AGAIN], [_lines(344)] * 4, pal=True),
     # One of them at the very cycle with which the frame may end.
     "writes without lines": Cartridge([JMP, 0x03, 0xF0, STA, COLUBK, JMP, 0x03, 0xF0], [_lines(291)] * 4),
     "VSYNC over the end": Cartridge([*WAIT * 290, *ON, *WAIT * 3, *OFF, *AGAIN], [_lines(292), _lines(1, 5)] * 2),
-    "nothing written": Cartridge([*AGAIN], [75_000, 150_000], done=False),
+    "ten lines and nothing more": Cartridge([*WAIT * 10, JMP, 20, 0xF0], [LEFT, LEFT + 75_000], done=False),
 }
 
 
