@@ -15,7 +15,7 @@ import psutil
 
 ROOT = Path(__file__).resolve().parent.parent
 OBJECT_STORE_BYTES = 200_000_000  # of each node
-START_SECONDS, LOOK_SECONDS = 120.0, 0.2
+START_SECONDS, LOOK_SECONDS = 300.0, 0.2
 AUTHENTICATION = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # of this process's nodes
 
 
@@ -39,19 +39,19 @@ class Nodes:
 
     def _start(self, *how: str) -> psutil.Popen:
         self._started += 1
-        command = [sys.executable, "-c", "from ray.scripts.scripts import main; main()", "start", "--block", *how]
+        # On a busy machine Ray gives up after 30 s.
+        command = ["bash", "-c", 'until "$@"; do sleep 1; done', "a node", sys.executable, "-c"]
+        command += ["from ray.scripts.scripts import main; main()", "start", "--block", *how]
         command += [f"--object-store-memory={OBJECT_STORE_BYTES}", "--disable-usage-stats"]
         with (self._directory / f"node-{self._started}.log").open("w") as log:
             environment = self._environment | AUTHENTICATION | {"PYTHONPATH": str(ROOT)}
             return psutil.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
 
     def _wait_for_head(self) -> None:
-        deadline = time.monotonic() + START_SECONDS
-        while True:
-            with contextlib.suppress(OSError):
-                return socket.create_connection((_own_address(), self._port), 1.0).close()
-            if self._head.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"Ray did not start:\n{(self._directory / 'node-1.log').read_text()}")
+        log, deadline = self._directory / "node-1.log", time.monotonic() + START_SECONDS
+        while "Ray runtime started" not in log.read_text():
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"Ray did not start:\n{log.read_text()}")
             time.sleep(LOOK_SECONDS)
 
     def _join(self) -> psutil.Popen:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 
 import numpy as np
@@ -15,7 +16,7 @@ from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.training_queue import Episode
 from ga3c.views import cluster_view
 from tests import program
-from tests.program import Started
+from tests.program import TINY, Started
 from tests.test_apex import SMALL, books
 
 pytest.importorskip("ray", reason="run tests/run.sh, which installs Ray")
@@ -65,6 +66,33 @@ def test_another_version_is_one_line():
 def test_what_would_wait_for_others_is_refused(flags):
     with pytest.raises(ConfigError, match="--cluster"):
         parse_settings(["--cluster", "local", *flags.split()])
+
+
+@pytest.mark.parametrize("flags", [[], ["--cluster", "local", "--preset", "apex-dqn"]])
+def test_an_age_limit_is_for_pods_without_a_replay(flags):
+    with pytest.raises(ConfigError, match="is for pods without a replay"):
+        parse_settings([*flags, "--experience-age-limit-updates", "100"])
+
+
+def test_what_a_pod_played_too_long_ago_is_lost(tmp_path):
+    """A pod takes weights twice a second, and many updates are made in that: most of what comes is of older ones."""
+    run = tmp_path / "run"
+    started = Started(
+        tmp_path / "log", "--cluster", "local", "--algorithm", "a2c-vtrace", *TINY, "--agents", 1, "--run-dir", run,
+        "--experience-age-limit-updates", 1, "--log-seconds", 0.5, "--checkpoint-seconds", 1,
+    )  # fmt: skip
+
+    def dropped():
+        file = run / "cluster.json"
+        return json.loads(file.read_text())["lost_to_age"] if file.exists() else 0
+
+    started.wait_for(lambda: dropped() > 100)
+    assert started.stop() == 130, started.log.read_text()
+    said = re.search(r"([\d,]+) steps of pods were played more than 1 updates ago", started.log.read_text())
+    assert said, started.log.read_text()
+    totals = books(run)
+    assert totals["lost_steps"] >= int(said[1].replace(",", "")) > 100
+    assert totals["trained_steps"] > 0
 
 
 def test_a_cluster_that_is_not_there_is_one_line(tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 import ray
 
 from ga3c.cluster import connection
-from ga3c.cluster.packing import unpack
+from ga3c.cluster.packing import Packed, field_of, unpack
 from ga3c.cluster.place import Place
 from ga3c.cluster.pod import Pod, Taken
 from ga3c.cluster.sharded import ShardedReplay
@@ -52,6 +52,7 @@ class PodPool:
         self._places: dict[int, Place] = {}  # by number
         self._ended: list[tuple[int, object]] = []  # steps made, and the handle: not all it shipped is done yet
         self._deaths, self._core_seconds_ended, self._bytes_ended = 0, 0.0, 0
+        self._dropped = 0  # transitions that were too old: of what is lost at the end
         self._wanted, self._closed = 0, False
         self._watched = time.monotonic()
         self._lock = threading.RLock()
@@ -118,12 +119,21 @@ class PodPool:
         if shard:
             self._shards.took(one.client, taken.rollouts, shard, taken.shard_size, taken.lost)
         for packed in taken.rollouts if not shard else ():
+            if self._is_too_old(packed):
+                with self._lock:
+                    self._dropped += packed.transitions
+                continue
             slot = one.client.free_slot()
             unpack(packed, one.memory.slots[slot], self._spec.stacked_frames)
             one.client.ship(slot, packed.length, packed.transitions, list(packed.episodes))
             one.memory.shipped()
         if taken.rollouts:
             self._deaths = 0
+
+    def _is_too_old(self, packed: Packed) -> bool:
+        """All of it: its newest row counts."""
+        limit = self._settings.schedule.experience_age_limit_updates
+        return limit > 0 and self._weights.version - field_of(packed, "version", np.int64).max() > limit
 
     def watch(self) -> None:
         """Replaces pods that have died. Raises TrainingFailed where that does not help, or versions differ."""
@@ -168,6 +178,9 @@ class PodPool:
         with self._lock:
             for one in list(self._places.values()):
                 self._see_off(one)
+        if self._dropped:
+            limit = self._settings.schedule.experience_age_limit_updates
+            self._say(f"{self._dropped:,} steps of pods were played more than {limit} updates ago: they count as lost.")
         if self._shards:
             self._shards.leave()
         connection.leave()
@@ -201,7 +214,8 @@ class PodPool:
         """Pods and nodes, for JSON."""
         shards = self._shards.shards() if self._shards else []
         state = self._watch.look(self.seen(), self._wanted, self._weights.bytes if self._weights else 0)
-        return state | {"shards": shards, "lost_to_shards": self._shards.lost_transitions if self._shards else 0}
+        lost = self._shards.lost_transitions if self._shards else 0
+        return state | {"shards": shards, "lost_to_shards": lost, "lost_to_age": self._dropped}
 
     def watched(self) -> dict[str, float]:
         """For a row of the log: since the one before."""

@@ -38,6 +38,11 @@ class Weights:
                 self._put_at, self.bytes = now, sum(np.asarray(array).nbytes for array in arrays.values())
             return self._newest
 
+    @property
+    def version(self) -> int:
+        """Of the learner's own, now."""
+        return self._model.version
+
     def age_seconds(self, version: int) -> float:
         """How long there have been newer ones than these; NaN of none, or of what is too old to be known."""
         with self._lock:

@@ -30,6 +30,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "predictors": (1, 64),
     "trainers": (1, 64),
     "envs_per_agent": (1, 256),
+    "experience_age_limit_updates": (0, MANY),
     "controller_seconds": (0.1, LONG),
     "policy_lag_limit_updates": (0, MANY),
     "agent_silence_seconds": (0, LONG),
@@ -135,6 +136,8 @@ def check(settings: Settings) -> None:
         raise ConfigError("--replay-eviction priority needs priorities: give a --priority-alpha above 0.")
     if settings.schedule.cluster:
         _check_cluster(settings)
+    if settings.schedule.experience_age_limit_updates:
+        _check_age_limit(settings)
     if replay.replay_shards:
         _check_shards(settings)
     if replay.prefetch_batches and (replay.steps_per_update or replay.replay_shards):
@@ -182,6 +185,13 @@ def _check_cluster(settings: Settings) -> None:
         raise ConfigError(f"--cluster does not go with {mode}, where games wait for each other: leave one of them out.")
     if settings.learning.algorithm in REPLAYING and settings.replay.steps_per_update:
         raise ConfigError("With a replay memory, --cluster goes with --steps-per-update 0: pods wait for no update.")
+
+
+def _check_age_limit(settings: Settings) -> None:
+    if not settings.schedule.cluster or settings.learning.algorithm in REPLAYING:
+        raise ConfigError(
+            "--experience-age-limit-updates is for pods without a replay: give --cluster with a3c, a2c-vtrace or appo."
+        )
 
 
 def _check_shards(settings: Settings) -> None:

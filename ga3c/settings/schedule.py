@@ -30,6 +30,9 @@ class ScheduleSettings:
     cluster: str | None = None
     """Play in pods, each with a copy of the weights, over Ray (Horgan et al. 2018). local: on this machine. auto, or
     the address of a cluster that was started with `ray start`: on all of its machines."""
+    experience_age_limit_updates: int = 0
+    """With --cluster: what a pod has played with weights that are more updates old is lost when it comes, as after a
+    network was cut. Not with a replay memory, which is learned from later in any case. 0: no limit."""
     predictors: int = 1
     """Predictor threads (paper: N_P)."""
     trainers: int = 1
