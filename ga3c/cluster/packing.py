@@ -8,6 +8,10 @@ import numpy as np
 
 from ga3c.training_queue import Episode
 
+# glibc takes large blocks from the system each time, and gives them back: filling their new pages takes ten times as long
+# as LZ4. It does so no more with blocks up to the largest that was given back, of at most 32 MB.
+bytearray(31 * 2**20)
+
 _ROWS_FIRST = ("bootstrap_value", "last_observation")  # fields without rows; all others are [time, ...]
 
 
@@ -41,7 +45,12 @@ def unpack(packed: Packed, record: np.void, stack: int) -> None:
         array = record[name] if name in _ROWS_FIRST else record[name][: packed.length]
         # A view into the record: what is written there in this order lies in the other.
         view = _by_picture(name, array, stack)
-        view[...] = np.frombuffer(lz4.frame.decompress(data), array.dtype).reshape(view.shape)
+        came = np.frombuffer(lz4.frame.decompress(data), array.dtype).reshape(view.shape)
+        if view is array:
+            array[...] = came
+        else:  # a picture at a time: three times as fast as NumPy's own order
+            for picture in range(stack):
+                view[:, :, picture] = came[:, :, picture]
 
 
 def summary(packed: Packed) -> Packed:
