@@ -8,8 +8,8 @@ import numpy as np
 
 from ga3c.training_queue import Episode
 
-# glibc takes large blocks from the system each time, and gives them back: filling their new pages takes ten times as long
-# as LZ4. It does so no more with blocks up to the largest that was given back, of at most 32 MB.
+# glibc takes large blocks from the system each time, and gives them back: to fill their new pages takes ten times as
+# long as LZ4. It does so no more with blocks up to the largest that was given back, of at most 32 MB.
 bytearray(31 * 2**20)
 
 _ROWS_FIRST = ("bootstrap_value", "last_observation")  # fields without rows; all others are [time, ...]
