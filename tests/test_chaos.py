@@ -33,6 +33,20 @@ def test_the_books_balance_after_pods_shards_and_the_learner_were_killed():
     assert "The books balance" in ended.stdout
 
 
+def test_the_books_balance_after_a_node_was_killed_and_another_joined():
+    pytest.importorskip("ray", reason="run tests/run.sh, which installs Ray")
+    script = program.ROOT / "tests" / "chaos.py"
+    blows = ["--pods", "--nodes", "2", "--node-kills", "1", "--kills", "0", "--server-kills", "0", "--stops", "0"]
+    blows += ["--disk-full", "0", "--preset", "apex-dqn", "--game", "CartPole-v1", "--agents", "2"]
+    small = ["--replay-minimum-transitions", "400", "--replay-transitions", "10000", "--batch", "32"]
+    ended = subprocess.run(
+        [sys.executable, str(script), *blows, "--", *small], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    assert "1 nodes killed" in ended.stdout
+    assert "The books balance" in ended.stdout
+
+
 def test_many_changes_of_the_counts():
     """The long form looks for what grows; a short one sees that the books balance."""
     script = program.ROOT / "tests" / "endurance.py"

@@ -150,7 +150,7 @@ def test_figures_3_and_5_of_a_few_games(figure, load, tmp_path):
 
 
 def test_figure_3_of_all_games_is_of_emulation_alone_if_need_be():
-    options = Options(game=("all",), games=(64,), loads=("emulation",))
+    options = Options(all_games=True, games=(64,), loads=("emulation",))
     assert fig3.plan(options) == {}
     assert len(fig3.points(options)) == len(emulation.proven()) > 40
     assert ("Pong", 64) in fig3.points(options)

@@ -13,4 +13,6 @@ class Options(CommonOptions):
     devices: tuple[int, ...] = ()
     """Numbers of devices in table4. At cpu scale they are parts of the cores."""
     loads: tuple[Literal["emulation", "inference"], ...] = ()
-    """What fig3 shows; --game all --loads emulation is of all games that our emulator plays. Default: both."""
+    """What fig3 shows. Default: both."""
+    all_games: bool = False
+    """fig3 is of all Atari games that our emulator plays: with --loads emulation --games 64 that is ten minutes."""

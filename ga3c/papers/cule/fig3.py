@@ -17,7 +17,7 @@ from ga3c.papers.cule import Options, loads
 from ga3c.views.drawing import pyplot, save
 
 RUNS = "cule-fig3"
-LOADS, ALL = ("emulation", "inference"), "all"
+LOADS = ("emulation", "inference")
 SCALES = {
     "cpu": {"game": ("Pong", "Boxing", "Riverraid"), "games": (1, 8, 64, 256), "seconds": 8.0,
             "emulation_seconds": 1.0, "rounds": 3},
@@ -54,8 +54,8 @@ def _loads(options: Options) -> tuple[str, ...]:
 def points(options: Options) -> list[tuple[str, int]]:
     """Games (Pong, ...) and numbers of them."""
     scale = SCALES[options.scale]
-    named = games(options, scale["game"] or (ALL,))
-    return list(product(emulation.proven() if named == (ALL,) else named, options.games or scale["games"]))
+    named = emulation.proven() if options.all_games else games(options, scale["game"] or emulation.proven())
+    return list(product(named, options.games or scale["games"]))
 
 
 def reproduce(options: Options, out: Path) -> str:
