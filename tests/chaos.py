@@ -20,6 +20,7 @@ import argparse
 import contextlib
 import functools
 import itertools
+import json
 import math
 import os
 import random
@@ -369,6 +370,9 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
                 process.kill()
     pps = statistics.median(rate for rate in run.rows()["pps"] if rate > 0)
     speed = speed or f"median {pps:,.0f} steps/s"
+    if run.shards:
+        cluster = json.loads((run.directory / "cluster.json").read_text())
+        speed = f"{cluster['lost_to_shards']:,} of them since the last start on their way to a shard; {speed}"
     lost, to_disk = (max(kind, default=0.0) for kind in (blows.lost_seconds, blows.lost_to_disk_seconds))
     print(
         f"\n{options.kills} agents killed, {options.stops} stopped, {options.shard_kills} shards killed, "
@@ -376,8 +380,8 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
         f"and resumed (at most {lost:.1f} s of training lost, with a checkpoint every {CHECKPOINT_SECONDS} s; "
         f"{to_disk:.1f} s right after a full disk). "
         f"{totals['made_steps']:,} steps made = {totals['trained_steps']:,} trained on or stored + "
-        f"{totals['skipped_steps']:,} skipped + {totals['lost_steps']:,} lost with agents; {speed}; at the longest "
-        f"{longest_pause(run):.1f} s without an update. The books balance."
+        f"{totals['skipped_steps']:,} skipped + {totals['lost_steps']:,} lost with agents or pods; {speed}; "
+        f"at the longest {longest_pause(run):.1f} s without an update. The books balance."
     )
 
 
