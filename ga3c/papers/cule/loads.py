@@ -19,7 +19,7 @@ N_STEPS = 5
 def run(game: str, engine: str, count: int, seconds: float, *flags: str, name: str) -> LearningRun:
     """`count` games on an engine; `flags` of `train` say what is done with them, `name` what that is called."""
     batched = ("--sampling", "batched", "--games", str(count), "--emulator", engine)
-    rows = ("--log-seconds", f"{min(max(seconds / 10, 0.1), 5.0):g}")
+    rows = ("--log-seconds", f"{min(max(seconds / 60, 0.1), 5.0):g}")
     return LearningRun(game, f"{name}-{engine}-{count}games", (*flags, *batched, *rows), 1, seconds)
 
 
@@ -35,14 +35,15 @@ def training(game: str, engine: str, count: int, seconds: float) -> LearningRun:
 
 
 def frames_per_second(run: LearningRun, out: Path) -> float:
-    """Raw ones, as the paper counts: median of the rows of its log in which games were played, from its first fifth on.
-    Raises RunFailed."""
+    """Raw ones, as the paper counts, from the first update after the run's first fifth to the last one in its time: in
+    between whole updates alone, which with PPO take longer than what they learn from. Raises RunFailed."""
     rows = read_csv(directory_of(run, out) / "throughput.csv")
-    since = np.concatenate([[0.0], rows["seconds"]])[:-1]  # the row before: where the time of a row begins
-    rates = rows["frames_per_second"][(since >= run.seconds / 5) & (rows["frames_per_second"] > 0)]
-    if not len(rates):
+    seconds, frames = rows["seconds"], rows["frames"]
+    counts = (np.diff(frames, prepend=0) > 0) & (seconds >= run.seconds / 5) & (seconds <= run.seconds)
+    if counts.sum() < 2:
         raise RunFailed(f"{run.name} was too short to tell its speed: remove its directory, and give more --seconds.")
-    return float(np.median(rates))
+    (first, *_, last) = np.flatnonzero(counts)
+    return float((frames[last] - frames[first]) / (seconds[last] - seconds[first]))
 
 
 def emulation_alone(game: str, count: int, seconds: float, rounds: int, out: Path) -> dict[str, list[float]]:
