@@ -236,9 +236,10 @@ def test_it_fits_into_memory_or_says_so(monkeypatch):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--game", "Solaris"], "ours is not proven to play this game as ale-py does"),
+        (["--game", "Kaboom"], "ours is not proven to play this game as ale-py does"),
         (["--game", "Pong", "--frame-size-pixels", 200], "ours makes frames of 11 to 160 pixels"),
         (["--game", "CartPole-v1"], "it is for Atari games"),
+        (["--game", "IceHockey"], "there each game begins as one did before, and in this one"),
         (["--game", "Pong", "--fire-reset", "--sticky-action-probability", 0.1], "--fire-reset with sticky actions"),
         (["--game", "Pong"], r"numba-cuda is not installed \(.*pip install -r ga3c/emulator/cuda/requirements.txt\)"),
         (["--game", "Pong"], "Numba cannot use it"),

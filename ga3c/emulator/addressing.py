@@ -34,7 +34,6 @@ def operand(console: int, rom: int, picture: int, opcode: int, low: int, high: i
     address = low & 0xFF | high << 8
     if low <= 0xFF:
         return address, high, cycles
-    if op.ACCESS[opcode] == op.READ:  # the right address is a cycle late
-        high = read(console, rom, picture, address, high, cycles)
+    if op.ACCESS[opcode] == op.READ:  # the right address is a cycle late; what is read before that, ALE leaves out
         cycles += 1
     return (address + 0x100) & 0xFFFF, high, cycles

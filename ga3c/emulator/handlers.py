@@ -143,8 +143,8 @@ def _guard_and_read(name: str, mode: int) -> tuple[str, str]:
     if mode in _ZERO_PAGES:
         return ("True", _READ) if name == "LDA" else ("address & 0x80", "value = load8(console, address & 0x7F)")
     guard, read = "offset < load32(window, 4)", "value = load8(rom, load32(window, 0) + offset)"
-    if mode in _INDEXED:  # into the next page takes a cycle more, and a read in vain
-        guard, read = guard + " and (low <= 0xFF or offset >= 0x100)", read + "\ncycles += low >> 8"
+    if mode in _INDEXED:  # into the next page takes a cycle more
+        read += "\ncycles += low >> 8"
     if name == "LDA" and mode in (op.ABSOLUTE_X, op.ABSOLUTE_Y):
         guard = f"{guard} or low <= 0xFF and address & 0x1080 == 0"
         tia = "value = tia_read(console, picture, address, load8(code, 2), cycles)"

@@ -1,17 +1,18 @@
 """Which games our console has been seen to play as ale-py does: picture, reward, lives and end in 2,000 steps.
 
-The others of `game_table` do not begin as they do there after another game was played; double_dunk not even at first.
-In solaris a byte of memory differs after some 10,000 frames of random play.
+These are all of `game_table`: the others cannot be read yet.
 """
 
 # fmt: off
 PROVEN = frozenset({
     "alien", "amidar", "assault", "asterix", "asteroids", "atlantis", "bank_heist", "battle_zone", "beam_rider",
     "berzerk", "bowling", "boxing", "breakout", "centipede", "chopper_command", "crazy_climber", "defender",
-    "demon_attack", "enduro", "fishing_derby", "freeway", "frostbite", "gopher", "gravitar", "hero", "jamesbond",
-    "kangaroo", "krull", "montezuma_revenge", "ms_pacman", "name_this_game", "phoenix", "pitfall", "pong",
-    "private_eye", "qbert", "riverraid", "road_runner", "robotank", "seaquest", "skiing",
-    "space_invaders", "star_gunner", "tennis", "tutankham", "up_n_down", "venture", "video_pinball",
-    "wizard_of_wor", "zaxxon",
+    "demon_attack", "double_dunk", "enduro", "fishing_derby", "freeway", "frostbite", "gopher", "gravitar", "hero",
+    "ice_hockey", "jamesbond", "kangaroo", "krull", "kung_fu_master", "montezuma_revenge", "ms_pacman",
+    "name_this_game", "phoenix", "pitfall", "pong", "private_eye", "qbert", "riverraid", "road_runner", "robotank",
+    "seaquest", "skiing", "solaris", "space_invaders", "star_gunner", "surround", "tennis", "time_pilot", "tutankham",
+    "up_n_down", "venture", "video_pinball", "wizard_of_wor", "yars_revenge", "zaxxon",
 })
 # fmt: on
+# Those that begin with what the last game has left in memory.
+READ_WHAT_IS_LEFT = frozenset({"ice_hockey", "kung_fu_master", "surround", "time_pilot", "yars_revenge"})

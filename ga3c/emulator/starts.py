@@ -2,7 +2,7 @@
 
 It is what can be seen of it, in the states that ALE has saved: they tell how long games have waited for the timer, too.
 Memory and timer hold what a Mersenne twister draws, always from the same seed. From one game of a console to its next
-only the timer's number is another; what no game reads before it is written may be, too.
+the timer's number is another, and the memory is what the game before has left: few games read it before they write it.
 """
 
 from collections.abc import Iterable
@@ -15,21 +15,31 @@ from ga3c.emulator.cartridge import cartridge_read
 from ga3c.emulator.controllers import SWITCHES, press
 from ga3c.emulator.frame import next_frame
 from ga3c.emulator.picture import WIDTH
+from ga3c.emulator.proven import READ_WHAT_IS_LEFT
 from ga3c.emulator.setups import new_record, setup_of
 from ga3c.emulator.tia import NEVER
 
-NO_OP, FIRE, UP, RIGHT, DOWN = 0, 1, 2, 3, 5
-RESET = 1  # in SWCHB: 0 while it is pressed
-SEED, EARLIER_DRAWS = 4_753_849, 3  # those before the first game begins, beside the memory's
+NO_OP, FIRE, UP, RIGHT, DOWN, UP_FIRE = 0, 1, 2, 3, 5, 10
+RESET, SELECT = 1, 2  # in SWCHB: 0 while they are pressed
+SEED, EARLIER_DRAWS = 4_753_849, 4  # those before the first game begins, beside the memory's
 GAMES = 65_536  # of one console, then the same come again
 LEAST_TIMER, TIMERS, TIMER_SHIFT = 25, 75, 6  # intervals of 64 cycles
 FIRST_FRAMES, RESET_FRAMES = 60, 4
 RESET_VECTOR = 0xFFFC
 
-_draws = np.random.RandomState(SEED)._bit_generator.random_raw(state.RAM_BYTES + EARLIER_DRAWS + 1 + GAMES)
+_draws = np.random.RandomState(SEED)._bit_generator.random_raw(state.RAM_BYTES + EARLIER_DRAWS + GAMES)
 MEMORY = _draws[: state.RAM_BYTES].astype(np.uint8)
-# Which of the starts the n-th game of a console has. The first draw is spent when a ROM is loaded.
-ORDER = (_draws[state.RAM_BYTES + EARLIER_DRAWS + 1 :] % TIMERS).astype(np.uint8)
+_timers = (_draws[state.RAM_BYTES :] % TIMERS).astype(np.uint8)
+# Which of the starts the n-th game of a console has; and what is played when a ROM is loaded.
+ORDER, LOADED = _timers[EARLIER_DRAWS:], _timers[[0, EARLIER_DRAWS - 1]]
+Phase = tuple[int, int, int]  # frames, SWCHB, action
+
+
+def _wait(frames: int) -> Phase:
+    return frames, SWITCHES, NO_OP
+
+
+_FIRST, _RESET, _SELECT = _wait(FIRST_FRAMES), (RESET_FRAMES, SWITCHES ^ RESET, NO_OP), (1, SWITCHES ^ SELECT, NO_OP)
 
 
 @dataclass(frozen=True)
@@ -37,7 +47,7 @@ class Start:
     """How often RESET is pressed: twice, and once more for each mode that is chosen; and what is done then."""
 
     resets: int = 2
-    wait_frames: int = 0  # between the first two
+    menu: tuple[Phase, ...] = ()  # between the first two
     action: int = NO_OP
     action_frames: int = 0
 
@@ -54,15 +64,20 @@ _STARTS = dict.fromkeys(
     "asterix": Start(action=FIRE, action_frames=1),
     "beam_rider": Start(action=RIGHT, action_frames=1),
     "berzerk": Start(resets=3, action_frames=20),
+    "double_dunk": Start(
+        menu=(_SELECT, _wait(11), _RESET, (1, SWITCHES, UP_FIRE), _wait(1)), action=UP_FIRE, action_frames=1
+    ),
     "enduro": Start(action=FIRE, action_frames=1),
     "gopher": Start(resets=4, action=FIRE, action_frames=1),
     "gravitar": Start(resets=3, action=FIRE, action_frames=16),
-    "name_this_game": Start(resets=3, wait_frames=402),
+    "name_this_game": Start(resets=3, menu=(_wait(402),)),
     "pitfall": Start(action=UP, action_frames=1),
     "pitfall2": Start(action=UP, action_frames=1),
     "private_eye": Start(resets=3, action=UP, action_frames=1),
     "skiing": Start(action=DOWN, action_frames=16),
+    "surround": Start(resets=3, menu=(_SELECT, _wait(2))),
     "up_n_down": Start(action=FIRE, action_frames=1),
+    "yars_revenge": Start(resets=3, menu=(*(_SELECT, _wait(1)) * 7, _wait(1)), action=FIRE, action_frames=1),
 }
 
 
@@ -71,46 +86,52 @@ class Starts:
 
     def __init__(self, game: str, data: bytes):
         """`game` is the name of its ROM file, `data` what that holds."""
-        self._start = _STARTS.get(game, Start())
-        record, self.rom = new_record(game, data)
+        self._phases = _phases(_STARTS.get(game, Start()))
+        self._new, self.rom = new_record(game, data)
         self.height = setup_of(game).height_lines
-        self.records = np.tile(record, (TIMERS, 1))  # uint8 [TIMERS, SIZE]
+        self.records = np.tile(self._new, (TIMERS, 1))  # uint8 [TIMERS, SIZE]
         self.pictures = np.zeros((TIMERS, self.height * WIDTH), np.uint8)
         self._are_played = np.zeros(TIMERS, bool)
+        self.reads_what_is_left = game in READ_WHAT_IS_LEFT
 
     def play(self, numbers: Iterable[int]) -> None:
         """Makes records and pictures of these be there."""
         for number in numbers:
             if not self._are_played[number]:
-                self._play(number)
+                self.records[number], self.pictures[number] = self.after(MEMORY, number)
                 self._are_played[number] = True
 
-    def _play(self, number: int) -> None:
-        record, start = self.records[number].copy(), self._start
-        _switch_on(record, self.rom, LEAST_TIMER + number)
-        pictures = np.zeros((2, self.height * WIDTH), np.uint8)  # in turn: each keeps what a frame does not draw
-        frames = 0
+    def before_the_first(self) -> np.ndarray:
+        """What a console's memory, uint8 [RAM_BYTES], holds then: ALE plays when a ROM is loaded, too."""
+        record, _ = self._play(MEMORY, LOADED[0], [_FIRST])
+        return self.after(record[: state.RAM_BYTES], LOADED[1])[0][: state.RAM_BYTES]
 
-        def run(count: int, action: int = NO_OP, switches: int = SWITCHES) -> None:
-            nonlocal frames
+    def after(self, memory: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """A start, and what it shows, where the game before has left this memory, uint8 [RAM_BYTES]."""
+        return self._play(memory, number, self._phases)
+
+    def _play(self, memory: np.ndarray, number: int, phases: list[Phase]) -> tuple[np.ndarray, np.ndarray]:
+        record = self._new.copy()
+        _switch_on(record, self.rom, memory, LEAST_TIMER + number)
+        pictures = np.zeros((2, self.height * WIDTH), np.uint8)  # in turn: each keeps what a frame does not draw
+        turn = 0
+        for frames, switches, action in [*phases, _wait(0)]:
             record.view(np.int32)[state.SWCHB // 4] = switches
             press(record.ctypes.data, action)
-            for _ in range(count):
-                next_frame(record.ctypes.data, self.rom.ctypes.data, pictures[frames % 2].ctypes.data)
-                frames += 1
-
-        run(FIRST_FRAMES)
-        run(RESET_FRAMES, switches=SWITCHES ^ RESET)
-        run(start.wait_frames)
-        run((start.resets - 1) * RESET_FRAMES, switches=SWITCHES ^ RESET)
-        run(start.action_frames, start.action)
-        run(0)
-        self.records[number], self.pictures[number] = record, pictures[(frames - 1) % 2]
+            for _ in range(frames):
+                next_frame(record.ctypes.data, self.rom.ctypes.data, pictures[turn].ctypes.data)
+                turn ^= 1
+        return record, pictures[turn ^ 1]
 
 
-def _switch_on(record: np.ndarray, rom: np.ndarray, timer: int) -> None:
+def _phases(start: Start) -> list[Phase]:
+    last = start.action_frames, SWITCHES, start.action
+    return [_FIRST, _RESET, *start.menu, *[_RESET] * (start.resets - 1), last]
+
+
+def _switch_on(record: np.ndarray, rom: np.ndarray, memory: np.ndarray, timer: int) -> None:
     fields, console = record.view(np.int32), record.ctypes.data
-    record[: state.RAM_BYTES] = MEMORY
+    record[: state.RAM_BYTES] = memory
     low, high = (int(cartridge_read(console, rom.ctypes.data, RESET_VECTOR + byte)) for byte in range(2))
     values = {
         state.SP: 0xFF,

@@ -28,6 +28,7 @@ class Game(NamedTuple):
     columns: Cover
     frame_skip: int
     cap_frames: int
+    copies_starts: bool  # a game begins as a copy of one of them; or with what is in the console's record and picture
     fire: bool  # the first frame of a game presses FIRE
     sticky: float  # with which probability a frame repeats the action of the one before
 
@@ -96,10 +97,11 @@ def _look(game, consoles, console, work):
 @compiled
 def _restart(game, consoles, console, no_ops, work):
     """A new game, and the no-ops it begins with; FIRE, where it is pressed, is the first of them."""
-    start = game.order[consoles.begun[console] % len(game.order)]
+    if game.copies_starts:
+        start = game.order[consoles.begun[console] % len(game.order)]
+        consoles.records[console] = game.starts[start]
+        consoles.pictures[console] = game.start_pictures[start]
     consoles.begun[console] += 1
-    consoles.records[console] = game.starts[start]
-    consoles.pictures[console] = game.start_pictures[start]
     consoles.actions[console] = NO_OP
     games.begin(consoles.records[console], game.reading, consoles.readings[console])
     for frame in range(max(no_ops, game.fire)):

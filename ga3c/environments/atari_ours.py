@@ -8,7 +8,7 @@ import ale_py
 import numpy as np
 from ale_py import roms
 
-from ga3c.emulator import divergence, games, step
+from ga3c.emulator import divergence, games, state, step
 from ga3c.emulator.compiled import SOURCES, is_missing, one_at_a_time
 from ga3c.emulator.divergence import Count
 from ga3c.emulator.game_table import GAMES
@@ -81,11 +81,14 @@ class OwnAtariEnvironments:
             columns=cover(width, size),
             frame_skip=skip,
             cap_frames=settings.episode_cap_frames,
+            copies_starts=not starts.reads_what_is_left,
             fire=settings.fire_reset and step.FIRE in self._actions,
             sticky=settings.sticky_action_probability,
         )
         draws = DRAWS if self._game.sticky else 0
         self.consoles = step.consoles(count, starts.records.shape[1], height * width, size, stack, draws)
+        if starts.reads_what_is_left:
+            self.consoles.records[:, : state.RAM_BYTES] = starts.before_the_first()
         self._parts = [slice(count * part // threads, count * (part + 1) // threads) for part in range(threads)]
         self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
         self._no_op_max_steps = settings.no_op_max_steps
@@ -124,8 +127,15 @@ class OwnAtariEnvironments:
 
     def _play_starts(self, which: np.ndarray) -> None:
         """So that the next games of these find theirs."""
-        if which.any():
-            self._starts.play(ORDER[self.consoles.begun[which] % len(ORDER)])
+        if not which.any():
+            return
+        numbers, consoles = ORDER[self.consoles.begun % len(ORDER)], self.consoles
+        if self._game.copies_starts:
+            self._starts.play(numbers[which])
+            return
+        for env in np.flatnonzero(which):
+            left = consoles.records[env, : state.RAM_BYTES]
+            consoles.records[env], consoles.pictures[env] = self._starts.after(left, numbers[env])
 
     def reset(self) -> np.ndarray:
         return self.restart(np.ones(len(self._no_ops), bool))

@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from ga3c.emulator.proven import PROVEN
+from ga3c.emulator.proven import PROVEN, READ_WHAT_IS_LEFT
 from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
 
@@ -40,6 +40,8 @@ def gpu_obstacle(rom: str, settings: EnvironmentSettings) -> str | None:
     """Why a GPU cannot play it, where the model has one."""
     if obstacle := _obstacle(rom, settings):
         return obstacle
+    if rom in READ_WHAT_IS_LEFT:
+        return "there each game begins as one did before, and in this one the game before decides how"
     if settings.sticky_action_probability and settings.fire_reset:
         return "there each game begins as one did before, which --fire-reset with sticky actions rules out"
     if find_spec("numba_cuda") is None:

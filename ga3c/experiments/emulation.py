@@ -6,7 +6,8 @@ import numpy as np
 
 from ga3c import environments
 from ga3c.environments.atari import display_name
-from ga3c.environments.emulators import PROVEN, numba_has_gpu
+from ga3c.environments.emulators import PROVEN, READ_WHAT_IS_LEFT, numba_has_gpu
+from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.settings.game import EnvironmentSettings
 
@@ -19,14 +20,16 @@ def engines() -> tuple[str, ...]:
 
 
 def proven() -> tuple[str, ...]:
-    """Games that our emulator plays as ale-py does."""
-    return tuple(sorted(map(display_name, PROVEN)))
+    """Games that our emulator plays as ale-py does, on a GPU too."""
+    return tuple(sorted(map(display_name, PROVEN - READ_WHAT_IS_LEFT)))
 
 
 def make(engine: str, game: str, count: int):
     """`count` games on all cores, or on the GPU. Raises ConfigError where the engine does not play this game."""
     settings = EnvironmentSettings(game=game, emulator=ALE if engine == ALE else OURS)
     if engine == GPU:
+        if obstacle := environments.gpu_obstacle(settings):
+            raise ConfigError(f"{game} cannot be played on a GPU: {obstacle}.")
         return environments.make(settings, count, 1, on_gpu=True)
     return environments.make(settings, count, 1, usable_cores())
 
