@@ -165,11 +165,10 @@ def test_the_share_of_the_model_is_said_beside_the_papers():
     assert "A rollout waits" not in "\n".join(latency({name: summary([value]) for name, value in figures.items()}))
 
 
-PPO = ["--algorithm", "ppo", "--sampling", "alternating"]
 APEX = ["--preset", "apex-dqn", "--batch", "32", "--replay-minimum-transitions", "200", "--replay-transitions", "1000"]
 
 
-@pytest.mark.parametrize("flags", [[], PPO, APEX], ids=["ga3c", "ppo", "apex"])
+@pytest.mark.parametrize("flags", [[], APEX], ids=["ga3c", "apex"])
 def test_the_command(tmp_path, flags):
     out = tmp_path / "figures.json"
     sizes = ["--t-max", 5, "--seconds", 2, "--rounds", 1]
@@ -178,7 +177,6 @@ def test_the_command(tmp_path, flags):
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr == ""
     figures = json.loads(out.read_text())
-    assert flags in ([], APEX) or figures["policy_lag_updates"]["maximum"] == 0  # in lockstep
     replays = flags == APEX
     stations = [f"{name}_core_ms" for name in ("emulate", "predict", "train", "queue", *["replay"] * replays)]
     assert set(stations) == {name for name in figures if name.endswith("_core_ms")} - {
