@@ -66,6 +66,8 @@ def draw(found: dict, game: str, file: Path) -> None:
     counts = sorted({count for _, _, count in found})
     axis.set_xticks(counts, [f"{count:,}" for count in counts])
     axis.minorticks_off()
+    axis.yaxis.set_major_locator(plt.LogLocator(subs=(1, 2, 5)))
+    axis.yaxis.set_major_formatter(lambda value, _: f"{value / 1000:g}K")
     figure.legend(loc="outside right upper")
     save(figure, file)
 
