@@ -24,7 +24,7 @@ class Scores:
         self._scores += rewards * moved
         self._lengths += moved
         for env in np.flatnonzero(ended):
-            self.finished.append(Episode(float(self._scores[env]), int(self._lengths[env])))
+            self.finished.append(Episode(float(self._scores[env]), int(self._lengths[env]), int(env)))
             self.restart(env)
 
     def restart(self, envs: np.ndarray | int) -> None:

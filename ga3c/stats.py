@@ -22,7 +22,7 @@ class Totals:
     predictions: int = 0  # states predicted
     rollouts: int = 0  # one for each environment of a shipped rollout: the paper's training batches
     updates: int = 0  # model updates
-    episodes: int = 0  # finished games
+    episodes: int = 0  # finished games that have a score
     made_steps: int = 0  # transitions that agents made, by their own count, once they have ended
     lost_steps: int = 0  # of those, what died with an agent; the rest is trained_steps and skipped_steps
     skipped_updates: int = 0  # left out, because a loss or gradient was not finite
@@ -63,12 +63,14 @@ class Timings:
 class Stats:
     """Safe to call from every thread."""
 
-    def __init__(self, totals: Totals, recent_scores: Sequence[float] = ()):
+    def __init__(self, totals: Totals, recent_scores: Sequence[float] = (), scored: np.ndarray | None = None):
+        """`scored`: bool [agents, games of each]: those whose finished games count, with their scores. None: all."""
         self._lock = threading.Lock()
         self._seconds_before, self._started = totals.seconds, math.inf  # time.monotonic() of the first prediction
         self._totals = totals
         self._window, self._timings = Window(), Timings()
         self._new_episodes: list[tuple] = []
+        self._scored = scored
         self._recent_scores: deque[float] = deque(recent_scores, maxlen=RECENT_GAMES)
         self.last_score = float("nan")
         self.skipped_in_a_row = 0  # updates
@@ -117,11 +119,16 @@ class Stats:
         for rollout in rollouts:
             totals.steps += rollout.transitions
             for episode in rollout.episodes:
+                if not self._is_scored(rollout.agent, episode):
+                    continue
                 totals.episodes += 1
                 self.last_score = episode.score
                 self._recent_scores.append(episode.score)
                 row = (f"{self._now():.2f}", totals.steps, f"{episode.score:g}", episode.length_steps)
                 self._new_episodes.append((*row, rollout.agent.number))
+
+    def _is_scored(self, agent, episode) -> bool:
+        return self._scored is None or bool(self._scored[agent.place % len(self._scored), episode.game])
 
     def agent_ended(self, made_steps: int, lost_steps: int) -> None:
         """Transitions that an agent made in its life, and those that it never shipped."""

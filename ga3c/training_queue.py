@@ -13,24 +13,24 @@ from ga3c.transport.inbox import Inbox, Line, Peer
 from ga3c.transport.memory import AgentMemory
 
 _HEADER = struct.Struct("<iiiid")  # slot, length in steps, transitions, finished episodes, when it was shipped
-_EPISODE = struct.Struct("<di")  # score, length in steps
+_EPISODE = struct.Struct("<dii")  # score, length in steps, game
 _SLOT = struct.Struct("<i")
 
 
 class Episode(NamedTuple):
-    """A finished game: its true score and its length."""
+    """A finished game: its true score, its length, and which of its agent's games it was."""
 
     score: float
     length_steps: int
+    game: int = 0
 
 
 class _Agent(Peer):
     """The server's view of one agent."""
 
-    def __init__(self, number: int, memory: AgentMemory):
+    def __init__(self, number: int, memory: AgentMemory, place: int):
         super().__init__()
-        self.number = number
-        self.memory = memory
+        self.number, self.memory, self.place = number, memory, place
         self.trained_steps = 0  # of rollouts that the trainers are done with
         self.held: set[int] = set()  # slots whose rollouts are read and not trained on yet
         self.returned = 0  # slots
@@ -119,9 +119,10 @@ class Experience:
         self.retire_one = self._inbox.retire_one
         self.waiting, self.look_again = self._inbox.waiting, self._inbox.look_again
 
-    def connect(self, number: int, memory: AgentMemory, slots: int) -> "tuple[_Agent, TrainingClient]":
-        """Admits an agent: the server's handle of it, and the client to give to its process."""
-        agent = _Agent(number, memory)
+    def connect(self, number: int, memory: AgentMemory, slots: int, place: int = 0) -> "tuple[_Agent, TrainingClient]":
+        """Admits an agent: the server's handle of it, and the client to give to its process. `place`: as
+        `PredictionQueue.connect` gives one."""
+        agent = _Agent(number, memory, place)
         return agent, TrainingClient(self._inbox.connect(agent), slots)
 
     def disconnect(self, agent: _Agent) -> None:

@@ -192,7 +192,7 @@ def test_games_end_at_different_steps():
             assert (record["valid"][t] == (steps < [3, 8])).all()
     assert memory.steps == sum(rollout.transitions for _, rollout in taken)
     episodes = [episode for _, rollout in taken for episode in rollout.episodes]
-    assert set(episodes) == {Episode(9.0, 3), Episode(24.0, 8)}  # true scores, not clipped
+    assert set(episodes) == {Episode(9.0, 3, game=0), Episode(24.0, 8, game=1)}  # true scores, not clipped
 
 
 def test_no_clipping_when_the_clip_is_zero():
@@ -225,7 +225,7 @@ def test_a_game_that_ends_in_the_random_steps_is_not_counted_and_the_next_one_is
     assert scores.take() == []
     rest = np.where(over, 0, 3 - shown % 100)  # to the end of what is under way
     scores.add(rest * 3.0, rest > 0, rest > 0)
-    assert {score for score, _ in scores.take()} == {9.0}
+    assert {episode.score for episode in scores.take()} == {9.0}
 
 
 def test_nobody_learns_from_random_steps_and_first_games_have_their_true_scores():
@@ -235,4 +235,5 @@ def test_nobody_learns_from_random_steps_and_first_games_have_their_true_scores(
         for t in range(rollout.length):
             assert (record["valid"][t] == (record["observation"][t, :, 0] % 100 < 7)).all()
     assert len(set(taken[0][0]["observation"][0, :, 0])) > 3
-    assert {episode for _, rollout in taken for episode in rollout.episodes} == {Episode(21.0, 7)}
+    episodes = {episode for _, rollout in taken for episode in rollout.episodes}
+    assert episodes == {Episode(21.0, 7, game) for game in range(8)}

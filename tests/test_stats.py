@@ -56,6 +56,17 @@ def test_games_stand_with_the_steps_at_which_they_came_in():
     assert stats.mean_score() == pytest.approx((97 + 5 - 2.5 + 7) / 100)
 
 
+def test_games_that_explore_more_than_they_show_do_not_count():
+    stats = Stats(Totals(), scored=np.array([[False, True], [True, True]]))
+    for place in (0, 1, 2):  # more agents than there were at the start: they explore as the first ones do
+        played = batch(8, [Episode(1.0 + 2 * place, 9), Episode(2.0 + 2 * place, 9, game=1)])
+        played.rollouts[0].agent.place = place
+        stats.trained(played, update(), Timings())
+    assert stats.recent_scores() == [2.0, 3.0, 4.0, 6.0]
+    assert [row[2] for row in stats.take_episodes()] == ["2", "3", "4", "6"]
+    assert stats.totals().episodes == 4
+
+
 def test_an_agents_end_adds_to_what_was_made_and_lost():
     stats = Stats(Totals(made_steps=10, lost_steps=1))
     stats.agent_ended(100, 4)

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from ga3c.algorithms import schedules
-from ga3c.settings.learning import LearningSettings
+from ga3c.settings.learning import DQN_EVALUATION_EPSILON, LearningSettings
 
 
 def epsilon(steps: int, settings: LearningSettings, games: int) -> float | np.ndarray:
@@ -15,6 +15,13 @@ def epsilon(steps: int, settings: LearningSettings, games: int) -> float | np.nd
     return schedules.linear(
         steps, settings.exploration_start, settings.exploration_end, settings.exploration_decay_steps
     )
+
+
+def scored(settings: LearningSettings, agents: int, games: int) -> np.ndarray:
+    """per-game: bool [agents, games of each], those that explore no more than an evaluation of DQN does (Mnih et al.
+    2015), or least of all. Their scores tell what was learned, those of the others how much they explore."""
+    epsilons = epsilon(0, settings, agents * games).reshape(agents, games)
+    return epsilons <= max(DQN_EVALUATION_EPSILON, float(epsilons.min()))
 
 
 def act(outputs: tuple[tf.Tensor, ...], seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:

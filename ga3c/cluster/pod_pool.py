@@ -77,7 +77,7 @@ class PodPool:
         self.next_number += 1
         place = next(place for place in itertools.count() if place not in taken)
         memory = AgentMemory(self._dtype, self._slots)
-        training, client = self._training.connect(number, memory, self._slots)
+        training, client = self._training.connect(number, memory, self._slots, place)
         options = {"num_cpus": 1, "scheduling_strategy": "SPREAD", "max_restarts": 0}
         actor = ray.remote(**options)(Pod).remote(self._settings, self._spec, number, place, self._pods)
         one = self._places[number] = Place(number, place, actor, training, client, memory)

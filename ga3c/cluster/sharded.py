@@ -27,8 +27,8 @@ class Sender:
     gone = False
     trained_steps = 0  # that are stored
 
-    def __init__(self, number: int):
-        self.number = number
+    def __init__(self, number: int, place: int):
+        self.number, self.place = number, place
 
     @property
     def settled(self) -> bool:
@@ -93,9 +93,9 @@ class ShardedReplay:
         place.actor = ray.remote(**options)(Shard).remote(self._recipe, place.number)
         place.life = place.actor.live.remote()
 
-    def connect(self, number: int, memory, slots: int) -> tuple[Sender, Sender]:
+    def connect(self, number: int, memory, slots: int, place: int) -> tuple[Sender, Sender]:
         """As a training queue; the memory is not used."""
-        sender = Sender(number)
+        sender = Sender(number, place)
         return sender, sender
 
     def address(self, place: int) -> Address:

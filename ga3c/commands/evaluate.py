@@ -14,6 +14,7 @@ from ga3c.errors import ConfigError
 from ga3c.experiments import evaluation
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.settings.game import EnvironmentSettings
+from ga3c.settings.learning import DQN_EVALUATION_EPSILON
 
 DESCRIPTION = """Plays whole games, each with its own seed, many at once, and prints their true scores: so many games
 with actions sampled from the policy, as the paper does, and so many with the most probable ones. An agent of action
@@ -45,7 +46,7 @@ def run(arguments: list[str]) -> int:
         raise ConfigError(f"--most-steps {options.most_steps} is out of range: give a number of at least 1.")
     exploration = options.exploration
     if exploration is None:
-        exploration = evaluation.DQN_EXPLORATION if options.protocol == "dqn" else 0.0
+        exploration = DQN_EVALUATION_EPSILON if options.protocol == "dqn" else 0.0
     if not 0 <= exploration <= 1:
         raise ConfigError(f"--exploration {exploration:g} is out of range: give a number from 0 to 1.")
     if options.json:

@@ -18,7 +18,6 @@ from ga3c.settings.game import EnvironmentSettings
 AT_ONCE = 32
 MOST_STEPS = 108_000  # of a game that does not end
 WAYS = {"sampled": False, "greedy": True}  # actions sampled from the policy, or the most probable ones
-DQN_EXPLORATION = 0.05  # Mnih et al. 2015, its evaluation
 
 
 def play_games(

@@ -115,7 +115,7 @@ class AgentPool:
             memory = AgentMemory(self._dtype, self._slots)
             prediction, prediction_client = self._predictions.connect(memory, number)
             undo.callback(self._predictions.disconnect, prediction)
-            training, training_client = self._training.connect(number, memory, self._slots)
+            training, training_client = self._training.connect(number, memory, self._slots, prediction.place)
             undo.callback(self._training.disconnect, training)
             # The process gets clients of its own: when it dies, the connections end.
             with contextlib.closing(prediction_client), contextlib.closing(training_client):

@@ -7,6 +7,7 @@ Network = Literal[
     "auto", "small", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1", "mlp", "separate-mlp",
     "pqn", "pqn-mlp", "dqn", "dqn-mlp", "dpg-mlp",
 ]  # fmt: skip
+DQN_EVALUATION_EPSILON = 0.05  # Mnih et al. 2015
 REPLAYING = ("dqn", "c51", "dpg")  # algorithms that learn from a replay memory
 
 
@@ -81,7 +82,8 @@ class LearningSettings:
     """ppo, appo: nor the value's loss a value by more than this. 0: by whatever it likes (paper of PPO)."""
     exploration: Literal["schedule", "per-game"] = "schedule"
     """pqn, dqn, c51: how many actions are any action. schedule: in all games one share, which falls with the steps.
-    per-game: in each game a share of its own, which stays (Horgan et al. 2018, section 4.1)."""
+    per-game: in each game a share of its own, which stays (Horgan et al. 2018, section 4.1); scores are those of the
+    games with 5 % or less."""
     exploration_noise: float = 0.3
     """dpg: deviation of the noise on each element of an action, in halves of its range."""
     exploration_base: float = 0.4

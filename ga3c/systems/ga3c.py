@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ga3c.systems.model_of import devices_of, model_of  # isort: skip (first: it loads TensorFlow)
+from ga3c.systems.model_of import devices_of, model_of, stats_of  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, machine
 from ga3c.machine import usable_cores
 from ga3c.prediction_queue import PredictionQueue
@@ -120,7 +120,7 @@ class GA3C:
         return model_of(self._settings, self._spec, self._algorithm, self._begun, arrays)
 
     def _new_stats(self) -> Stats:
-        return Stats(self._begun.totals, self._begun.recent_scores)
+        return stats_of(self._settings, self._begun, self.model, self.counts.agents, self._say)
 
     def _rule(self) -> Rule:
         """What decides on the counts."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from ga3c.devices.device import count_gpus, set_up_device, set_up_devices, threads  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, networks
+from ga3c.algorithms import exploration
 from ga3c.devices.pieces import pieces
 from ga3c.devices.replicas import AllReduce, Group
 from ga3c.errors import ConfigError
@@ -13,6 +14,7 @@ from ga3c.model import Model
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings import devices
 from ga3c.settings.run import Settings
+from ga3c.stats import Stats
 from ga3c.systems.replicas import Replicas
 
 
@@ -41,6 +43,17 @@ def model_of(
     if arrays is not None:
         model.restore(arrays)
     return device, model
+
+
+def stats_of(settings: Settings, begun, model: Model | Replicas, agents: int, say: Callable[[str], None]) -> Stats:
+    """The counters that a system begins with, after its model. Where each game explores on its own, those of which
+    the scores tell something are asked for theirs."""
+    if not model.per_game:
+        return Stats(begun.totals, begun.recent_scores)
+    games = settings.schedule.games_of(begun.counts.agents)
+    scored = exploration.scored(settings.learning, agents, games // agents)
+    say(f"Scores are those of {int(scored.sum())} of {games} games: the others explore more than they show.")
+    return Stats(begun.totals, begun.recent_scores, scored)
 
 
 def devices_of(settings: Settings) -> int:

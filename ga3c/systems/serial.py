@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ga3c.systems.model_of import model_of  # isort: skip (first: it loads TensorFlow)
+from ga3c.systems.model_of import model_of, stats_of  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, environments, machine
 from ga3c.agent import Games, play
 from ga3c.model import Model
@@ -72,7 +72,7 @@ class _Shipped(Inbox):
 class _Player:
     """In the place of an agent's `TrainingClient`, and of the server's view of that agent."""
 
-    gone = False
+    gone, place = False, 0
 
     def __init__(self, number: int, memory: AgentMemory, ship: Callable[[Rollout], None]):
         """`ship(rollout)` learns from it, too, if it is enough."""
@@ -163,7 +163,7 @@ class Serial:
         self.device, self.model = model_of(self._settings, self._spec, self._algorithm, self._begun, arrays)
         columns = self._settings.replay.batch if self._algorithm.replays else self._columns
         self.model.warm_up(self.model.prediction_sizes(self._count, self._count), columns)
-        self.stats = Stats(self._begun.totals, self._begun.recent_scores)
+        self.stats = stats_of(self._settings, self._begun, self.model, 1, self._say)
         if self.replay:
             self._filling = Filling(self._settings, self.replay, self._pace, self._begun.totals.updates > 0, self._say)
         self._thread = threading.Thread(target=self._play, name="player", daemon=True)
