@@ -11,7 +11,13 @@ def clip(gradients: Sequence[tf.Tensor], limit: float) -> tuple[Sequence[tf.Tens
     Returns: the gradients, their norm before that, and 1.0 where they were scaled, else 0.0.
     """
     norm = tf.linalg.global_norm(gradients)
+    gradients, clipped = clip_to(gradients, norm, limit)
+    return gradients, norm, clipped
+
+
+def clip_to(gradients: Sequence[tf.Tensor], norm: tf.Tensor, limit: float) -> tuple[Sequence[tf.Tensor], tf.Tensor]:
+    """The same of gradients whose norm is known. Returns: the gradients, and 1.0 where they were scaled, else 0.0."""
     if not limit:
-        return gradients, norm, tf.constant(0.0)
+        return gradients, tf.constant(0.0)
     clipped, _ = tf.clip_by_global_norm(gradients, limit, use_norm=norm)
-    return clipped, norm, tf.cast(norm > limit, tf.float32)
+    return clipped, tf.cast(norm > limit, tf.float32)
