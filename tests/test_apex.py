@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import signal
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -211,7 +212,13 @@ def test_a_real_run_learns(tmp_path):
     totals = books(run)
     games = program.rows(run / "episodes.csv")
     assert len(games) == totals["episodes"]
-    assert sum(int(game["length_steps"]) for game in games) < 0.95 * totals["steps"]  # of 5 of 8 games
+    # All games of an agent end together: of the first one's, one counts, of the second's all four.
+    together = Counter((game["agent"], game["steps"]) for game in games)
+    first, second = sorted({game["agent"] for game in games}, key=int)
+    assert {agent: {together[one] for one in together if one[0] == agent} for agent in (first, second)} == {
+        first: {1},
+        second: {4},
+    }
     assert totals["updates"] > 20
     assert totals["lost_steps"] == 0
     assert "training begins" in started.log.read_text()

@@ -13,6 +13,7 @@ from ga3c.errors import ConfigError
 from ga3c.model import Model
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings import devices
+from ga3c.settings.learning import DQN_EVALUATION_EPSILON
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats
 from ga3c.systems.replicas import Replicas
@@ -46,13 +47,15 @@ def model_of(
 
 
 def stats_of(settings: Settings, begun, model: Model | Replicas, agents: int, say: Callable[[str], None]) -> Stats:
-    """The counters that a system begins with, after its model. Where each game explores on its own, those of which
-    the scores tell something are asked for theirs."""
+    """The counters that a system begins with, after its model. Where each game explores on its own, those alone count
+    whose scores tell what was learned."""
     if not model.per_game:
         return Stats(begun.totals, begun.recent_scores)
     games = settings.schedule.games_of(begun.counts.agents)
     scored = exploration.scored(settings.learning, agents, games // agents)
-    say(f"Scores are those of {int(scored.sum())} of {games} games: the others explore more than they show.")
+    if not scored.all():
+        most = f"{DQN_EVALUATION_EPSILON:.0%}"
+        say(f"Scores are those of {scored.sum()} of {games} games: the others take more random actions than {most}.")
     return Stats(begun.totals, begun.recent_scores, scored)
 
 
