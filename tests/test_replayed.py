@@ -1,5 +1,6 @@
 """Q-learning from a replay memory as a person runs it, on an environment that is solved within seconds and on Pong."""
 
+import contextlib
 import os
 import signal
 import time
@@ -88,11 +89,12 @@ def disturb(started):
     while started.process.poll() is None:
         started.look()
         for one in (process, *process.children(recursive=True)):
-            if started.process.poll() is None and one.is_running():
-                one.suspend()
-                time.sleep(0.05)
-                one.resume()
-                times += 1
+            if started.process.poll() is None:
+                with contextlib.suppress(psutil.NoSuchProcess):  # an agent may end, stopped or not, with the run
+                    one.suspend()
+                    time.sleep(0.05)
+                    one.resume()
+                    times += 1
     return times
 
 
