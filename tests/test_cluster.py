@@ -16,6 +16,7 @@ from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.training_queue import Episode
 from ga3c.views import cluster_view
 from tests import program
+from tests.chaos_nodes import AUTHENTICATION, Nodes
 from tests.program import TINY, Started
 from tests.test_apex import SMALL, books
 
@@ -195,3 +196,32 @@ def test_pods_on_this_machine_learn_are_replaced_and_go_on(tmp_path):
     assert "Cluster: 1 node" in started.log.read_text()
     assert not started.left_over()
     assert books(run)["updates"] > 20
+
+
+def test_a_node_leaves_another_joins_and_the_run_goes_on(tmp_path, monkeypatch):
+    for name, value in AUTHENTICATION.items():
+        monkeypatch.setenv(name, value)
+    nodes = Nodes(1, 1, tmp_path, dict(os.environ))
+    try:
+        run = tmp_path / "run"
+        started = Started(
+            tmp_path / "log", "--cluster", nodes.address, "--preset", "apex-dqn", *SMALL, "--agents", 1, "--run-dir",
+            run,
+        )  # fmt: skip
+
+        def steps():
+            rows = program.rows(run / "throughput.csv")
+            return int(rows[-1]["steps"]) if rows else 0
+
+        started.wait_for(lambda: steps() > 500)
+        nodes.kill(0)
+        for what in ("has left the cluster", "has joined the cluster", "takes its place"):
+            started.wait_for(lambda: what in started.log.read_text())  # noqa: B023
+        before = steps()
+        started.wait_for(lambda: steps() > before + 500)
+        assert started.stop() == 130, started.log.read_text()
+        assert "Traceback" not in started.log.read_text()
+        assert "with 1 core for pods" in started.log.read_text()
+        books(run)
+    finally:
+        nodes.stop()

@@ -4,6 +4,7 @@ import logging
 import os
 import socket
 import sys
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -39,9 +40,20 @@ def join(where: str, pods: int) -> str:
     except (OSError, RuntimeError, ValueError) as error:  # a ConnectionError is an OSError
         reason = " ".join(str(error).split())[:300].rstrip(".")
         raise ConfigError(f"Cannot join --cluster {where}: {reason}.") from error
-    nodes = [node for node in ray.nodes() if node["Alive"]]
-    cores = ray.cluster_resources().get("CPU", 0)
-    return f"Cluster: {len(nodes)} node{'s' * (len(nodes) != 1)} with {cores:g} cores for pods."
+    return f"Cluster: {room(nodes_alive())}."
+
+
+def nodes_alive() -> list[dict]:
+    """The cluster's, as Ray describes them."""
+    import ray
+
+    return [node for node in ray.nodes() if node["Alive"]]
+
+
+def room(nodes: Sequence[dict]) -> str:
+    """`3 nodes with 2 cores for pods`."""
+    cores = sum(node["Resources"].get("CPU", 0.0) for node in nodes)
+    return f"{len(nodes)} node{'s' * (len(nodes) != 1)} with {cores:g} core{'s' * (cores != 1)} for pods"
 
 
 def _check_that_it_answers(address: str) -> None:

@@ -57,8 +57,8 @@ class PodPool:
         self._watched = time.monotonic()
         self._lock = threading.RLock()
         self._weights: Weights | None = None
-        self._watch, self._watched_before = Watch(), (0, time.monotonic())
         say(connection.join(settings.schedule.cluster, pods))
+        self._watch, self._watched_before = Watch(say), (0, time.monotonic())
 
     def begin(self, model, stats: Stats) -> None:
         """Lets pods play that are there, with the weights of a `model.Model`."""

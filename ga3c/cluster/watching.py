@@ -1,10 +1,10 @@
 """What pods and nodes are at, for the run's screen and page: rates are of the time since the look before."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import ray
+from ga3c.cluster.connection import nodes_alive, room
 
 
 class Seen(NamedTuple):
@@ -23,27 +23,35 @@ class Seen(NamedTuple):
 
 
 class Watch:
-    def __init__(self):
+    """`say` hears of each node that joins or leaves."""
+
+    def __init__(self, say: Callable[[str], None]):
+        self._say, self._names = say, {node["NodeID"]: node["NodeManagerHostname"] for node in nodes_alive()}
         self._before: dict[int, Seen] = {}
         self._looked = time.monotonic()
 
     def look(self, pods: Sequence[Seen], wanted: int, weights_bytes: int) -> dict:
         """All of it, for JSON."""
         seconds, self._looked = time.monotonic() - self._looked, time.monotonic()
-        nodes = [
-            {"name": node["NodeManagerHostname"], "cores": node["Resources"].get("CPU", 0.0)}
-            for node in ray.nodes()
-            if node["Alive"]
-        ]
+        nodes = nodes_alive()
+        self._tell(nodes)
         found = {
             "time": time.time(),
             "wanted": wanted,
             "weights_bytes": weights_bytes,
-            "nodes": nodes,
+            "nodes": [
+                {"name": node["NodeManagerHostname"], "cores": node["Resources"].get("CPU", 0.0)} for node in nodes
+            ],
             "pods": [self._one(pod, max(seconds, 1e-3)) for pod in pods],
         }
         self._before = {pod.number: pod for pod in pods}
         return found
+
+    def _tell(self, nodes: Sequence[dict]) -> None:
+        before, self._names = self._names, {node["NodeID"]: node["NodeManagerHostname"] for node in nodes}
+        for verb, some, others in (("joined", self._names, before), ("left", before, self._names)):
+            for name in (name for key, name in some.items() if key not in others):
+                self._say(f"Node {name} has {verb} the cluster: {room(nodes)}.")
 
     def _one(self, pod: Seen, seconds: float) -> dict:
         before = self._before.get(pod.number, pod._replace(steps=0, bytes=0, messages=0, pulls=0))
