@@ -111,7 +111,8 @@ class OnACore:
     def __init__(self, library):
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        machine = llvm.Target.from_default_triple().create_target_machine(opt=1)
+        features = llvm.get_host_cpu_features().flatten()
+        machine = llvm.Target.from_default_triple().create_target_machine(features=features, opt=1)
         texts = [_for_a_core(text) for text in library.llvm_strs]
         whole = llvm.parse_assembly(_each_thread(library._entry_name, "\n".join(texts)))
         for text in texts:
@@ -196,6 +197,8 @@ def _for_a_core(text: str) -> str:
     # Addresses given as numbers: each access is checked.
     text = _WIDE.sub(lambda found: f"  call void @check(ptr {found[1]}, i64 {int(found[2]) - 1})\n{found[0]}", text)
     text += "\ndeclare void @check(ptr, i64)\n"
+    # As a GPU may: a product and a sum that are each rounded here would be rounded once, together.
+    text = re.sub(r" = (fadd|fsub|fmul) ", r" = \1 contract ", text)
     text = re.sub(r"addrspacecast (.*?) to ptr", r"bitcast \1 to ptr", text)
     return re.sub(r"addrspace\(\d\) ", "", text)
 

@@ -16,6 +16,10 @@ from ga3c.settings.game import EnvironmentSettings
 pytest.importorskip("numba_cuda", reason="ga3c/emulator/cuda/requirements.txt is not installed")
 
 from ga3c.emulator.cuda import batch, dlpack
+from ga3c.emulator.handlers import handlers, handlers_by_halves
+from ga3c.emulator.picture import WIDTH
+from ga3c.emulator.shrink import shrink
+from ga3c.emulator.threads import BOTH
 from ga3c.environments.atari_cuda import CudaAtariEnvironments
 from tests import cuda_code
 from tests.test_batched import made, played, same
@@ -91,6 +95,27 @@ def test_sticky_actions_are_those_of_the_cores(core_as_gpu, monkeypatch, game, r
     """Numbers are drawn anew several times. In Alien a picture is not complete once: its step is played again."""
     monkeypatch.setattr(atari_ours, "DRAWS", 50)
     compare(game, steps=62, sticky_action_probability=0.25, **rules)
+
+
+def test_between_two_levels_it_rounds_as_the_cores_do(core_as_gpu):
+    """There the last bit of single precision decides, and it is another one where a product is not rounded itself."""
+    ours, batched = both("breakout", count=64)
+    batched.reset()
+    game, consoles, orders = ours._game, batched._batch._consoles, batched._batch._orders
+    height, width = len(consoles.seen[0]) // WIDTH, WIDTH
+    consoles.seen[:] = np.random.default_rng(0).choice([0, 60, 90, 150], consoles.seen.shape)
+    orders.shows[:] = BOTH
+    batched._batch._look()
+    line, totals, small = np.empty(width, np.uint32), np.empty(84, np.uint32), np.empty((84, 84), np.uint8)
+    for seen, states in zip(consoles.seen.reshape(-1, height, width), consoles.states, strict=True):
+        shrink(seen, game.rows, game.columns, line, totals, small)
+        np.testing.assert_array_equal(states[..., -1], small)
+
+
+def test_no_handler_is_behind_many_comparisons():
+    source = handlers_by_halves()
+    assert source.count("if opcode == ") == handlers().count("if opcode == ") > 100
+    assert max(line.index("if opcode") for line in source.splitlines() if "if opcode ==" in line) == 4 * 8
 
 
 @pytest.mark.parametrize(

@@ -73,19 +73,19 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
 """
 
 
-def _made():
+def made(name: str, choice: str):
     """Runs to the end of the frame, or for so many instructions. Returns how many of them are left.
 
     `console`, `rom` and `picture` (uint8 [height, 160]; 0: nothing is drawn) are addresses.
     """
-    parts, source = {"LOAD": _LOAD, "STORE": _STORE, "HANDLERS": handlers()}, ""
-    for line in _LOOP.splitlines():
+    parts, source = {"LOAD": _LOAD, "STORE": _STORE, "HANDLERS": choice}, ""
+    for line in _LOOP.replace("run_frame", name).splitlines():
         part, levels = parts.get(line.strip()), line.index(line.strip()) // 4
         source += (indented(part, levels) if part else line) + "\n"
     exec(compile(source, __file__, "exec"), globals())
-    made = globals()["run_frame"]
-    made.__doc__ = _made.__doc__
-    return compiled(made)
+    function = globals()[name]
+    function.__doc__ = made.__doc__
+    return compiled(function)
 
 
-run_frame = _made()
+run_frame = made("run_frame", handlers())

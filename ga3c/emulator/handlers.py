@@ -181,8 +181,21 @@ def handler(opcode: int) -> str:
     return f"{address}\nif {guard}:\n" + indented("\n".join(lines))
 
 
+def _choices() -> list[tuple[int, str]]:
+    return [(opcode, text) for opcode in range(256) if (text := handler(opcode))]
+
+
 def handlers() -> str:
     """All of them, one long choice by `opcode`."""
-    choices = ((opcode, handler(opcode)) for opcode in range(256))
-    parts = [f"if opcode == {opcode}:\n" + indented(text) for opcode, text in choices if text]
-    return "\nel".join(parts)
+    return "\nel".join(f"if opcode == {opcode}:\n" + indented(text) for opcode, text in _choices())
+
+
+def handlers_by_halves(choices: list[tuple[int, str]] | None = None) -> str:
+    """The same, where a choice does not become one jump: nine comparisons, not one for each opcode before it."""
+    choices = choices or _choices()
+    if len(choices) == 1:
+        [(opcode, text)] = choices
+        return f"if opcode == {opcode}:\n" + indented(text)
+    lower, upper = choices[: len(choices) // 2], choices[len(choices) // 2 :]
+    parts = map(indented, map(handlers_by_halves, (lower, upper)))
+    return f"if opcode < {upper[0][0]}:\n{next(parts)}\nelse:\n{next(parts)}"

@@ -7,6 +7,9 @@ cache of all the ways in which one can begin (CuLE, section 3): to play the no-o
 from typing import NamedTuple
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.memory import load8, load64, store64
@@ -130,7 +133,8 @@ def look_pixel(game, consoles, orders, index):
     if orders.shows[console] == IDLE:
         return
     row, column = pixel // size, pixel % size
-    level = _level(consoles.seen.ctypes.data + consoles.seen.shape[1] * console, game.rows, game.columns, row, column)
+    seen, nothing = consoles.seen.ctypes.data + consoles.seen.shape[1] * console, orders.shows[console] >> 3
+    level = _level(seen, game.rows, game.columns, row, column, nothing)
     for place in range(stack - 1):
         before = consoles.states[console, row, column, place + 1]
         consoles.states[console, row, column, place] = 0 if orders.shows[console] == BEGUN else before
@@ -138,8 +142,11 @@ def look_pixel(game, consoles, orders, index):
 
 
 @compiled
-def _level(seen, rows, columns, row, column):
-    """The mean of a rectangle of the picture, by whole numbers; where it lies between two levels, as OpenCV rounds."""
+def _level(seen, rows, columns, row, column, nothing):
+    """The mean of a rectangle of the picture, by whole numbers; where it lies between two levels, as OpenCV rounds.
+
+    `nothing` is 0, which a compiler does not know.
+    """
     width = columns.first[-1] + len(columns.parts)
     corner = seen + width * rows.first[row] + columns.first[column]
     whole = rows.whole * columns.whole
@@ -150,15 +157,27 @@ def _level(seen, rows, columns, row, column):
             line += np.int64(columns.parts[x, column]) * load8(corner, width * y + x)
         total += np.int64(rows.parts[y, row]) * line
     level = total // whole
-    return _in_single_precision(corner, width, rows, columns, row, column) if level * whole == total else level
+    return _in_single_precision(corner, width, rows, columns, row, column, nothing) if level * whole == total else level
+
+
+@intrinsic
+def _rounded(typing_context, product, nothing):
+    """A product of single precision, as it is. A GPU may make one instruction of it and a sum, rounded once."""
+
+    def generate(context, builder, signature, arguments):
+        product, nothing = arguments
+        bits = builder.xor(builder.bitcast(product, ir.IntType(32)), builder.trunc(nothing, ir.IntType(32)))
+        return builder.bitcast(bits, ir.FloatType())
+
+    return types.float32(types.float32, types.int64), generate
 
 
 @compiled
-def _in_single_precision(corner, width, rows, columns, row, column):
+def _in_single_precision(corner, width, rows, columns, row, column, nothing):
     total = np.float32(0)
     for y in range(len(rows.parts)):
         line = np.float32(0)
         for x in range(len(columns.parts)):
-            line += np.float32(load8(corner, width * y + x)) * columns.shares[x, column]
-        total += line * rows.shares[y, row]
+            line += _rounded(np.float32(load8(corner, width * y + x)) * columns.shares[x, column], nothing)
+        total += _rounded(line * rows.shares[y, row], nothing)
     return np.int64(total + _NO_FRACTION - _NO_FRACTION)

@@ -18,6 +18,7 @@ from ga3c.settings.game import EnvironmentSettings
 from tests import cuda_code
 
 CARDS = {"A100": (8, 0), "H100": (9, 0)}
+PLAYED_BEFORE_STEPS = 60  # so long games do much the same
 
 
 def report() -> None:
@@ -29,8 +30,14 @@ def report() -> None:
             print(f"{card}  {name:6}{vars(said)}")
 
 
+def fill_warps(consoles: int) -> None:
+    """All batches from now on have so many of them in a warp."""
+    batch._play_grid = lambda count: (-(-count // consoles), consoles)
+
+
 def differs(game: str, count: int, steps: int) -> str | None:
-    """Where games on the GPU first are not as those on the cores."""
+    """Where games on the GPU, 32 in a warp, first are not as those on the cores."""
+    fill_warps(32)
     kinds = OwnAtariEnvironments, CudaAtariEnvironments
     ours, there = (kind(game, EnvironmentSettings(game=game), count, 1) for kind in kinds)
     random = np.random.default_rng(1)
@@ -50,7 +57,8 @@ def frames_per_second(game: str, count: int, seconds: float) -> float:
     random = np.random.default_rng(1)
     actions = [games.spec.actions.random(random, count) for _ in range(100)]
     games.reset()
-    games.step(actions[0])
+    for now in actions[:PLAYED_BEFORE_STEPS]:
+        games.step(now)
     steps, began = 0, time.perf_counter()
     while time.perf_counter() - began < seconds:
         games.step(actions[steps % len(actions)])  # fetches the rewards, so it has ended
@@ -62,9 +70,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", nargs="+", default=["pong", "breakout", "ms_pacman", "riverraid", "boxing"])
     parser.add_argument("--all", action="store_true", help="compare all proven games that a GPU plays")
-    parser.add_argument("--steps", type=int, default=500, help="of four frames, to compare")
-    parser.add_argument("--counts", nargs="+", type=int, default=[1, 32, 128, 512, 1024, 4096, 16384])
-    parser.add_argument("--warps", nargs="+", type=int, default=[4, 8, 16], help="of a processor, to try")
+    parser.add_argument("--steps", type=int, default=150, help="of four frames, to compare")
+    parser.add_argument("--counts", nargs="+", type=int, default=[1024, 4096, 16384])
+    parser.add_argument("--consoles", nargs="+", type=int, default=[4, 8, 16, 32], help="of a warp, to try")
     parser.add_argument("--seconds", type=float, default=5.0)
     options = parser.parse_args()
     if not cuda.is_available():
@@ -72,15 +80,15 @@ def main() -> None:
         with cuda_code.core_as_gpu():
             report()
         return
-    report()
     for game in sorted(PROVEN - READ_WHAT_IS_LEFT) if options.all else options.games:
-        print(f"{game}: {differs(game, 64, options.steps) or f'{options.steps} steps of 64 games as on the cores'}")
+        said = differs(game, 512, options.steps) or f"{options.steps} steps of 512 games as on the cores"
+        print(f"{game}: {said}", flush=True)
     for game in options.games:
         for count in options.counts:
-            for warps in options.warps:
-                batch.WARPS_PER_PROCESSOR = warps
+            for consoles in options.consoles:
+                fill_warps(consoles)
                 rate = frames_per_second(game, count, options.seconds)
-                print(f"{game}, {count} games, up to {warps} warps of a processor: {rate:,.0f} frames/s", flush=True)
+                print(f"{game}, {count} games, {consoles} of a warp: {rate:,.0f} frames/s", flush=True)
 
 
 if __name__ == "__main__":

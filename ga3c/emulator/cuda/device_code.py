@@ -9,7 +9,7 @@ from numba.cuda import types
 from numba.cuda.cudadrv import nvvm
 from numba.cuda.dispatcher import CUDADispatcher
 
-from ga3c.emulator import frame, lines, tia
+from ga3c.emulator import cpu, frame, lines, tia
 
 # Long, and called from many places: one copy of each is kept, so that the code fits into the caches for instructions.
 APART = {
@@ -47,6 +47,7 @@ def prepare() -> None:
         for function in vars(module).values():
             if isinstance(function, Dispatcher):
                 _compile_as(function, function)
+    _compile_as(cpu.run_frame, lines.run_frame_by_halves)
     _compile_as(tia.tia_write, lines.tia_write_of_line)
     _compile_as(frame.next_frame, lines.next_frame_by_lines)
 
