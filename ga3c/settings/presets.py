@@ -122,8 +122,8 @@ _DQN = {
 _C51 = {**_DQN, "algorithm": "c51", "exploration_end": 0.01, "adam_epsilon": 0.01 / 32}
 # Hessel et al. 2018, table 1, with epsilon-greedy play in place of noisy networks.
 _RAINBOW = {**_C51, "exploration_decay_steps": 250_000, "learning_rate": 6.25e-5, "adam_epsilon": 1.5e-4}
-# Horgan et al. 2018, section 4.1 and appendix C. An agent ships 8 steps of each of its games together, there 50 of its one:
-# what is fewer costs a pod up to a fifth more for each step.
+# Horgan et al. 2018, section 4.1 and appendix C. An agent ships 8 steps of each of its games at once, there 50 of its
+# one: fewer cost a pod up to a fifth more for each step.
 _APEX_DQN = {
     **_DQN,
     "t_max": 8,
