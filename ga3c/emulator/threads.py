@@ -133,7 +133,8 @@ def look_pixel(game, consoles, orders, index):
     if orders.shows[console] == IDLE:
         return
     row, column = pixel // size, pixel % size
-    seen, nothing = consoles.seen.ctypes.data + consoles.seen.shape[1] * console, orders.shows[console] >> 3
+    seen = consoles.seen.ctypes.data + consoles.seen.shape[1] * console
+    nothing = orders.shows[console] >> 3  # all that it can be is less than 8
     level = _level(seen, game.rows, game.columns, row, column, nothing)
     for place in range(stack - 1):
         before = consoles.states[console, row, column, place + 1]
