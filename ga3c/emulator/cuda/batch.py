@@ -10,9 +10,9 @@ from ga3c.emulator import games, step
 from ga3c.emulator.cuda import arrays, kernels
 from ga3c.emulator.threads import GOES_ON, orders
 
-# The threads of a warp wait for each other wherever their games are at different places. So a warp gets as few
-# consoles as leave one for each of a processor's schedulers: on an H200 that is faster than more warps and than fewer.
-WARPS_PER_PROCESSOR = 4
+# The threads of a warp wait for each other wherever their games are at different places; but many warps, each at a
+# place of its own, are slower, too. As measured on an H200.
+WARPS_PER_PROCESSOR = 2
 WARP_THREADS = 32
 CONSOLE_BYTES = 125_000  # beside its state: three pictures, and twice its record
 OF_CONSOLES = tuple(name for name in step.Consoles._fields if name not in ("begun", "draws", "drawn"))
