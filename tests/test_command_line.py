@@ -11,9 +11,13 @@ from ga3c import environments
 from ga3c.__main__ import main
 from ga3c.commands import COMMANDS, train
 from ga3c.errors import ConfigError
+from ga3c.experiments.runs import directory_of
+from ga3c.experiments.throughput import SpeedRun
 from ga3c.records import run_directory
 from ga3c.settings.run import Settings
+from ga3c.settings.saved import to_dict
 from tests import program
+from tests.finished_runs import make_run
 
 BAD = [
     (["--game", "Boxin"], "Unknown game 'Boxin'. Nearest: Boxing"),
@@ -183,9 +187,12 @@ def test_a_game_that_never_ends_is_cut_off(tmp_path):
     assert json.loads((tmp_path / "x.json").read_text())["ways"]["sampled"]["cut_off"] == 3
 
 
-def test_a_terminal_that_knows_no_utf_8_is_no_reason_to_fail(atari_run):
+def test_a_terminal_that_knows_no_utf_8_is_no_reason_to_fail(tmp_path):
+    run = SpeedRun("Pong", 4, 2, 1, seconds=50.0)
+    make_run(run, tmp_path)
+    (directory_of(run, tmp_path) / "config.json").write_text(json.dumps({"settings": to_dict(Settings())}))
     env = {"PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "LANG": "C"}
-    for command in (["watch", atari_run[0]], ["list"], ["help"]):
+    for command in (["watch", directory_of(run, tmp_path)], ["list"], ["help"]):
         ended = program.run(*command, env=env)
         assert (ended.returncode, ended.stderr) == (0, ""), command
 

@@ -113,37 +113,35 @@ def test_a_resumed_run_goes_on(atari_run):
     assert (run_dir / "config.json").read_text().count('"t_max"') == 1
 
 
-def test_a_resumed_run_has_the_weights_that_were_saved(tmp_path):
-    """With a learning rate of 0 they stay as they are."""
-    run_dir = tmp_path / "run"
-    assert program.run(*TINY, "--run-dir", run_dir, "--steps", 3_000, "--seed", 1).returncode == 0
-    before, arrays, _ = checkpoint.load_newest(run_dir / "checkpoints")
-    ended = program.run("--resume", run_dir, "--steps", 5_000, "--learning-rate", 0, "--seed", 2)
-    assert ended.returncode == 0, ended.stderr
-    after, went_on, _ = checkpoint.load_newest(run_dir / "checkpoints")
-    assert after != before
-    assert went_on["version"] > arrays["version"] > 0
-    weights = [name for name in arrays if name.startswith("network/")]
-    assert len(weights) > 2
-    for name in weights:
-        np.testing.assert_array_equal(went_on[name], arrays[name])
-
-
-def test_what_is_asked_for_at_a_resume_stays_and_is_written_down(tmp_path):
+def test_a_resumed_run_has_the_weights_that_were_saved_and_what_is_asked_for_stays(tmp_path):
+    """With a learning rate of 0 weights stay as they are."""
     run_dir = tmp_path / "run"
     assert program.run(*TINY, "--run-dir", run_dir, "--steps", 1_000).returncode == 0
     drawn = json.loads((run_dir / "config.json").read_text())["settings"]["learning"]["seed"]
     assert drawn > 0
-    for more in (["--learning-rate", "1e-5"], []):
-        assert program.run("--resume", run_dir, "--minutes", 0.02, *more).returncode == 0
+    first, arrays, _ = checkpoint.load_newest(run_dir / "checkpoints")
+    files, versions = [first], [0, int(arrays["version"])]
+    weights = [name for name in arrays if name.startswith("network/")]
+    assert len(weights) > 2
+    for more in (["--learning-rate", 0], []):
+        played = checkpoint.load_newest(run_dir / "checkpoints")[2]["totals"]["steps"]
+        ended = program.run("--resume", run_dir, "--steps", played + 1_000, *more)
+        assert ended.returncode == 0, ended.stderr
         config = json.loads((run_dir / "config.json").read_text())
-        assert config["settings"]["learning"]["learning_rate"] == 1e-5
+        assert config["settings"]["learning"]["learning_rate"] == 0
         assert config["settings"]["learning"]["seed"] == drawn
+        newest, went_on, meta = checkpoint.load_newest(run_dir / "checkpoints")
+        assert meta["settings"]["learning"]["learning_rate"] == 0
+        for name in weights:
+            np.testing.assert_array_equal(went_on[name], arrays[name])
+        files.append(newest)
+        versions.append(int(went_on["version"]))
+    assert len(set(files)) == 3
+    assert versions == sorted(set(versions))  # each has learned
     first, second = config["history"]
-    assert first["changed"] == {"learning_rate": [0.002, 1e-5]}
+    assert first["changed"] == {"learning_rate": [0.002, 0]}
     assert "--learning-rate" in first["command"]
     assert second["changed"] == {}
-    assert checkpoint.load_newest(run_dir / "checkpoints")[2]["settings"]["learning"]["learning_rate"] == 1e-5
 
 
 @pytest.mark.parametrize("flag", [["--preset", "paper"], ["--protocol", "machado"], ["--name", "x"], ["--from", "y"]])
@@ -518,12 +516,13 @@ def test_two_processes_do_not_train_in_one_directory(tmp_path):
 
 def test_a_damaged_checkpoint_is_said_and_the_one_before_is_used(tmp_path):
     run_dir = tmp_path / "run"
-    for steps in (1_000, 2_000):
-        how = ["--resume", run_dir] if run_dir.exists() else [*TINY, "--run-dir", run_dir]
-        assert program.run(*how, "--steps", steps).returncode == 0
-    good, newest = checkpoint.saved(run_dir / "checkpoints")
+    started = Started(tmp_path / "log", *TINY, "--run-dir", run_dir, "--checkpoint-seconds", 1)
+    started.wait_for(lambda: checkpoint.saved(run_dir / "checkpoints")[1:])
+    assert started.stop() == 130
+    *_, good, newest = checkpoint.saved(run_dir / "checkpoints")
     newest.write_bytes(newest.read_bytes()[:-1000])
-    ended = program.run("--resume", run_dir, "--steps", 3_000)
+    played = int(program.rows(run_dir / "throughput.csv")[-1]["steps"])
+    ended = program.run("--resume", run_dir, "--steps", played + 1_000)
     assert ended.returncode == 0, ended.stderr
     assert f"Cannot read the checkpoint {newest}" in ended.stdout
     assert f"Going on from {good.name}" in ended.stdout

@@ -170,7 +170,6 @@ RUNS = {
     "pqn alternating": ["pqn", "--t-max", 20, "--steps", 40_000, "--exploration-decay-steps", 20_000, *SHORT_SIGHTED],
     "a2c-vtrace alternating": ["a2c-vtrace", "--steps", 60_000, *QUICK, *SHORT_SIGHTED],
     "a3c synchronised": ["a3c", "--steps", 60_000, *SHORT_SIGHTED],
-    "a2c synchronised": ["a2c", "--steps", 60_000, *QUICK, *SHORT_SIGHTED],
     "appo asynchronous": ["appo", "--t-max", 32, "--steps", 60_000, "--learning-rate", 0.003],
 }
 
