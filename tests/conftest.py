@@ -10,6 +10,15 @@ from tests import program
 # A shell that starts this in the background has it ignored, and what the tests start and interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# The files that take longest begin, so that none of them is alone at the end. (`run.sh` leaves them in their order.)
+FIRST = ["training", "turns", "atari_ours", "play", "chaos", "replayed", "replicas", "hostile_runs", "cluster"]
+FIRST += ["emulator_cuda", "units", "games_file", "export", "benchmark", "cule", "dashboard", "comparison", "reproduce"]
+
+
+def pytest_collection_modifyitems(items):
+    place = {f"test_{name}": number for number, name in enumerate(FIRST)}
+    items.sort(key=lambda item: place.get(item.path.stem, len(FIRST)))
+
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_running():

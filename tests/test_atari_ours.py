@@ -115,17 +115,14 @@ from ga3c.settings.game import EnvironmentSettings
 environments.make(EnvironmentSettings(game={game!r}, emulator={emulator!r}), 1, 0)
 from ga3c.emulator.step import step
 print(step.stats.cache_misses.total())"""
-    where = {"cwd": folder, "env": os.environ | {"PYTHONPATH": str(folder), "NUMBA_OPT": "0"}}
+    where = {"cwd": folder, "env": os.environ | {"PYTHONPATH": str(folder)}}
     return subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **where
     )
 
 
 def test_it_is_compiled_once_and_a_run_says_so(tmp_path):
-    """A copy of the program, for which nothing is compiled yet, and two starts at once.
-
-    Without LLVM's optimisation, which takes most of the time.
-    """
+    """A copy of the program, for which nothing is compiled yet, and two starts at once."""
     shutil.copytree(PACKAGE, tmp_path / "ga3c", ignore=shutil.ignore_patterns("__pycache__"))
     line = "Compiling the emulator: about a minute, only this once.\n"
     assert prepares(tmp_path, "Pong", "ale").communicate()[0] == "0\n"
