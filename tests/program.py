@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import io
 import os
 import signal
 import subprocess
@@ -95,8 +96,9 @@ class Started:
 
 
 def rows(file: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file; [] as long as there is none."""
+    """The rows of a CSV file that are whole; [] as long as there is none. The program may be writing it."""
     if not file.exists():
         return []
     with file.open(newline="") as opened:
-        return list(csv.DictReader(opened))
+        text = opened.read()
+    return list(csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1], newline="")))

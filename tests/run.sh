@@ -10,5 +10,5 @@ setup requirements.txt ga3c/cluster/requirements.txt ga3c/emulator/cuda/requirem
 cd "$root"
 "$venv/bin/python" -m ruff check .
 "$venv/bin/python" -m ruff format --check .
-# Four at a time: most of the time goes into programs that start, and into waiting for them.
-exec "$venv/bin/python" -m pytest -n 4 --dist loadfile --no-loadscope-reorder "$@"
+# Three at a time: most of the time goes into programs that start, and into waiting for them.
+exec "$venv/bin/python" -m pytest -n 3 --dist loadfile --no-loadscope-reorder "$@"

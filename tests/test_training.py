@@ -24,7 +24,7 @@ from tests.program import HANG_SECONDS, TINY, Started, fill
 
 def test_it_solves_the_tiny_environment(tmp_path):
     run_dir = tmp_path / "run"
-    ended = program.run(*TINY, "--run-dir", run_dir, "--episodes", 10_000, "--log-seconds", 1)
+    ended = program.run(*TINY, "--run-dir", run_dir, "--episodes", 7_000, "--log-seconds", 1)
     assert ended.returncode == 0, ended.stderr
     scores = [float(row["score"]) for row in program.rows(run_dir / "episodes.csv")]
     assert np.mean(scores[:20]) < 10

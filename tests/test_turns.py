@@ -166,11 +166,11 @@ def test_when_all_have_died_the_first_new_one_begins():
 SHORT_SIGHTED = ["--discount", 0.5, "--return-lambda", 0]  # which is all that this game asks for
 QUICK = ["--learning-rate", 0.01, "--rmsprop-decay", 0.9, "--rmsprop-epsilon", 1e-5, "--entropy-weight", 0.01]
 RUNS = {
-    "ppo synchronised": ["ppo", "--t-max", 32, "--steps", 50_000, "--learning-rate", 0.003],
+    "ppo synchronised": ["ppo", "--t-max", 32, "--steps", 30_000, "--learning-rate", 0.003],
     "pqn alternating": ["pqn", "--t-max", 20, "--steps", 40_000, "--exploration-decay-steps", 20_000, *SHORT_SIGHTED],
-    "a2c-vtrace alternating": ["a2c-vtrace", "--steps", 60_000, *QUICK, *SHORT_SIGHTED],
-    "a3c synchronised": ["a3c", "--steps", 60_000, *SHORT_SIGHTED],
-    "appo asynchronous": ["appo", "--t-max", 32, "--steps", 60_000, "--learning-rate", 0.003],
+    "a2c-vtrace alternating": ["a2c-vtrace", "--steps", 20_000, *QUICK, *SHORT_SIGHTED],
+    "a3c synchronised": ["a3c", "--steps", 30_000, *SHORT_SIGHTED],
+    "appo asynchronous": ["appo", "--t-max", 32, "--steps", 35_000, "--learning-rate", 0.003],
 }
 
 
