@@ -1,4 +1,4 @@
-"""One short run on a real game that several files look at."""
+"""The order of the tests, and one short run on a real game that several files look at."""
 
 import os
 import signal

@@ -187,12 +187,14 @@ def test_a_game_that_never_ends_is_cut_off(tmp_path):
     assert json.loads((tmp_path / "x.json").read_text())["ways"]["sampled"]["cut_off"] == 3
 
 
-def test_a_terminal_that_knows_no_utf_8_is_no_reason_to_fail(tmp_path):
-    run = SpeedRun("Pong", 4, 2, 1, seconds=50.0)
-    make_run(run, tmp_path)
-    (directory_of(run, tmp_path) / "config.json").write_text(json.dumps({"settings": to_dict(Settings())}))
-    env = {"PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "LANG": "C"}
-    for command in (["watch", directory_of(run, tmp_path)], ["list"], ["help"]):
+@pytest.mark.parametrize("env", [{"PYTHONUTF8": "0", "LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}], ids=["C", "ascii"])
+def test_a_terminal_that_knows_no_utf_8_is_no_reason_to_fail(tmp_path, env):
+    made = SpeedRun("Pong", 4, 2, 1, seconds=50.0)
+    make_run(made, tmp_path)
+    run = directory_of(made, tmp_path).rename(tmp_path / "runs" / "Läufe")
+    (run / "config.json").write_text(json.dumps({"settings": to_dict(Settings())}))
+    env = env | {"PYTHONCOERCECLOCALE": "0", "LANG": "C"}
+    for command in (["watch", run], ["list", "--results", tmp_path], ["help"]):
         ended = program.run(*command, env=env)
         assert (ended.returncode, ended.stderr) == (0, ""), command
 
