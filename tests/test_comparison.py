@@ -141,7 +141,8 @@ def test_aggregates(tmp_path):
     assert set(found) == {(game, setting) for game in ("Pong", "Boxing", "") for setting in "ab"}
     pong = found["Pong", "b"]
     assert (pong.runs, pong.score, pong.median, pong.better_than_first) == (3, 12, 12, 1)
-    assert 11 <= pong.low < 12 < pong.high <= 13
+    assert (pong.low, pong.high) == pytest.approx((12 - 4.30 / 3**0.5, 12 + 4.30 / 3**0.5), abs=0.1)  # Student's
+    assert found["", "b"].high - found["", "b"].low < pong.high - pong.low
     assert pong.over_time == pytest.approx(140 / 3)
     assert found["Boxing", "b"].better_than_first == 0.5
     assert found["", "b"].score == pytest.approx(0.75)
@@ -155,7 +156,7 @@ def test_aggregates(tmp_path):
 
 def test_a_report(tmp_path):
     outcomes = [learnt(replace(RUN, seed=seed), tmp_path, 5.0) for seed in (1, 2)]
-    assert "| Pong | default | 2 | 5.00 |" in comparison_report.report(outcomes, tmp_path, "x")
+    assert "| Pong | default | 2 | 5.00 | too few: 5, 5 |" in comparison_report.report(outcomes, tmp_path, "x")
     assert [row["seed"] for row in program.rows(tmp_path / "x-runs.csv")] == ["1", "2"]
     assert (tmp_path / "x.png").stat().st_size > 5000
     assert (tmp_path / "x-steps.png").stat().st_size > 5000

@@ -12,6 +12,7 @@ from ga3c.commands.command_line import check_writable, parse, write_json
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError
 from ga3c.experiments import evaluation
+from ga3c.experiments.aggregates import in_words
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import DQN_EVALUATION_EPSILON
@@ -100,7 +101,7 @@ def _column(way: dict) -> dict[str, str]:
     human = way["human_normalized"]
     return {
         "mean": f"{way['mean']:.2f}",
-        "95 % interval": f"{way['low']:.2f} to {way['high']:.2f}",
+        "95 % interval": in_words(way["low"], way["high"], way["scores"]),
         "standard deviation": f"{way['std']:.2f}",
         "standard error": f"{way['std'] / math.sqrt(len(way['scores'])):.2f}",
         "minimum": f"{way['min']:g}",

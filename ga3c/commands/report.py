@@ -9,6 +9,7 @@ from ga3c.commands.agent_options import AgentOptions
 from ga3c.commands.command_line import RunArgument, check_writable, parse
 from ga3c.errors import ConfigError
 from ga3c.experiments import evaluation
+from ga3c.experiments.aggregates import in_words
 from ga3c.play.recording import film
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records import run_directory
@@ -41,7 +42,8 @@ def scores(agent: TrainedAgent, episodes: int, seed: int) -> list[dict]:
     """A row for each way to play."""
     found = evaluation.evaluate(agent, agent.settings.environment, episodes, seed)
     names = {"sampled": "sampling from the policy", "greedy": "greedy"}
-    return [found | found["ways"][way] | {"way": names[way]} for way in evaluation.ways_of(agent)]
+    ways = [found["ways"][way] | {"way": names[way]} for way in evaluation.ways_of(agent)]
+    return [found | way | {"interval": in_words(way["low"], way["high"], way["scores"])} for way in ways]
 
 
 def run(arguments: list[str]) -> int:

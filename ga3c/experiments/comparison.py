@@ -134,8 +134,9 @@ class Aggregate(NamedTuple):
     setting: str
     runs: int
     score: float  # interquartile mean of the evaluations' means, actions sampled
-    low: float
-    high: float
+    low: float | None  # of its 95 % interval; None: of too few runs
+    high: float | None
+    means: tuple[float, ...]  # of the runs, what `score` is of
     median: float
     over_time: float  # interquartile mean of the scores' means over training; not a number over several games
     better_than_first: float  # chance that a run of it beats one of the first setting
@@ -170,6 +171,7 @@ def _aggregate(outcomes: list[Outcome], games: list[str], setting: str, first: s
         len(values),
         float(interquartile_mean(values)),
         *interval(ours, interquartile_mean),
+        tuple(values.tolist()),
         float(np.median(values)),
         float(over_time),
         float(better),

@@ -31,9 +31,10 @@ def markdown(found: list[Aggregate]) -> str:
     ]
     for a in found:
         over_time = "" if math.isnan(a.over_time) else f"{a.over_time:.2f}"
+        interval = aggregates.in_words(a.low, a.high, a.means if a.game else ())  # those of all games stand above
         lines.append(
-            f"| {a.game or 'all, human-normalised'} | {a.setting} | {a.runs} | {a.score:.2f} | {a.low:.2f} to "
-            f"{a.high:.2f} | {a.median:.2f} | {over_time} | {100 * a.better_than_first:.0f} % | {a.collapses} |"
+            f"| {a.game or 'all, human-normalised'} | {a.setting} | {a.runs} | {a.score:.2f} | "
+            f"{interval} | {a.median:.2f} | {over_time} | {100 * a.better_than_first:.0f} % | {a.collapses} |"
         )
     return "\n".join(lines) + "\n"
 

@@ -73,7 +73,7 @@ def _play_at_once(
 
 
 def summary(scores: list[float], settings: EnvironmentSettings) -> dict:
-    """Of the scores of one way to play; low and high: 95 % confidence interval of the mean."""
+    """Of the scores of one way to play; low and high: 95 % confidence interval of the mean, None of too few games."""
     kind, name = environments.resolve(settings.game)
     mean, (low, high) = float(np.mean(scores)), interval([scores], np.mean)
     return {

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ga3c.errors import ConfigError
+from ga3c.experiments.aggregates import in_words
 from ga3c.experiments.evaluation import result, ways_of
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records import checkpoint, progress
@@ -75,7 +76,8 @@ def _draw(x, y, game: str, file: Path) -> None:
 def _readme(outcome: dict, names: dict, settings: Settings, minutes: float, frames: int, hardware: dict) -> str:
     ways = ((name, outcome["ways"][way]) for way, name in names.items())
     rows = [
-        f"| {name} | {way['mean']:.1f} | {way['low']:.1f} to {way['high']:.1f} | {way['min']:g} to {way['max']:g} |"
+        f"| {name} | {way['mean']:.1f} | {in_words(way['low'], way['high'], way['scores'], 1)} "
+        f"| {way['min']:g} to {way['max']:g} |"
         for name, way in ways
     ]
     return "\n".join(

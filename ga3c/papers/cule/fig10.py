@@ -11,6 +11,7 @@ import sys
 from itertools import product
 from pathlib import Path
 
+from ga3c.experiments.aggregates import in_words
 from ga3c.experiments.runs import RunFailed, child_environment
 from ga3c.experiments.throughput import write_rows
 from ga3c.papers import games
@@ -53,7 +54,8 @@ def _evaluation(game: str, emulator: str, episodes: int, out: Path) -> dict:
 
 
 def _row(game: str, emulator: str, way: dict) -> dict:
-    numbers = {name: f"{way[name]:.6g}" for name in ("mean", "low", "high", "std", "min", "max")}
+    names = ("mean", "low", "high", "std", "min", "max")
+    numbers = {name: "" if way[name] is None else f"{way[name]:.6g}" for name in names}
     scores = " ".join(f"{score:g}" for score in way["scores"])
     return {"game": game, "emulator": emulator, "games": len(way["scores"]), **numbers, "scores": scores}
 
@@ -78,8 +80,9 @@ def _words(found: dict[tuple[str, str], dict]) -> str:
     for game in dict.fromkeys(game for game, _ in found):
         ale, ours = (found[game, emulator] for emulator in EMULATORS)
         same = sum(one == other for one, other in zip(ale["scores"], ours["scores"], strict=True))
+        between = [in_words(way["low"], way["high"], way["scores"]) for way in (ale, ours)]
         lines.append(
-            f"{game}: {ale['mean']:.2f} on ale-py ({ale['low']:.2f} to {ale['high']:.2f}), {ours['mean']:.2f} on ours "
-            f"({ours['low']:.2f} to {ours['high']:.2f}); {same} of {len(ale['scores'])} games with the same score."
+            f"{game}: {ale['mean']:.2f} on ale-py ({between[0]}), {ours['mean']:.2f} on ours "
+            f"({between[1]}); {same} of {len(ale['scores'])} games with the same score."
         )
     return "\n".join([*lines, "Paper: no relevant difference between the two."])
