@@ -2,7 +2,8 @@
 
 import csv
 from dataclasses import replace
-from typing import get_args
+from pathlib import Path
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -94,6 +95,19 @@ def test_the_networks_exist():
     assert set(fig3.NETWORKS) == set(table2.NETWORKS) == set(get_args(Network)) - {
         "auto", "mlp", "separate-mlp", "pqn", "pqn-mlp", "dqn", "dqn-mlp", "dpg-mlp",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("paper", reproduce.PAPERS)
+def test_the_page_of_results_names_all_that_can_be_made_again(paper):
+    page = (Path(__file__).parent.parent / "results" / "README.md").read_text(encoding="utf-8")
+    kind, help_text = reproduce.PAPERS[paper]
+    figures = get_args(get_args(get_type_hints(kind, include_extras=True)["figure"])[0])
+    own = "" if paper == "ga3c" else f"{paper} "
+    _, listed, section = page.partition(f"`./run.sh reproduce {own}{'|'.join(figures)} --scale cpu|full`")
+    rows = section.partition("\n##")[0]
+    assert listed
+    assert all(f"{figure}:" in help_text for figure in figures)
+    assert all(f"\n| `{figure}` |" in rows for figure in figures if "what it shows" in rows)
 
 
 # Figures of made-up runs
