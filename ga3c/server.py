@@ -14,6 +14,7 @@ from ga3c.errors import TrainingFailed
 from ga3c.processes.stall import StallWatch, threads_report
 from ga3c.records.books import Books
 from ga3c.records.console import Aside, Console
+from ga3c.records.run_state import ENDED, FAILED, RUNNING, STOPPED, RunState, few_words
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.run import Settings
 from ga3c.stats import Totals
@@ -41,6 +42,7 @@ class Server:
         for end in (self._woken, self._wake_up):
             os.set_blocking(end, False)
         self._failure: str | None = None
+        self._end = RunState(FAILED)
         self._running = self.saved = False
 
     def add(self, make_system: Callable, settings: Settings, run_dir: Path):
@@ -55,6 +57,7 @@ class Server:
         for books in self._all:
             books.start()
         self._running = True
+        self._write_state(RunState(RUNNING))
 
     def _thread_failed(self, failed: threading.ExceptHookArgs) -> None:
         """A thread's end by an exception is the end of the run: the others would wait for it for ever."""
@@ -88,6 +91,15 @@ class Server:
         `every_second()` is called once a second at least, while the run's directory is where it was. Raises
         TrainingFailed with the reason if a part failed.
         """
+        try:
+            self._serve(every_second)
+            self._end = RunState(STOPPED if self._stopping else ENDED)
+        except BaseException as failure:
+            text = str(failure) if isinstance(failure, TrainingFailed) else f"{type(failure).__name__}: {failure}"
+            self._end = RunState(FAILED, few_words(text))
+            raise
+
+    def _serve(self, every_second: Callable[[], None]) -> None:
         run, system = self._settings.run, self.system
         save_at = time.monotonic() + run.checkpoint_seconds
         stall = StallWatch(run.stall_seconds)
@@ -144,4 +156,11 @@ class Server:
             return None
         saved = [books.finish() for books in self._all]
         self.saved = all(saved)
+        if not self.saved and self._end.name != FAILED:
+            self._end = RunState(FAILED, "the last checkpoint could not be written")
+        self._write_state(self._end)
         return self.system.stats.totals()
+
+    def _write_state(self, state: RunState) -> None:
+        for books in self._all:
+            books.write_state(state)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ga3c.errors import ConfigError
-from ga3c.records import collapse, disk, files, lock, run_directory
+from ga3c.records import collapse, disk, files, lock, run_directory, run_state
 from ga3c.records.description import read_settings
 from ga3c.records.disk import CsvLog, Disk, mend, read_csv, write_whole
 from ga3c.settings import saved
@@ -239,6 +239,8 @@ READERS = {
     "config.json": lambda path: read_settings(path.parent),
     "evaluation.json": lambda path: read_evaluation(path.parent),
     ".lock": lambda path: lock.is_locked(path.parent) or lock.read_start(path.parent),
+    "state.json": lambda path: run_state.read(path.parent) != ("ended", "") or None,
+    "messages.csv": lambda path: run_state.read(path.parent) != ("ended", "") or None,
     "tail.csv": lambda path: Tail(path, COLUMNS).refresh(),
 }
 
@@ -313,6 +315,8 @@ def test_a_description_of_any_content_is_refused_in_one_line(tmp_path, content):
     assert len(str(refusal.value)) < 1000
     (tmp_path / ".lock").write_text(content, errors="surrogateescape")
     assert lock.read_start(tmp_path) == {}
+    (tmp_path / "state.json").write_text(content, errors="surrogateescape")
+    assert run_state.read(tmp_path) == ("ended", "")
 
 
 def test_two_starts_may_make_the_same_directories(tmp_path, monkeypatch):

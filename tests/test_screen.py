@@ -63,7 +63,12 @@ def run_dir(tmp_path):
     append(path / "throughput.csv", THROUGHPUT_COLUMNS, [throughput(5 * i, mean_score=i - 21) for i in range(1, 21)])
     append(path / "episodes.csv", EPISODE_COLUMNS, [[i, i, -21 + i // 100, 100, 0] for i in range(300)])
     append(path / "controller.csv", ["seconds", "reason"], [[70, "NA 2 -> 4, because: kept."]])
-    said = [[0, "Agent 3 died"], [60, "  Thread x"], [120, "Controller: NA 2 -> 4, because: kept."], [180, "Saved"]]
+    said = [
+        [0, "Agent 3 died"],
+        [60, "  Thread x"],
+        [120, "Controller: NA 2 -> 4, because: kept."],
+        [180, "Saved in "],
+    ]
     append(path / "messages.csv", ["time", "message"], said)
     return path
 
@@ -323,7 +328,7 @@ def test_watch_another_run_and_leave(tmp_path):
     training.stop()
     again = Terminal("watch", run_dir)
     assert again.end() == 0
-    assert "ended" in again.text()
+    assert "stopped" in again.text()
     assert b"?1049h" not in again.output  # it stays in the terminal
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import psutil
 import pytest
 
-from ga3c.records import checkpoint
+from ga3c.records import checkpoint, run_state
 from ga3c.views.run_view import RunView
 from tests import program
 from tests.program import HANG_SECONDS, TINY, Started, fill
@@ -26,6 +26,7 @@ def test_it_solves_the_tiny_environment(tmp_path):
     run_dir = tmp_path / "run"
     ended = program.run(*TINY, "--run-dir", run_dir, "--episodes", 7_000, "--log-seconds", 1)
     assert ended.returncode == 0, ended.stderr
+    assert run_state.read(run_dir) == ("ended", "")
     scores = [float(row["score"]) for row in program.rows(run_dir / "episodes.csv")]
     assert np.mean(scores[:20]) < 10
     assert np.mean(scores[-200:]) > 15  # 20 is perfect, 5 is chance; 17 to 20 is usual
@@ -241,6 +242,7 @@ def test_a_signal_stops_it_cleanly(tmp_path, number):
     assert started.stop(number) == 128 + number, started.log.read_text()
     assert started.left_over() == []
     assert "Traceback" not in started.log.read_text()
+    assert run_state.read(run_dir) == ("stopped", "")
     totals = json.loads(_meta(run_dir))["totals"]
     assert totals["made_steps"] == totals["steps"] + totals["lost_steps"]
     assert totals["trained_steps"] == totals["steps"] > 0
@@ -343,9 +345,11 @@ def test_killed_without_warning_it_leaves_no_process_and_can_be_resumed(tmp_path
     started = Started(tmp_path / "log", *TINY, "--run-dir", run_dir, "--checkpoint-seconds", 1)
     started.wait_for(lambda: any((run_dir / "checkpoints").glob("*.npz")))
     started.agents()[0].suspend()  # one that cannot even notice
+    assert run_state.read(run_dir) == ("running", "")
     os.kill(started.process.pid, signal.SIGKILL)
     started.process.wait(program.HANG_SECONDS)
     assert started.left_over() == []
+    assert run_state.read(run_dir) == ("lost", "")
     before = json.loads(_meta(run_dir))["totals"]
     with (run_dir / "throughput.csv").open("a") as file:
         file.write("999,1,2")  # and half a row
@@ -454,6 +458,8 @@ def test_agents_that_cannot_play_end_the_run(tmp_path):
     assert "Agents keep dying. The last, agent 2, failed: ArithmeticError: broken on purpose" in ended.stdout
     assert "tiny_environment.py" in ended.stdout
     assert ended.stderr == ""
+    state = run_state.read(tmp_path / "run")
+    assert state == ("failed", "Agents keep dying. The last, agent 2, failed: ArithmeticError: broken on purpose")
     assert list((tmp_path / "run" / "checkpoints").glob("*.npz"))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ga3c.commands.command_line import parse
 from ga3c.errors import ConfigError
-from ga3c.records import lock, run_directory
+from ga3c.records import run_directory, run_state
 from ga3c.records.columns import THROUGHPUT_COLUMNS
 from ga3c.records.description import read_settings
 from ga3c.text import one_line
@@ -15,8 +15,9 @@ from ga3c.views.labels import know, said
 from ga3c.views.run_view import Tail, read_evaluation
 
 DESCRIPTION = """Lists all runs, the one that was written last at the end: state, steps, mean score of the last 100
-games, how long ago that was, and which settings differ from the defaults. Agents that were exported stand among them,
-with the score of their evaluation."""
+games, how long ago that was, why a run failed, and which settings differ from the defaults. A run is running, has ended
+at its limit, was stopped, has failed, or is lost: the program was killed, or the machine went down. Agents that were
+exported stand among them, with the score of their evaluation."""
 HEAD = ("run", "state", "steps", "games", "score", "age", "not as usual")
 NUMBERS = ("steps", "games", "score", "age")  # stand to the right
 UNITS = {"d": 86_400, "h": 3_600, "min": 60, "s": 1}
@@ -53,9 +54,10 @@ def cells(run: Path, name: str) -> list[str]:
         return [name, state, number(found.steps), "-", number(found.mean, 2), since, differs]
     rows = Tail(run / "throughput.csv", THROUGHPUT_COLUMNS)
     rows.refresh()
-    state = "running" if lock.is_locked(run) else "ended"
+    state = run_state.read(run)
     counts = [number(rows.last(column, 0.0)) for column in ("steps", "episodes")]
-    return [name, state, *counts, number(rows.last("mean_score"), 2), since, differs]
+    differs = "; ".join(filter(None, [state.why, differs]))
+    return [name, state.name, *counts, number(rows.last("mean_score"), 2), since, differs]
 
 
 def _is_shipped(run: Path) -> bool:

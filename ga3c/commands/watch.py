@@ -75,6 +75,7 @@ def _follow(view: RunView) -> None:
                 console.status(row, view.episodes.last("score"))
         shown = len(view.throughput)
         if not view.running:
+            console.say(view.now.sentence)
             return
         time.sleep(live_screen.SECONDS)
         view.refresh()

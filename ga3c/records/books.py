@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from ga3c.records import progress
+from ga3c.records import progress, run_state
 from ga3c.records.cluster_file import ClusterFile
 from ga3c.records.columns import DECISION_COLUMNS
 from ga3c.records.console import Console
 from ga3c.records.disk import CsvLog, Disk
 from ga3c.records.recovery import Recovery, initial_weights
+from ga3c.records.run_state import RunState
 from ga3c.records.stats_writer import StatsWriter
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.run import Settings
@@ -76,3 +77,7 @@ class Books:
         """Writes the last rows and the last checkpoint. False if the disk does not take that."""
         self._writer.finish()  # before it is saved: a resumed run takes out rows that are later than its checkpoint
         return self.save(last=True)
+
+    def write_state(self, state: RunState) -> None:
+        """Writes down that the run goes on, or how it ended."""
+        self.disk.attempt(self._run_dir / run_state.NAME, lambda: run_state.write(self._run_dir, state))

@@ -41,6 +41,7 @@ def page(run: Path, trained_steps: int, rows: list[dict], film_file: Path, film_
         changed=changed(view.settings),
         settings=saved_settings.to_dict(view.settings),
         rows=rows,
+        state="" if view.exported else view.now.sentence,
         hours=seconds / 3600,
         steps=steps,
         frames=frames,

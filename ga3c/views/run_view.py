@@ -9,11 +9,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from ga3c.records import lock, run_directory
+from ga3c.records import lock, run_directory, run_state
 from ga3c.records.columns import DECISION_COLUMNS, EPISODE_COLUMNS, MESSAGE_COLUMNS, THROUGHPUT_COLUMNS
 from ga3c.records.description import read_settings
 from ga3c.records.disk import LOG_BYTES_LIMIT, number, parse, parts
 from ga3c.records.files import open_to_read, read_json
+from ga3c.records.run_state import ENDED, RUNNING, RunState
 from ga3c.views import cluster_view, curves, labels
 from ga3c.views.cluster_view import ClusterView
 
@@ -112,7 +113,7 @@ class RunView:
         self.episodes = Tail(run_dir / "episodes.csv", EPISODE_COLUMNS)
         self.decisions = Tail(run_dir / "controller.csv", DECISION_COLUMNS)
         self.messages = Tail(run_dir / "messages.csv", MESSAGE_COLUMNS)
-        self.running, self._start, self.pods = False, {}, ClusterView()
+        self.running, self.now, self._start, self.pods = False, RunState(ENDED), {}, ClusterView()
         self.exported, self.evaluation = run_directory.is_exported(run_dir), Evaluation()
         if self.exported:
             self._read_exported()
@@ -132,7 +133,8 @@ class RunView:
         if self.settings.schedule.cluster:
             self.pods = cluster_view.read(self.run_dir)
         if not self.running or self._row_age_seconds() > self.settings.run.log_seconds + LATE_SECONDS:
-            self.running = lock.is_locked(self.run_dir)
+            self.now = run_state.read(self.run_dir)
+            self.running = self.now.name == RUNNING
             self._start = lock.read_start(self.run_dir) if self.running else {}
 
     def _row_age_seconds(self) -> float:
@@ -145,7 +147,7 @@ class RunView:
 
     @property
     def state(self) -> str:
-        return "running" if self.running else "exported" if self.exported else "ended"
+        return "exported" if self.exported and not self.running else self.now.name
 
     @property
     def games(self) -> tuple[float, float]:

@@ -7,6 +7,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from ga3c.records.run_state import FAILED, LOST
 from ga3c.text import one_line, place
 from ga3c.views import cluster_panels
 from ga3c.views.figures import clock, number, time_of_day
@@ -72,7 +73,7 @@ def _state(view: RunView) -> tuple[str, str]:
         return "starting", WARM
     if view.running and under_way < wanted:
         return f"starting {number(under_way)} of {number(wanted)} games", WARM
-    return view.state, SCORE if view.running else QUIET
+    return view.state, SCORE if view.running else WARM if view.state in (FAILED, LOST) else QUIET
 
 
 def _head(view: RunView, width: int) -> Group:

@@ -22,8 +22,16 @@ def label(name: str, run: Run) -> str:
     if (view := run.view) is None:
         return f"{game}\n{own}: {'is being read' if run.reading else 'cannot be read'}"
     state = "● running" if view.running else view.state
-    lines = [game, f"{view.known.name}, {state}", f"{number(view.throughput.last('steps', 0.0))} steps, {_score(view)}"]
-    return "\n".join([*lines, said(view.known.changed)]).strip()
+    steps = f"{number(view.throughput.last('steps', 0.0))} steps, {_score(view)}"
+    lines = [game, f"{view.known.name}, {state}", view.now.why, steps, said(view.known.changed)]
+    return "\n".join(filter(None, lines))
+
+
+def first(runs: dict[str, Run]) -> list[str]:
+    """The run that is shown first, of those in this order: one that runs or has learned; else one that can be read."""
+    readable = {name: run.view for name, run in runs.items() if run.view is not None}
+    shows = [name for name, view in readable.items() if view.running or view.throughput.last("steps", 0.0) > 0]
+    return [*shows, *readable][:1]
 
 
 def _score(view: RunView) -> str:

@@ -55,13 +55,13 @@ def make(results: Path) -> flask.Flask:
         Input("address", "search"), Input("runs", "value"),
     )  # fmt: skip
     def keep_in_address(search, chosen):
-        """What is chosen stands in the page's address, to be kept and sent; an address without it: the newest run."""
+        """What is chosen stands in the page's address, to be kept and sent; an address without it: the newest run
+        that has something to show."""
         names_are_bytes = {"errors": "surrogateescape"}
         if dash.ctx.triggered_id == "runs":
             return dash.no_update, "?" + urlencode({"run": chosen or ""}, doseq=True, safe="/", **names_are_bytes)
         asked = parse_qs((search or "").lstrip("?"), keep_blank_values=True, **names_are_bytes).get("run")
-        newest = [name for name, run in runs.look(runs.names()[:10]).items() if run.view is not None][:1]
-        return newest if asked is None else list(filter(None, asked)), dash.no_update
+        return contents.first(runs.look(runs.names())) if asked is None else list(filter(None, asked)), dash.no_update
 
     @app.callback(
         Output("learning", "children"), Output("reported", "data"),

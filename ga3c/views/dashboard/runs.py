@@ -14,7 +14,7 @@ from ga3c.views import labels
 from ga3c.views.dashboard import films
 from ga3c.views.run_view import RunView
 
-FILES = ("config.json", "throughput.csv", "episodes.csv", "controller.csv", "cluster.json")
+FILES = ("config.json", "state.json", "throughput.csv", "episodes.csv", "controller.csv", "cluster.json")
 TAILS = ("throughput", "episodes", "decisions")  # of a RunView: what grows
 AGE_SECONDS = 1.0  # of what was read, before it is read again
 PATIENCE_SECONDS = 2.0  # for what is being read
