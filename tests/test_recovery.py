@@ -1,10 +1,13 @@
-"""The best checkpoint, and weights to begin with."""
+"""The best checkpoint, weights to begin with, and runs that were ended before their first checkpoint."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ga3c.errors import ConfigError
-from ga3c.records import checkpoint
+from ga3c.records import checkpoint, run_directory
+from ga3c.records.books import Books
 from ga3c.records.disk import Disk
 from ga3c.records.recovery import Recovery, initial_weights
 from ga3c.scheduling.counts import Counts
@@ -85,3 +88,74 @@ def test_a_damaged_checkpoint_does_not_come_back_when_it_can_be_read_again(tmp_p
     damaged.with_suffix(".damaged").write_bytes(content)
     save(recovery, model, 1, 15, [])
     assert checkpoint.load_newest(good.parent)[1]["version"] == 1
+
+
+class System:
+    """Notes how the run begins; learns nothing."""
+
+    replay = under_way = None
+
+    def __init__(self, settings, spec, begun, say, log_decisions):
+        self.begun = begun
+
+
+def books(path, **run):
+    settings = replace(Settings(), run=replace(Settings().run, resume=str(path), **run))
+    console = type("Console", (), {"say": lambda self, text: said.append(text)})()
+    said: list[str] = []
+    return Books(System, settings, path, None, console), said
+
+
+def test_a_run_that_was_killed_before_its_first_checkpoint_begins_anew(tmp_path):
+    """What it had logged stays, in files of another name."""
+    row = "seconds,steps,score,length_steps,agent\n1.00,40,3,40,0\n"
+    (tmp_path / "episodes.csv").write_text(row)
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints" / ".checkpoint-000000000040.npz.77.partial").write_bytes(b"half")
+    found, said = books(tmp_path)
+    assert (found.system.begun.totals, found._arrays) == (Totals(), None)
+    assert not (tmp_path / "episodes.csv").exists()
+    assert (tmp_path / "episodes.csv.before").read_text() == row
+    assert "begins anew" in said[0]
+
+
+def test_one_that_began_with_the_weights_of_another_does_so_again(tmp_path):
+    run, other = tmp_path / "run", tmp_path / "other"
+    run.mkdir()
+    save(Recovery(other, Settings(), Disk(print), print), Model(), 7, 70, [1.0])
+    found, _ = books(run, start_from=str(checkpoint.saved(other / "checkpoints")[0]))
+    assert found._arrays["network/0"][0] == 7
+
+
+@pytest.mark.parametrize("name", ["checkpoint-000000000040.npz", "checkpoint-000000000040.damaged", "best.npz"])
+def test_one_with_a_damaged_checkpoint_does_not_begin_anew(tmp_path, name):
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints" / name).write_bytes(b"")
+    (tmp_path / "episodes.csv").write_text("steps\n1\n")
+    with pytest.raises(ConfigError, match="checkpoint"):
+        books(tmp_path)
+    assert (tmp_path / "episodes.csv").exists()
+
+
+def test_a_secondary_learner_begins_anew_with_its_primary(tmp_path):
+    """Its checkpoint is written before that of the primary: between the two the program may be killed."""
+    inner = tmp_path / run_directory.SECONDARY
+    save(Recovery(inner, Settings(), Disk(print), print), Model(), 7, 70, [])
+    (tmp_path / "config.json").write_text("{}")
+    assert books(inner)[0].system.begun.totals.steps == 0
+    assert checkpoint.saved(inner / "checkpoints") == []
+    save(Recovery(inner, Settings(), Disk(print), print), Model(), 7, 0, [])
+    save(Recovery(tmp_path, Settings(), Disk(print), print), Model(), 7, 0, [])
+    assert books(inner)[0]._arrays["version"] == 7
+
+
+def test_resume_without_a_name_takes_a_run_with_a_checkpoint_first(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_directory, "RESULTS", tmp_path)
+    settings = replace(Settings(), run=replace(Settings().run, resume="newest"))
+    settings = replace(settings, environment=replace(settings.environment, game="Pong"))
+    for name in ("old", "new"):
+        (tmp_path / "Pong" / name).mkdir(parents=True)
+        (tmp_path / "Pong" / name / "config.json").write_text("{}")
+    assert run_directory.find(settings).parent == tmp_path / "Pong"
+    save(Recovery(tmp_path / "Pong" / "old", Settings(), Disk(print), print), Model(), 7, 0, [])
+    assert run_directory.find(settings).name == "old"

@@ -27,13 +27,14 @@ class Books:
         self._cluster = ClusterFile(run_dir, settings.run.log_seconds, self.disk)
         self._recovery = Recovery(run_dir, settings, self.disk, console.say)
         begun, self._arrays = progress.beginning(settings), None
-        if settings.run.resume is not None:
+        goes_on = settings.run.resume is not None and not self._recovery.begins_anew()
+        if goes_on:
             begun, self._arrays = self._recovery.load()
         elif settings.run.start_from is not None:
             self._arrays = initial_weights(settings.run.start_from, console.say)
         decisions = CsvLog(run_dir / "controller.csv", DECISION_COLUMNS, self.disk)
         self.system = make_system(settings, spec, begun, console.say, decisions.append)
-        if settings.run.resume is not None:
+        if goes_on:
             self._recovery.load_replay(self.system.replay, begun.totals.steps)
             self._recovery.load_games(self.system.under_way, begun.totals.steps)
 

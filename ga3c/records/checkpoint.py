@@ -64,6 +64,15 @@ def saved(directory: Path) -> list[Path]:
     return sorted(path for path in directory.glob("checkpoint-*.npz") if _NAME.fullmatch(path.name))
 
 
+def was_written(directory: Path) -> bool:
+    """Whether a run has come to its first checkpoint, damaged or not. Raises OSError."""
+    try:
+        names = os.listdir(directory)
+    except FileNotFoundError:
+        return False
+    return any(name == BEST or (name.startswith("checkpoint-") and not name.endswith(PARTIAL)) for name in names)
+
+
 def load(path: Path) -> tuple[dict[str, np.ndarray], dict]:
     """Arrays and meta of one checkpoint. Raises ConfigError if it is missing or damaged."""
     try:

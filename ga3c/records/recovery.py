@@ -12,7 +12,7 @@ import numpy as np
 from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.records import checkpoint, progress, run_directory
 from ga3c.records.disk import Disk, mend
-from ga3c.records.files import reason
+from ga3c.records.files import reason, rename
 from ga3c.records.games_file import GamesFile
 from ga3c.records.progress import Progress
 from ga3c.records.replay_file import ReplayFile
@@ -21,6 +21,7 @@ from ga3c.settings.run import Settings
 from ga3c.stats import RECENT_GAMES, Stats
 
 LOGS = ("throughput.csv", "controller.csv")  # rows come at any time; in episodes.csv they come with their steps
+ALL_LOGS = ("episodes.csv", *LOGS)
 SKIPPED_LIMIT = 10  # updates in a row that are not finite, until the run goes back to its last checkpoint
 ROLL_BACKS_LIMIT, ROLL_BACKS_SECONDS = 3, 3600.0  # so often in so long a time, and then it ends
 
@@ -57,6 +58,26 @@ class Recovery:
         with contextlib.suppress(ConfigError):  # there is none
             return float(np.mean(progress.from_meta(checkpoint.load(best)[1], best).recent_scores))
         return -math.inf
+
+    def begins_anew(self) -> bool:
+        """Whether the program was ended before it wrote a checkpoint, so that a resumed run begins anew.
+
+        Then what its logs hold is set aside. Raises ConfigError.
+        """
+        # A secondary learner goes on with its primary, whose checkpoint is written after its own.
+        run_dir = self._run_dir.parent if run_directory.is_secondary(self._run_dir) else self._run_dir
+        try:
+            if checkpoint.was_written(run_dir / "checkpoints"):
+                return False
+            old = [*checkpoint.saved(self._checkpoints), *(self._run_dir / name for name in ALL_LOGS)]
+            aside = [path for path in old if path.exists()]
+            for path in aside:
+                rename(path, path.with_name(f"{path.name}.before"))
+        except (OSError, MemoryError) as error:
+            raise ConfigError(f"Cannot write to {self._run_dir}: {reason(error)}.") from error
+        kept = " What it had written is in files that end in .before." if aside else ""
+        self._say(f"There is no checkpoint: the run begins anew.{kept}")
+        return True
 
     def load(self) -> tuple[Progress, dict[str, np.ndarray]]:
         """What the newest checkpoint holds, and its arrays; takes out of the logs what came after it.

@@ -144,7 +144,12 @@ def discard(path: Path) -> None:
 def find(settings: Settings) -> Path:
     """The run that --resume means: the one named, else the newest of the game. Raises ConfigError."""
     named = settings.run.run_dir if settings.run.resume == "newest" else settings.run.resume
-    return newest(settings.environment.game) if named is None else existing(named)
+    if named is not None:
+        return existing(named)
+    try:
+        return newest(settings.environment.game)
+    except ConfigError:  # one that came to no checkpoint begins anew
+        return newest(settings.environment.game, with_checkpoint=False)
 
 
 def existing(path: str) -> Path:

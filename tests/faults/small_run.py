@@ -103,7 +103,9 @@ def play(
     messages.append([[0, "Training"]])
     disk = Disk(said.append, directory)
     recovery = Recovery(directory, settings, disk, said.append)
-    if resumed:
+    if resumed and recovery.begins_anew():
+        look(begun.totals, model.version)
+    elif resumed:
         begun, arrays = recovery.load()
         model.version = int(arrays["version"])
         assert (arrays["network/0"] == model.version).all()
