@@ -139,6 +139,13 @@ def test_rows_later_than_the_last_second_go_too(tmp_path):
     assert path.read_text() == "seconds,steps\n1.5,10\n2.35,20\n"
 
 
+def test_no_more_rows_stay_than_were_counted(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("steps,score\n1,10\n2,20\n2,30\n")
+    mend(path, last_step=2, most_rows=2)
+    assert path.read_text() == "steps,score\n1,10\n2,20\n"
+
+
 def test_a_log_with_other_columns_gets_the_new_ones_with_its_first_new_row(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("score,steps,old\n10,1,7\n20,2,7\nhalf a ro")

@@ -90,6 +90,17 @@ def test_a_damaged_checkpoint_does_not_come_back_when_it_can_be_read_again(tmp_p
     assert checkpoint.load_newest(good.parent)[1]["version"] == 1
 
 
+def test_a_game_that_the_checkpoint_does_not_count_is_taken_out_of_the_log(tmp_path):
+    """Those of a secondary learner have the steps of the primary: one that ends later may have the same."""
+    recovery, model = Recovery(tmp_path, Settings(), Disk(print), print), Model()
+    stats = Stats(Totals(steps=20, trained_steps=20, episodes=2))
+    assert recovery.save(model, stats, Counts(1, 1, 1), 0, lambda: True)
+    rows = ["seconds,steps,score", "1,10,1", "2,20,2", "2,20,3"]
+    (tmp_path / "episodes.csv").write_text("\n".join(rows) + "\n")
+    recovery.load()
+    assert (tmp_path / "episodes.csv").read_text().splitlines() == rows[:3]
+
+
 class System:
     """Notes how the run begins; learns nothing."""
 

@@ -6,6 +6,7 @@ import random
 import signal
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -36,28 +37,36 @@ class _Directories:
     """Of a run, and of its secondary learner's, if it has one. Raises ConfigError where they cannot be taken."""
 
     def __init__(self, settings: Settings, resumed: Path | None):
-        self._resumed = resumed
+        self.runs: list[Path] = []
         self.secondary: Settings | None = None  # its settings
-        if resumed is not None:
-            self.runs, self._before = [resumed], run_directory.go_on(resumed, settings)
+        self._undo: list[Callable[[], None]] = []
+        try:
+            inner = resumed and resumed / run_directory.SECONDARY
+            if inner and not (inner / "config.json").exists():  # a start was killed before it made this one
+                inner = None
+            if inner and settings.replay.secondary_batch:
+                run_directory.check_secondary(resumed)
+            self._take(settings, resumed)
+            if settings.replay.secondary_batch:
+                self.secondary = of_secondary(settings, self.runs[0] / run_directory.SECONDARY)
+                self._take(self.secondary, inner)
+        except ConfigError:
+            self.take_back()
+            raise
+
+    def _take(self, settings: Settings, resumed: Path | None) -> None:
+        if resumed is None:
+            path = run_directory.create(settings)
+            self._undo.append(partial(run_directory.discard, path))
         else:
-            self.runs = [run_directory.create(settings)]
-        if settings.replay.secondary_batch:
-            directory = self.runs[0] / run_directory.SECONDARY
-            self.secondary = of_secondary(settings, directory)
-            try:
-                (run_directory.create if resumed is None else partial(run_directory.go_on, directory))(self.secondary)
-            except ConfigError:
-                self.take_back()
-                raise
-            self.runs.append(directory)
+            path = resumed
+            self._undo.append(partial(run_directory.take_back, path, run_directory.go_on(path, settings)))
+        self.runs.append(path)
 
     def take_back(self) -> None:
         """A start that fails changes nothing."""
-        if self._resumed is not None:
-            run_directory.take_back(self._resumed, self._before)
-        else:
-            run_directory.discard(self.runs[0])
+        for undo in reversed(self._undo):
+            undo()
 
 
 class _Signals:

@@ -98,11 +98,16 @@ def line(row: Iterable) -> str:
 
 
 def mend(
-    path: Path, columns: list[str] | None = None, last_step: float = math.inf, last_second: float = math.inf
+    path: Path,
+    columns: list[str] | None = None,
+    last_step: float = math.inf,
+    last_second: float = math.inf,
+    most_rows: float = math.inf,
 ) -> None:
     """Takes out of a log what a resumed run would contradict: half a row, and rows after this step or this second.
 
-    A log with other columns gets these; what it did not have is empty. None: it keeps its own. Raises OSError.
+    `most_rows`: as many were counted by then; those beyond are later ones of the same step. A log with other columns
+    gets these; what it did not have is empty. None: it keeps its own. Raises OSError.
     """
     try:
         header, *rows = read_log(path)
@@ -114,7 +119,8 @@ def mend(
     mended = [line(columns)]
     for row in rows:
         named = dict(zip(header, row, strict=True))
-        if _at(named.get("steps")) <= last_step and _at(named.get("seconds", "0")) <= latest:
+        earlier = _at(named.get("steps")) <= last_step and _at(named.get("seconds", "0")) <= latest
+        if earlier and len(mended) <= most_rows:
             mended.append(line(named.get(name, "") for name in columns))
     content = "".join(mended).encode()
     with open_to_read(path) as file:

@@ -92,7 +92,8 @@ class Recovery:
         totals.made_steps = totals.steps + totals.lost_steps
         try:
             checkpoint.set_aside_newer(path)
-            mend(self._run_dir / "episodes.csv", last_step=totals.steps)
+            # Games of a secondary learner come at the steps of its primary: several rows may have the same.
+            mend(self._run_dir / "episodes.csv", last_step=totals.steps, most_rows=totals.episodes)
             for name in LOGS:
                 mend(self._run_dir / name, last_step=totals.steps, last_second=totals.seconds)
         except (OSError, MemoryError) as error:

@@ -14,7 +14,7 @@ from ga3c import environments
 from ga3c.environments import atari
 from ga3c.errors import ConfigError
 from ga3c.records.columns import LOGS
-from ga3c.records.description import describe, resumed
+from ga3c.records.description import describe, read_settings, resumed
 from ga3c.records.files import make_directory, reason, remove, sync_directory, write_whole
 from ga3c.records.lock import LOCK, hold
 from ga3c.settings.run import RunSettings, Settings
@@ -91,6 +91,20 @@ def take_back(path: Path, before: str) -> None:
         write_whole(path / "config.json", before)
 
 
+def check_secondary(path: Path) -> None:
+    """Raises ConfigError where the run of a secondary learner that lies in this run belongs to another one."""
+    own, found = (read_settings(one) for one in (path, path / SECONDARY))
+    for name, ours, theirs in (
+        ("game", own.environment.game, found.environment.game),
+        ("seed", own.learning.seed, found.learning.seed),
+    ):
+        if ours != theirs:
+            raise ConfigError(
+                f"{path / SECONDARY} belongs to another run: its {name} is {theirs}, that of {path} is {ours}. "
+                "Move it away, and put the one in its place that belongs there."
+            )
+
+
 def is_secondary(path: Path) -> bool:
     """The run of a secondary learner, which goes on with the run that it is in."""
     return path.resolve().name == SECONDARY and (path.resolve().parent / "config.json").exists()
@@ -129,16 +143,15 @@ def _check_files(path: Path) -> None:
 
 def discard(path: Path) -> None:
     """Takes back `create`, for a run that never began, as far as the disk lets it: what is wrong is said elsewhere."""
-    for directory in (path / SECONDARY, path):
-        for name in ("config.json", *FILES):
-            with contextlib.suppress(OSError):
-                remove(directory / name)
+    for name in ("config.json", *FILES):
         with contextlib.suppress(OSError):
-            for events in (directory / "tensorboard").glob("events.out.tfevents.*"):
-                remove(events)
-        for empty in (directory / "tensorboard", directory):
-            with contextlib.suppress(OSError):  # not ours alone: leave what lies there
-                empty.rmdir()
+            remove(path / name)
+    with contextlib.suppress(OSError):
+        for events in (path / "tensorboard").glob("events.out.tfevents.*"):
+            remove(events)
+    for empty in (path / "tensorboard", path):
+        with contextlib.suppress(OSError):  # not ours alone: leave what lies there
+            empty.rmdir()
 
 
 def find(settings: Settings) -> Path:
