@@ -15,6 +15,7 @@ from ga3c.play.drawn_games import has_display
 from ga3c.play.keyboard import HELP, Keyboard
 from ga3c.play.playing import Stage
 from ga3c.play.trained_agent import Policy
+from ga3c.processes import stop_signals
 from ga3c.records import checkpoint, lock, run_directory
 from ga3c.text import one_line
 from ga3c.views import terminal
@@ -103,8 +104,7 @@ def run(arguments: list[str]) -> int:
     display, scores = _display(options, video, stage), []
     endless = options.episodes is None and options.live and display.live
     games = math.inf if endless else options.episodes or 1
-    for number in (signal.SIGTERM, signal.SIGHUP):  # a terminal is given back as it was
-        signal.signal(number, signal.default_int_handler)
+    stop_signals.handle(signal.default_int_handler)  # a terminal is given back as it was
     try:
         names = [] if stage.actions.continuous else stage.action_names
         keyboard = Keyboard(names, stage.steps_per_second, options.speed)

@@ -16,6 +16,7 @@ from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.experiments.runs import RunFailed
 from ga3c.papers import CommonOptions, Options, accelerated, apex, cule, fast_dqn
+from ga3c.processes import stop_signals
 from ga3c.records import run_directory
 
 GA3C = """Makes a figure or table of GA3C's paper again, from training runs of its own. A second start goes on.
@@ -126,8 +127,8 @@ def run(arguments: list[str]) -> int:
 
 def made(make: Callable[[], str], out: Path) -> int:
     """Prints what `make()` says of the runs it makes in `out`; exit status."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda number, _frame: sys.exit(128 + number))
+    others = tuple(number for number in stop_signals.STOP_SIGNALS if number != signal.SIGINT)
+    stop_signals.handle(lambda number, _frame: sys.exit(128 + number), others)
     try:
         print(make())
     except RunFailed as failure:

@@ -15,7 +15,7 @@ from ga3c import environments, networks
 from ga3c.commands.train_options import parse_settings
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError, TrainingFailed
-from ga3c.processes import agents_start
+from ga3c.processes import agents_start, stop_signals
 from ga3c.records import run_directory
 from ga3c.records.columns import MESSAGE_COLUMNS
 from ga3c.records.console import Console
@@ -74,8 +74,7 @@ class _Signals:
 
     def __init__(self, server):
         self._server, self._first = server, None  # its number, and when it came
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._stop)
+        stop_signals.handle(self._stop)
         signal.signal(signal.SIGQUIT, lambda *_: server.request_report())
 
     def _stop(self, number: int, _frame) -> None:

@@ -15,6 +15,7 @@ from ga3c.agent import play
 from ga3c.machine import adopt_orphans, signal_at_parents_end
 from ga3c.prediction_queue import PredictionClient
 from ga3c.processes.family import end_group
+from ga3c.processes.stop_signals import STOP_SIGNALS
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.training_queue import TrainingClient
 from ga3c.transport.inbox import ServerGone
@@ -22,7 +23,7 @@ from ga3c.transport.memory import AgentMemory
 
 NICENESS = 10  # agents yield to the server: where cores are few, no work for the model shall pile up and get old
 # They often reach all processes of a run; what they mean is the server's business.
-SERVER_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+SERVER_SIGNALS = (*STOP_SIGNALS, signal.SIGQUIT)
 
 
 def end_with_server() -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import multiprocessing
 import multiprocessing.forkserver
+import multiprocessing.resource_tracker
 import os
 import signal
 import tempfile
@@ -21,6 +22,7 @@ def start() -> None:
     before = [signal.signal(number, signal.SIG_IGN) for number in agent_process.SERVER_SIGNALS]
     try:
         multiprocessing.forkserver.ensure_running()
+        multiprocessing.resource_tracker.ensure_running()  # else it starts with the first agent, and signals end it
     except OSError as error:  # the address of a socket is a path there, of some 100 characters at the most
         place = tempfile.gettempdir()
         raise ConfigError(f"Cannot start agents by way of {place}: {error}. Name another: TMPDIR=/tmp.") from error

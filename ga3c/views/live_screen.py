@@ -87,7 +87,8 @@ def show(view, footer: str, stop: Callable[[], None]) -> None:
 
 def main(run_dir: str) -> None:
     """The drawing process of a training run."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):  # what they mean is the training's business
+    # All that reach the processes of a run together: what they mean is the training's business.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     os.nice(10)
     from ga3c.views.run_view import RunView
