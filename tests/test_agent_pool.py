@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import psutil
 import pytest
 
@@ -290,6 +291,24 @@ def test_all_games_of_all_agents_have_seeds_of_their_own(server):
     few.process(1).kill()
     few.watch_until(playing(few, 3))
     assert not own & seeds(few, 3)
+
+
+def test_what_games_draw_from_the_state_that_a_process_shares_is_an_agents_own(server):
+    """Of a seed and a number, and not of the process that all agents are forked from."""
+
+    def first_shown(seed):
+        few = server("tests.tiny_environment:Shared-v0", seed=seed)
+        few.answers.clear()
+        few.pool.scale(2)
+        few.watch_until(lambda: all(agent.waits_for_server for agent in few.pool._agents.values()))
+        few.process(1).kill()
+        few.watch_until(lambda: set(few.agents()) == {0, 2} and few.pool._agents[2].waits_for_server)
+        return [few.pool._agents[number].memory.slots["observation"][0, 0].tolist() for number in (0, 2)]
+
+    shown = first_shown(1)
+    numbers = np.ravel(shown + first_shown(2))
+    assert len(set(numbers)) == len(numbers) == 2 * 2 * GAMES * 2
+    assert first_shown(1) == shown
 
 
 def test_what_the_start_of_an_agent_took_is_known_before_its_first_step(server):

@@ -136,6 +136,13 @@ def test_code_for_a_gpu_is_loaded_only_where_it_is_asked_for():
     assert asking == ["atari_cuda.py"]
 
 
+@EACH_FILE
+def test_who_plays_makes_games_that_share_no_random_state(file):
+    """In processes, threads and pods alike."""
+    if room(file) in ("systems", "processes", "cluster"):
+        assert "environments.make(" not in file.read_text()
+
+
 COMMANDS = [f"ga3c.commands.{command}" for command in ("train", "plot", "reproduce")]
 
 

@@ -63,11 +63,14 @@ def device(monkeypatch):
     monkeypatch.setattr("ga3c.systems.model_of.set_up_device", lambda device, threads: "cpu")
 
 
-def played(steps=600, seed=7, begun=None, stop_at=None, start_steps_limit=20, algorithm="a2c", replay=None, **learning):
+def played(
+    steps=600, seed=7, begun=None, stop_at=None, start_steps_limit=20, algorithm="a2c", replay=None, game="Match",
+    **learning,
+):  # fmt: skip
     """A `Serial` that has ended: at so many steps, or stopped at totals of which `stop_at` is true."""
     schedule = ScheduleSettings(serial=True, agents=2, envs_per_agent=4)
     learning = LearningSettings(algorithm=algorithm, seed=seed, **({"t_max": 5, "minimum_batch_steps": 80} | learning))
-    game = EnvironmentSettings(game="tests.tiny_environment:Match-v0", start_steps_limit=start_steps_limit)
+    game = EnvironmentSettings(game=f"tests.tiny_environment:{game}-v0", start_steps_limit=start_steps_limit)
     settings = Settings(game, schedule, learning, replay or ReplaySettings(), RunSettings(steps=steps))
     begun = begun or progress.beginning(settings)
     system = Serial(settings, environments.make(game, 1, 0).spec, begun, lambda _: None, lambda _: None)
@@ -92,6 +95,11 @@ def test_it_ends_at_the_steps_asked_for_and_has_learned_from_all():
     assert (totals.lost_steps, first.next_agent) == (0, 1)
     assert (totals.updates, totals.lag_sum) == (8, 0)
     assert first.games() == (8, 8)
+
+
+def test_games_that_draw_from_the_state_that_all_share_go_by_the_seed_too():
+    first, second = (played(200, game="Shared").model.state() for _ in range(2))
+    assert all(np.array_equal(array, second[name]) for name, array in first.items())
 
 
 def test_it_stops_when_it_is_told_to_and_goes_on_to_the_steps_of_the_whole_run():

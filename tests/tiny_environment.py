@@ -6,6 +6,7 @@ The state shows one of four symbols; the action that names it earns 1. A game is
 
 import multiprocessing
 import os
+import random
 import signal
 import subprocess
 import time
@@ -136,6 +137,16 @@ class Seeded(Match):
         return np.array(divmod(self._seed, 2**16), np.float32)  # a float32 does not hold all of it
 
 
+class Shared(Match):
+    """Shows two numbers of the random state that all code of a process shares: NumPy's and Python's."""
+
+    observation_space = gymnasium.spaces.Box(0.0, 1.0, (2,), np.float32)
+
+    def _show(self):
+        super()._show()
+        return np.array([np.random.random(), random.random()], np.float32)
+
+
 class Heavy(Match):
     """A step takes 50 ms of a core."""
 
@@ -171,6 +182,7 @@ gymnasium.register("Crashing-v0", Crashing)
 gymnasium.register("Parent-v0", Parent)
 gymnasium.register("Forever-v0", Forever)
 gymnasium.register("Seeded-v0", Seeded)
+gymnasium.register("Shared-v0", Shared)
 gymnasium.register("Heavy-v0", Heavy)
 for _what in ("reward", "huge", "number", "shape", "dtype"):
     gymnasium.register(f"Strange-{_what}-v0", Strange, kwargs={"what": _what})

@@ -126,7 +126,7 @@ class Pod:
         seed = environments.first_seed(settings.learning.seed, self._number)
         try:
             self._pull()
-            games = environments.make(settings.environment, envs, seed)
+            games = environments.make_for_player(settings.environment, envs, seed)
             at_once = algorithms.learns_at_once(self._algorithm)
             play(games, self.memory, _Answers(self), _Shipping(self), settings.environment, seed, at_once)
             games.close()

@@ -8,8 +8,10 @@ arrays by name` and its inverse `restore(arrays) -> observations`.
 """
 
 import difflib
+import random
 import re
 import reprlib
+import sys
 
 import numpy as np
 
@@ -83,6 +85,22 @@ def make(settings: EnvironmentSettings, count: int, seed: int, threads: int = 1,
     if kind == "atari":
         return atari.AtariEnvironments(name, settings, count, seed, threads)
     return gymnasium.GymnasiumEnvironments(name, count, seed)
+
+
+def make_for_player(settings: EnvironmentSettings, count: int, seed: int, threads: int = 1, on_gpu: bool = False):
+    """As `make`, for a process, a pod or a thread that plays: `seed` is its `first_seed`.
+
+    It seeds what all code of a process shares, too. Agents are forked with the same state of it: games that draw from
+    there would be copies of each other.
+    """
+    own = np.random.SeedSequence([seed, 2])  # with the seed alone it could be the first game's own
+    shared, torch_seed = own.generate_state(2).tolist()
+    random.seed(shared)
+    np.random.seed(shared)
+    games = make(settings, count, seed, threads, on_gpu)
+    if torch := sys.modules.get("torch"):  # it begins with the same seed in each process
+        torch.manual_seed(torch_seed)
+    return games
 
 
 def emulator_line(settings: EnvironmentSettings) -> str | None:

@@ -86,7 +86,7 @@ def main(
     faulthandler.enable()
     make_room_for_games(predictions, training)
     try:
-        envs = environments.make(settings, memory.slots["action"].shape[2], seed)
+        envs = environments.make_for_player(settings, memory.slots["action"].shape[2], seed)
         yield_to_server()  # not before: on a busy machine the games would take minutes to start
         play(envs, memory, predictions, training, settings, seed, at_once)
         envs.close()

@@ -179,7 +179,7 @@ class Serial:
     def _play_and_learn(self) -> None:
         settings, number, memory = self._settings, self._begun.next_agent, self._memory
         seed = environments.first_seed(settings.learning.seed, number)
-        games = environments.make(settings.environment, self._count, seed, self._threads, self._on_gpu)
+        games = environments.make_for_player(settings.environment, self._count, seed, self._threads, self._on_gpu)
         predictions = _Predictions(memory, self.model, self.stats, self._has_enough, self._come_by)
         player, at_once = _Player(number, memory, self._learn), algorithms.learns_at_once(self._algorithm)
         try:
