@@ -255,6 +255,18 @@ def test_a_game_of_ones_own(game):
     games.close()
 
 
+def test_info_is_nobodys_business():
+    """Whatever it holds, it goes no further than the copy that returned it."""
+    games = environments.make(EnvironmentSettings(game="tests.tiny_environment:Talking-v0"), 4, 0)
+    states = games.reset()
+    for _ in range(50):
+        states, rewards, *_ = games.step(states.argmax(axis=1))
+        assert games.env.step(states.argmax(axis=1))[4] == {}
+        states = games.restart(np.array([True, False, False, True]))
+        assert rewards.max() <= 1
+    games.close()
+
+
 class Odd(Match):
     """With an action space that cannot be learned."""
 

@@ -157,6 +157,18 @@ class Heavy(Match):
         return super().step(action)
 
 
+class Talking(Match):
+    """Its `info` is of another kind and shape at each step and in each copy, and none at the start of a game."""
+
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=seed, options=options)[0], None
+
+    def step(self, action):
+        number = int(self.np_random.integers(6))
+        what = [1, "red", None, 2**70, np.zeros(number), {"winner": "red", 3: [number]}][number]
+        return *super().step(action)[:4], {"what": what, "episode": number}
+
+
 class Strange(Match):
     """Its tenth step returns what it must not: `what` says which."""
 
@@ -183,6 +195,7 @@ gymnasium.register("Parent-v0", Parent)
 gymnasium.register("Forever-v0", Forever)
 gymnasium.register("Seeded-v0", Seeded)
 gymnasium.register("Shared-v0", Shared)
+gymnasium.register("Talking-v0", Talking)
 gymnasium.register("Heavy-v0", Heavy)
 for _what in ("reward", "huge", "number", "shape", "dtype"):
     gymnasium.register(f"Strange-{_what}-v0", Strange, kwargs={"what": _what})

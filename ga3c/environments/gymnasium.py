@@ -1,20 +1,18 @@
 """Any registered Gymnasium environment with discrete or bounded actions, and a user's own (package.module:EnvId)."""
 
-import contextlib
 import importlib
 import re
 import reprlib
-from collections.abc import Iterator
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
+from ga3c.environments import checked
+from ga3c.environments.checked import GameFault, blaming
 from ga3c.errors import ConfigError
 from ga3c.rollout import Actions, EnvironmentSpec, continuous, discrete
-
-LARGEST_REWARD = float(np.finfo(np.float32).max)
 
 
 def known_ids() -> list[str]:
@@ -37,68 +35,6 @@ def registered(name: str) -> None:
         importlib.import_module(module)
     if env_id not in gymnasium.registry:
         raise ConfigError(f"Importing '{module}' registered no environment '{env_id}' with Gymnasium.")
-
-
-class GameFault(Exception):
-    """A game returned what it must not."""
-
-
-@contextlib.contextmanager
-def blaming(what: str) -> Iterator[None]:
-    """For a call of a game's own code: whatever that raises becomes a ConfigError, `what` and the reason."""
-    try:
-        yield
-    except ConfigError:
-        raise
-    except BaseException as error:
-        if type(error) is KeyboardInterrupt:  # the person's, most likely
-            raise
-        raise ConfigError(f"{what}: {_reason(error)}.") from error
-
-
-def _reason(error: BaseException) -> str:
-    try:
-        reason = " ".join(str(error).split()).rstrip(".")
-    except BaseException:  # it cannot even say what it is
-        reason = ""
-    return f"{type(error).__name__}: {reason}" if reason else type(error).__name__
-
-
-class _Checked(gymnasium.Wrapper):
-    """Names what vector environments would convert without a word, or fail at with another's error."""
-
-    def reset(self, **options):
-        observation, info = self.env.reset(**options)
-        return self._checked(observation), info
-
-    def step(self, action):
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        if not _is_reward(reward):
-            raise GameFault(f"a step returned the reward {reprlib.repr(reward)}, which is no finite number of float32")
-        return self._checked(observation), reward, terminated, truncated, info
-
-    def close(self):
-        with contextlib.suppress(ConfigError), blaming("It cannot be closed"):  # nobody needs it any more
-            self.env.close()
-
-    def _checked(self, observation):
-        space = self.env.observation_space
-        if not isinstance(space, spaces.Box):  # others are flattened, which checks them
-            return observation
-        array = np.asarray(observation)
-        if array.shape != space.shape:
-            raise GameFault(f"an observation has the shape {array.shape}, not {space.shape}")
-        if not np.can_cast(array.dtype, space.dtype, "same_kind"):
-            raise GameFault(f"an observation has the dtype {array.dtype}, which does not fit {space.dtype}")
-        return observation
-
-
-def _is_reward(value) -> bool:
-    """Larger ones would be infinite in a rollout, and so would be the sum of a few."""
-    try:
-        return np.ndim(value) == 0 and bool(-LARGEST_REWARD <= value <= LARGEST_REWARD)
-    except TypeError:  # a text, a complex number
-        return False
 
 
 def _is_image(space: spaces.Space) -> bool:
@@ -130,7 +66,7 @@ class GymnasiumEnvironments:
 
     def __init__(self, name: str, count: int, seed: int, render_mode: str | None = None):
         options = {"render_mode": render_mode} if render_mode else {}
-        copies = [lambda: _Checked(gymnasium.make(name, **options))] * count
+        copies = [lambda: checked.make(name, **options)] * count
         if ":" in name:
             registered(name)
         with blaming(f"Cannot make the game '{name}'"):
