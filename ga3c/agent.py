@@ -43,6 +43,11 @@ class Scores:
         self._scores, self._lengths = arrays["agent/scores"], arrays["agent/lengths"]
 
 
+def lost_steps(envs, count: int) -> np.ndarray:
+    """bool [count]: the games whose last step was none, for their own code failed. Most have no such thing."""
+    return getattr(envs, "lost", np.zeros(count, np.bool_))
+
+
 def random_start(
     envs, limit_steps: int, seed: int, memory: AgentMemory, scores: Scores
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -66,6 +71,7 @@ def random_start(
         if left:
             observations, rewards, terminated, truncated, _ = envs.step(envs.spec.actions.random(random, count))
             scores.add(rewards, ~over, terminated | truncated)
+            scores.restart(lost_steps(envs, count))
             over = terminated | truncated
             memory.now(Doing.STARTING)  # a sign of life
     scores.take()
@@ -190,16 +196,18 @@ def play(
             return
 
         observations, rewards, terminated, truncated, life_lost = envs.step(slots["action"][slot, row])
-        moved = ~games.over
+        lost = lost_steps(envs, count)
+        moved = ~(games.over | lost)
         scores.add(rewards, moved, terminated | truncated)
+        scores.restart(lost)
         if scale:
             rewards = scale.scaled(rewards, moved, terminated | truncated)
         slots["reward"][slot, row] = np.clip(rewards, -clip, clip) if clip else rewards
         slots["terminated"][slot, row] = terminated | life_lost
-        slots["truncated"][slot, row] = truncated
+        slots["truncated"][slot, row] = truncated | lost
         slots["valid"][slot, row] = moved
         moves = int(moved.sum())
-        memory.add_steps(moves)
+        memory.add_steps(moves + int(lost.sum()))
         transitions += moves
         games.over = terminated | truncated
         row += 1

@@ -82,8 +82,9 @@ def rollout_dtype(spec: EnvironmentSpec, t_max: int, envs: int) -> np.dtype:
             ("action_value", np.float32, rows),  # Q(s_t, a_t) at that time, where there are action values
             ("reward", np.float32, rows),  # r_t, clipped if the settings say so
             ("terminated", np.bool_, rows),  # s_{t+1} is the end: no future reward
-            ("truncated", np.bool_, rows),  # the episode was cut at s_{t+1}: bootstrap from its value
-            ("valid", np.bool_, rows),  # False: no transition, but the restart of a game, or padding
+            # The episode was cut at s_{t+1}: bootstrap from its value. Where the row is not valid: at s_t.
+            ("truncated", np.bool_, rows),
+            ("valid", np.bool_, rows),  # False: no transition, but a restart, a step that failed, or padding
             ("bootstrap_value", np.float32, (envs,)),  # V of the state after the last row
             ("last_observation", spec.observation_dtype, (envs, *spec.observation_shape)),  # that state itself
             ("version", np.int64, (t_max,)),  # model updates made before row t was predicted

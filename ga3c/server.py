@@ -61,8 +61,12 @@ class Server:
 
     def _thread_failed(self, failed: threading.ExceptHookArgs) -> None:
         """A thread's end by an exception is the end of the run: the others would wait for it for ever."""
-        lines = traceback.format_exception(failed.exc_type, failed.exc_value, failed.exc_traceback)
-        self._failure = self._failure or f"The {failed.thread.name} failed:\n{''.join(lines)}"
+        if issubclass(failed.exc_type, TrainingFailed):
+            said = str(failed.exc_value)
+        else:
+            lines = traceback.format_exception(failed.exc_type, failed.exc_value, failed.exc_traceback)
+            said = f"The {failed.thread.name} failed:\n{''.join(lines)}"
+        self._failure = self._failure or said
         self.request_stop()
 
     def request_stop(self) -> None:

@@ -53,6 +53,15 @@ def same(one, other) -> bool:
     return state.keys() == found.keys() and all(np.array_equal(array, found[name]) for name, array in state.items())
 
 
+@pytest.mark.parametrize("turns", [["--batches", "3", "--t-max", "6"], ["--t-max", "5"]])
+def test_a_game_that_fails_starts_anew_and_its_step_counts_as_lost(monkeypatch, turns):
+    monkeypatch.setattr("tests.tiny_environment.Failing.left", 2)
+    game = ["--game", "tests.tiny_environment:Failing-v0"]
+    totals = played("--algorithm", "a2c-vtrace", *BATCHED, *turns, game=game, steps=300).stats.totals()
+    assert (totals.made_steps - totals.trained_steps, totals.lost_steps) == (1, 1)
+    assert totals.updates > 3
+
+
 class Recorded:
     """Games, and every action that they were given."""
 

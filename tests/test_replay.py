@@ -64,9 +64,13 @@ class Player:
         record = np.zeros((), rollout_dtype(self.spec, T_MAX, self.envs))
         length = int(self.random.integers(1, T_MAX + 1))
         for row in range(length):
+            failed = ~self.restarting & (self.random.random(self.envs) < 0.1)  # the next state is of a new game
+            self.restarting |= failed
             after = np.stack([self._next(env) for env in range(self.envs)])
             for env, game in enumerate(self.games):
                 step = Step(self.states[env])
+                if failed[env] and game:
+                    game[-1] = game[-1]._replace(truncated=True)
                 if not self.restarting[env]:
                     # A life may end, and the game with it or not; it may be cut, too, also at that very step.
                     ended, cut = (bool(one) for one in self.random.random(2) < 0.15)
@@ -76,6 +80,7 @@ class Player:
                 self.restarting[env] = step.truncated or (step.terminated and self.random.random() < 0.5)
                 for name in ("action", "reward", "terminated", "truncated", "valid"):
                     record[name][row, env] = getattr(step, name)
+                record["truncated"][row, env] |= failed[env]
             record["observation"][row], self.states = self.states, after
         record["last_observation"] = self.states
         return record, length

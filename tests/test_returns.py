@@ -33,6 +33,12 @@ def test_an_end_is_worth_nothing_and_a_cut_its_last_value():
     np.testing.assert_allclose(in_last_row, [1 + 0.5 * 51, 1 + 0.5 * 100])
 
 
+def test_a_step_that_failed_cuts_the_game_before_it():
+    value, cut, no, yes = [10, 20, 30, 40], [0, 0, 1, 0], [0] * 4, [1, 1, 0, 1]  # row 3 is of a new game
+    failed = returns([1, 1, 0, 1], value, no, cut, yes, 100, 0.5)
+    np.testing.assert_allclose(failed[[0, 1, 3]], [1 + 0.5 * 16, 1 + 0.5 * 30, 51])
+
+
 def test_lambda_goes_from_one_step_to_all():
     reward, value, no, yes = [1, 2, 3], [10, 20, 30], [0] * 3, [1] * 3
     rollout = (reward, value, no, no, yes, 40)
@@ -51,7 +57,7 @@ def naive(reward, value, terminated, truncated, valid, bootstrap, discount, retu
             weight *= discount
             following = value[t + 1] if t + 1 < len(reward) else bootstrap
             last = terminated[t] or truncated[t] or t + 1 == len(reward) or not valid[t + 1]
-            worth = 0.0 if terminated[t] else following if truncated[t] or not last else bootstrap
+            worth = 0.0 if terminated[t] else following
             result[start] += share * (1.0 if last else 1 - return_lambda) * (total + weight * worth)
             if last:
                 break
@@ -66,10 +72,12 @@ def random_rollout(rng, columns):
     reward, value = rng.normal(size=(2, steps, columns)).astype(np.float32)
     bootstrap = rng.normal(size=columns).astype(np.float32)
     terminated, truncated = rng.random((2, steps, columns)) < 0.2
-    valid = np.ones((steps, columns), bool)
+    valid, failed = np.ones((steps, columns), bool), rng.random((steps, columns)) < 0.1
     for column in range(columns):
-        for t in range(1, steps):  # the row after an episode's end is no transition: its flags mean nothing
-            valid[t, column] = not (valid[t - 1, column] and (terminated | truncated)[t - 1, column])
+        for t in range(steps):  # the row after an episode's end is no transition: its flags mean nothing
+            valid[t, column] = not (t and valid[t - 1, column] and (terminated | truncated)[t - 1, column])
+            if valid[t, column] and failed[t, column]:  # nor is a step that failed: the next row is a new game's first
+                valid[t, column], terminated[t, column], truncated[t, column] = False, False, True
         length = int(rng.integers(1, steps + 1))  # a rollout may be short: Batch.fill pads it so
         valid[length:, column], value[length:, column] = False, bootstrap[column]
     return reward, value, terminated, truncated, valid, bootstrap

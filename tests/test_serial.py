@@ -65,7 +65,7 @@ def device(monkeypatch):
 
 def played(
     steps=600, seed=7, begun=None, stop_at=None, start_steps_limit=20, algorithm="a2c", replay=None, game="Match",
-    **learning,
+    say=lambda _: None, **learning,
 ):  # fmt: skip
     """A `Serial` that has ended: at so many steps, or stopped at totals of which `stop_at` is true."""
     schedule = ScheduleSettings(serial=True, agents=2, envs_per_agent=4)
@@ -73,7 +73,7 @@ def played(
     game = EnvironmentSettings(game=f"tests.tiny_environment:{game}-v0", start_steps_limit=start_steps_limit)
     settings = Settings(game, schedule, learning, replay or ReplaySettings(), RunSettings(steps=steps))
     begun = begun or progress.beginning(settings)
-    system = Serial(settings, environments.make(game, 1, 0).spec, begun, lambda _: None, lambda _: None)
+    system = Serial(settings, environments.make(game, 1, 0).spec, begun, say, lambda _: None)
     system.start(None)
     deadline = time.monotonic() + program.HANG_SECONDS
     while system._thread.is_alive() if stop_at is None else not stop_at(system.stats.totals()):
@@ -100,6 +100,27 @@ def test_it_ends_at_the_steps_asked_for_and_has_learned_from_all():
 def test_games_that_draw_from_the_state_that_all_share_go_by_the_seed_too():
     first, second = (played(200, game="Shared").model.state() for _ in range(2))
     assert all(np.array_equal(array, second[name]) for name, array in first.items())
+
+
+@pytest.mark.parametrize("settings", [{}, {"algorithm": "dqn"}])
+def test_a_game_that_fails_starts_anew_and_its_step_counts_as_lost(monkeypatch, settings):
+    """The first game fails, and fails to start anew."""
+    said, replays = [], DQN | {"replay": SMALL} if settings else {}
+    monkeypatch.setattr("tests.tiny_environment.Failing.left", 2)
+    totals = played(200, game="Failing", say=said.append, start_steps_limit=0, **replays).stats.totals()
+    assert 200 <= totals.steps == totals.trained_steps == totals.made_steps - 1
+    assert totals.lost_steps == 1
+    (line,) = [line for line in said if "failed" in line]
+    assert line.startswith("Game 0 failed (ArithmeticError: failed on purpose): it starts anew")
+
+
+def test_games_that_go_on_failing_end_the_run_which_is_saved(tmp_path):
+    run, broken = tmp_path / "run", ["--game", "tests.tiny_environment:Broken-v0"]
+    ended = program.run(*TINY, *broken, "--serial", "--run-dir", run, "--plot-seconds", 0)
+    assert ended.returncode == 1, ended.stderr
+    assert "Games keep failing. The last, game 2: ArithmeticError: broken on purpose." in ended.stdout
+    assert "self.env.step(action)" in ended.stdout
+    assert checkpoint.saved(run / "checkpoints")
 
 
 def test_it_stops_when_it_is_told_to_and_goes_on_to_the_steps_of_the_whole_run():

@@ -75,6 +75,25 @@ class Broken(Match):
         raise ArithmeticError("broken on purpose")
 
 
+class Failing(Match):
+    """Fails at its tenth step, and then at a reset, as often as a test says: `left`."""
+
+    left = 0
+
+    def _fail(self, now):
+        if now and Failing.left:
+            Failing.left -= 1
+            raise ArithmeticError("failed on purpose")
+
+    def reset(self, *, seed=None, options=None):
+        self._fail(Failing.left == 1)
+        return super().reset(seed=seed)
+
+    def step(self, action):
+        self._fail(self._step == 10)
+        return super().step(action)
+
+
 class Endless(Match):
     """Does not come back from its tenth step."""
 
@@ -196,6 +215,7 @@ gymnasium.register("Forever-v0", Forever)
 gymnasium.register("Seeded-v0", Seeded)
 gymnasium.register("Shared-v0", Shared)
 gymnasium.register("Talking-v0", Talking)
+gymnasium.register("Failing-v0", Failing)
 gymnasium.register("Heavy-v0", Heavy)
 for _what in ("reward", "huge", "number", "shape", "dtype"):
     gymnasium.register(f"Strange-{_what}-v0", Strange, kwargs={"what": _what})

@@ -26,7 +26,8 @@ def lambda_returns(
         terminated: bool [time, columns]; s_{t+1} ended the episode: it is worth nothing.
         truncated: bool [time, columns]; the episode was cut at s_{t+1}: it is worth V(s_{t+1}), the value in
             the next row, or the bootstrap value after the last row.
-        valid: bool [time, columns]; False marks rows that are no transition. They pass R_{t+1} on unchanged.
+        valid: bool [time, columns]; False marks rows that are no transition. They pass R_{t+1} on unchanged; those
+            that are truncated, V(s_t): the episode was cut there.
         bootstrap_value: float32 [columns], V of the state after the last row.
 
     Returns: float32 [time, columns]. Rows that are not valid hold no meaning.
@@ -37,7 +38,7 @@ def lambda_returns(
         (target, next_value), (reward, value, terminates, truncates, counts) = after, row
         ahead = next_value + return_lambda * (target - next_value)
         future = tf.where(terminates, 0.0, tf.where(truncates, next_value, ahead))
-        return tf.where(counts, reward + discount * future, target), value
+        return tf.where(counts, reward + discount * future, tf.where(truncates, value, target)), value
 
     rows, after, targets = (rewards, values, terminated, truncated, valid), (bootstrap_value, bootstrap_value), []
     if rewards.shape[0] > _UNROLLED_STEPS:

@@ -50,6 +50,7 @@ def targets(
         reached = values[t] + delta + discount * c[t] * (ahead - following)
         mixed = following + return_lambda * (ahead - following)
         advantages.append(rho[t] * (rewards[t] + discount * mixed - values[t]))
-        target, next_value = tf.where(valid[t], reached, target), values[t]
+        target = tf.where(valid[t], reached, tf.where(truncated[t], values[t], target))
+        next_value = values[t]
         found.append(target)
     return Targets(*(tf.stop_gradient(tf.stack(rows[::-1])) for rows in (found, advantages)))

@@ -3,7 +3,8 @@
 A batch of environments has `spec` (EnvironmentSpec), `reset() -> observations`,
 `step(actions) -> observations, rewards, terminated, truncated, life_lost` (arrays [env, ...], rewards true and
 unclipped) and `close()`. After a step that ended an episode, the next step of that environment restarts it:
-it ignores its action and its reward is no transition. Those that can go on in the middle of games have `state() ->
+it ignores its action and its reward is no transition. Those whose games start anew where their own code fails have
+`lost`, bool [env]: in which the last step was none. Those that can go on in the middle of games have `state() ->
 arrays by name` and its inverse `restore(arrays) -> observations`.
 """
 
@@ -16,6 +17,7 @@ import sys
 import numpy as np
 
 from ga3c.environments import atari, control, emulators, gymnasium
+from ga3c.environments.restarted import Restarts
 from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
 
@@ -65,12 +67,20 @@ def gpu_obstacle(settings: EnvironmentSettings) -> str | None:
     return emulators.gpu_obstacle(name, settings) if kind == "atari" else "it is for Atari games"
 
 
-def make(settings: EnvironmentSettings, count: int, seed: int, threads: int = 1, on_gpu: bool = False):
+def make(
+    settings: EnvironmentSettings,
+    count: int,
+    seed: int,
+    threads: int = 1,
+    on_gpu: bool = False,
+    restarts: Restarts | None = None,
+):
     """`count` environments of `settings.game` that step together, seeded seed, seed + 1, ... (2**31 is 0 again).
 
     `threads` and `on_gpu` are for Atari alone. `on_gpu`, where that has no `gpu_obstacle`: observations are arrays in
-    the GPU's memory. Of a game of one's own the module is imported: who makes one that a run names has asked
-    `own_games`. Raises ConfigError where the game cannot be had.
+    the GPU's memory. `restarts` is for Gymnasium's: a game whose own code fails starts anew. Of a game of one's own
+    the module is imported: who makes one that a run names has asked `own_games`. Raises ConfigError where the game
+    cannot be had.
     """
     kind, name = resolve(settings.game)
     if kind == "atari" and emulators.ours(name, settings):
@@ -84,10 +94,10 @@ def make(settings: EnvironmentSettings, count: int, seed: int, threads: int = 1,
         return OwnAtariEnvironments(name, settings, count, seed, threads)
     if kind == "atari":
         return atari.AtariEnvironments(name, settings, count, seed, threads)
-    return gymnasium.GymnasiumEnvironments(name, count, seed)
+    return gymnasium.GymnasiumEnvironments(name, count, seed, restarts=restarts)
 
 
-def make_for_player(settings: EnvironmentSettings, count: int, seed: int, threads: int = 1, on_gpu: bool = False):
+def make_for_player(settings: EnvironmentSettings, count: int, seed: int, *arguments):
     """As `make`, for a process, a pod or a thread that plays: `seed` is its `first_seed`.
 
     It seeds what all code of a process shares, too. Agents are forked with the same state of it: games that draw from
@@ -97,7 +107,7 @@ def make_for_player(settings: EnvironmentSettings, count: int, seed: int, thread
     shared, torch_seed = own.generate_state(2).tolist()
     random.seed(shared)
     np.random.seed(shared)
-    games = make(settings, count, seed, threads, on_gpu)
+    games = make(settings, count, seed, *arguments)
     if torch := sys.modules.get("torch"):  # it begins with the same seed in each process
         torch.manual_seed(torch_seed)
     return games

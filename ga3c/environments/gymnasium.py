@@ -3,6 +3,7 @@
 import importlib
 import re
 import reprlib
+from functools import partial
 
 import gymnasium
 import numpy as np
@@ -11,6 +12,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from ga3c.environments import checked
 from ga3c.environments.checked import GameFault, blaming
+from ga3c.environments.restarted import Restarted, Restarts
 from ga3c.errors import ConfigError
 from ga3c.rollout import Actions, EnvironmentSpec, continuous, discrete
 
@@ -64,15 +66,19 @@ class GymnasiumEnvironments:
     Observations: images as uint8 [count, height, width, channels], everything else flat as float32 [count, n].
     """
 
-    def __init__(self, name: str, count: int, seed: int, render_mode: str | None = None):
+    def __init__(
+        self, name: str, count: int, seed: int, render_mode: str | None = None, restarts: Restarts | None = None
+    ):
+        """`restarts`: a copy whose own code fails is made anew. Without it, that is an exception."""
         options = {"render_mode": render_mode} if render_mode else {}
-        copies = [lambda: checked.make(name, **options)] * count
+        self._seeds = [number % 2**31 for number in range(seed, seed + count)]
+        one, self._restart, self._none = partial(checked.make, name, **options), bool(restarts), np.zeros(count, bool)
+        copies = [partial(Restarted, one, i, own, restarts) if restarts else one for i, own in enumerate(self._seeds)]
         if ":" in name:
             registered(name)
         with blaming(f"Cannot make the game '{name}'"):
             self.env = SyncVectorEnv(copies, autoreset_mode=AutoresetMode.NEXT_STEP)
         space, actions = self.env.single_observation_space, self.env.single_action_space
-        self._seeds = [number % 2**31 for number in range(seed, seed + count)]
         self._space, self._actions = space, actions
         try:
             known_actions = _actions(name, actions)
@@ -108,6 +114,11 @@ class GymnasiumEnvironments:
     def step(self, actions: np.ndarray):
         observations, rewards, terminated, truncated, _ = self.env.step(self._as_the_game_wants(actions))
         return self._convert(observations), rewards, terminated, truncated, np.zeros_like(terminated)
+
+    @property
+    def lost(self) -> np.ndarray:
+        """bool [count]: whose last step failed. It was none, and what the copy shows is the start of a new game."""
+        return np.array([copy.lost for copy in self.env.envs]) if self._restart else self._none
 
     def _as_the_game_wants(self, actions: np.ndarray) -> np.ndarray:
         """Counted from the game's first; or within its bounds and in its shape: a Gaussian knows neither."""

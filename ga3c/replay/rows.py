@@ -135,8 +135,15 @@ class Rows:
             age = np.where(record["valid"][row], np.minimum(age + 1, last), 0).astype(np.uint8)
         for name in ("action", "reward", "terminated", "truncated", "valid", *self.predictions):
             getattr(self, name)[places] = record[name][:length]
+        self._cut_before(places, self.places(group, self.head[group] - 1, self.head[group] + length - 1))
         self._newest[group], self._next_age[group] = record["last_observation"], age
         self.head[group] += length
+
+    def _cut_before(self, places: np.ndarray, before: np.ndarray) -> None:
+        """Where a step was none, the game was cut at the state before it."""
+        cut = self.truncated[places] & ~self.valid[places]
+        self.truncated[before[cut]] = True
+        self.truncated[places[cut]] = False
 
     def observations(self, places: np.ndarray, following: np.ndarray, out: np.ndarray, next_out: np.ndarray) -> None:
         """The states at int64 [n] places, and at those that follow, into two arrays [n, *observation_shape]."""

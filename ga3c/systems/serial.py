@@ -13,8 +13,11 @@ import numpy as np
 from ga3c.systems.model_of import model_of, stats_of  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, environments, machine
 from ga3c.agent import Games, play
+from ga3c.environments.restarted import Restarts
 from ga3c.model import Model
 from ga3c.prediction_queue import Order
+from ga3c.processes.agent_handle import PROGRESS_ROLLOUTS
+from ga3c.processes.agent_pool import ERRORS_LIMIT
 from ga3c.replay.replay_queue import ReplayQueue
 from ga3c.rollout import EnvironmentSpec, rollout_dtype, slots_needed
 from ga3c.scheduling.counts import Counts
@@ -179,7 +182,9 @@ class Serial:
     def _play_and_learn(self) -> None:
         settings, number, memory = self._settings, self._begun.next_agent, self._memory
         seed = environments.first_seed(settings.learning.seed, number)
-        games = environments.make_for_player(settings.environment, self._count, seed, self._threads, self._on_gpu)
+        restarts = Restarts(self._say, ERRORS_LIMIT, PROGRESS_ROLLOUTS * settings.learning.t_max)
+        where = self._threads, self._on_gpu, restarts
+        games = environments.make_for_player(settings.environment, self._count, seed, *where)
         predictions = _Predictions(memory, self.model, self.stats, self._has_enough, self._come_by)
         player, at_once = _Player(number, memory, self._learn), algorithms.learns_at_once(self._algorithm)
         try:
