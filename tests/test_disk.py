@@ -7,6 +7,7 @@ import os
 import resource
 import shutil
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -336,3 +337,8 @@ def test_two_starts_may_make_the_same_directories(tmp_path, monkeypatch):
     monkeypatch.setattr(files.os, "mkdir", after_another)
     files.make_directory(tmp_path / "results" / "Pong" / "run")
     assert (tmp_path / "results" / "Pong" / "run").is_dir()
+
+
+def test_where_no_directory_can_be_made_that_is_said():
+    with pytest.raises(OSError, match="No such file"):
+        files.make_directory(Path("/proc/run"))

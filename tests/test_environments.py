@@ -267,6 +267,71 @@ def test_info_is_nobodys_business():
     games.close()
 
 
+class Seen(Match):
+    """Shows nothing of what a network sees, but its space; its picture grows."""
+
+    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012
+
+    def __init__(self, space=Match.observation_space, render_mode=None):
+        self.observation_space, self.render_mode = space, render_mode
+
+    def render(self):
+        picture = np.zeros((4 + 2 * self._step, 6, 3), np.uint8)
+        picture[: len(picture) // 2] = 255
+        return picture
+
+
+gymnasium.register("Seen-v0", Seen)
+
+
+@pytest.mark.parametrize(
+    ("space", "says"),
+    [
+        (gymnasium.spaces.Box(-1, 1, (0,)), "holds no number"),
+        (gymnasium.spaces.Box(0, 255, (0, 8, 3), np.uint8), "holds no number"),
+        (gymnasium.spaces.Discrete(2_000_000), "2,000,000 numbers .* 500,000 at the most"),
+        (gymnasium.spaces.Sequence(gymnasium.spaces.Discrete(2)), "no fixed size"),
+        (gymnasium.spaces.Dict(a=gymnasium.spaces.Graph(gymnasium.spaces.Discrete(2), None)), "no fixed size"),
+    ],
+)
+def test_observation_spaces_that_no_network_can_take_are_refused(space, says):
+    gymnasium.register("Unseen-v0", Seen, kwargs={"space": space})
+    with pytest.raises(ConfigError, match=f"Unseen-v0' has the observation space .*{says}"):
+        environments.make(EnvironmentSettings(game=f"{__name__}:Unseen-v0"), 1, 0)
+    del gymnasium.registry["Unseen-v0"]
+
+
+def test_pictures_keep_the_size_of_the_first():
+    games = GymnasiumEnvironments(f"{__name__}:Seen-v0", 2, 0, render_mode="rgb_array")
+    games.reset()
+    for step in range(5):
+        assert games.pictures().shape == (2, 4, 6, 3)
+        np.testing.assert_array_equal(games.pictures()[:, :, 0, 0], [[255, 255, 0, 0]] * 2)
+        games.step(np.zeros(2, int))
+        if step == 1:
+            games.restart(np.array([True, False]))  # the two have different sizes
+    games.close()
+
+
+class WantsOptions(Match):
+    """Fails where options are there and nothing was asked for."""
+
+    def reset(self, *, seed=None, options=None):
+        assert options is None
+        return super().reset(seed=seed)
+
+
+gymnasium.register("WantsOptions-v0", WantsOptions)
+
+
+def test_a_game_gets_no_options_where_nothing_is_asked_of_it():
+    games = environments.make(EnvironmentSettings(game=f"{__name__}:WantsOptions-v0"), 2, 0)
+    games.restart(np.array([True, False]))
+    for _ in range(21):
+        games.step(np.zeros(2, int))
+    games.close()
+
+
 class Odd(Match):
     """With an action space that cannot be learned."""
 

@@ -16,6 +16,8 @@ from ga3c.environments.restarted import Restarted, Restarts
 from ga3c.errors import ConfigError
 from ga3c.rollout import Actions, EnvironmentSpec, continuous, discrete
 
+MOST_NUMBERS = 500_000  # in one observation that is no picture: the first layer of a network has 128 weights for each
+
 
 def known_ids() -> list[str]:
     """Registered ids, without Atari's, which are played through ale-py directly, and those of our own `control`."""
@@ -60,6 +62,30 @@ def _actions(name: str, space: spaces.Space) -> Actions:
     return continuous(space.low.ravel(), space.high.ravel())
 
 
+def _check_observations(name: str, space: spaces.Space) -> None:
+    """Raises ConfigError where no network could take them."""
+    what = f"The game '{name}' has the observation space {reprlib.repr(space)}"
+    try:
+        numbers = spaces.flatdim(space)
+    except (ValueError, NotImplementedError) as error:
+        raise ConfigError(f"{what}, whose observations have no fixed size: use a Box, or a Dict of them.") from error
+    if numbers == 0:
+        raise ConfigError(f"{what}, which holds no number: a policy needs something to see.")
+    if numbers > MOST_NUMBERS:
+        raise ConfigError(
+            f"{what}, which is {numbers:,} numbers for the network (a Discrete is one for each state), and it takes "
+            f"{MOST_NUMBERS:,} at the most: show the state by fewer, in a Box."
+        )
+
+
+def _sized(picture: np.ndarray, height: int, width: int) -> np.ndarray:
+    """A picture [height, width, 3], scaled if it has another size."""
+    if picture.shape[:2] == (height, width):
+        return picture
+    rows, columns = (np.arange(new) * old // new for new, old in zip((height, width), picture.shape, strict=False))
+    return picture[rows][:, columns]
+
+
 class GymnasiumEnvironments:
     """`count` copies of one environment, stepped one after the other.
 
@@ -79,9 +105,10 @@ class GymnasiumEnvironments:
         with blaming(f"Cannot make the game '{name}'"):
             self.env = SyncVectorEnv(copies, autoreset_mode=AutoresetMode.NEXT_STEP)
         space, actions = self.env.single_observation_space, self.env.single_action_space
-        self._space, self._actions = space, actions
+        self._space, self._actions, self._picture_size = space, actions, None
         try:
             known_actions = _actions(name, actions)
+            _check_observations(name, space)
             with blaming(f"Cannot start the game '{name}'"):
                 shape = self.reset().shape[1:]
         except ConfigError:
@@ -128,11 +155,16 @@ class GymnasiumEnvironments:
         return np.clip(actions.reshape(-1, *space.shape), space.low, space.high).astype(space.dtype)
 
     def pictures(self) -> np.ndarray:
-        """As the copies look now, uint8 [count, height, width, 3]; made with render_mode="rgb_array"."""
-        pictures = np.stack(self.env.render())
-        if not (pictures.ndim == 4 and pictures.shape[3] == 3 and pictures.dtype == np.uint8):
-            raise GameFault("render() returned no picture, uint8 [height, width, 3], in the mode rgb_array")
-        return pictures
+        """As the copies look now, uint8 [count, height, width, 3]; made with render_mode="rgb_array".
+
+        In the size of the first: a video, and a grid of games, have one size.
+        """
+        pictures = [np.asarray(picture) for picture in self.env.render()]
+        for picture in pictures:
+            if not (picture.ndim == 3 and picture.shape[2] == 3 and picture.size and picture.dtype == np.uint8):
+                raise GameFault("render() returned no picture, uint8 [height, width, 3], in the mode rgb_array")
+        self._picture_size = self._picture_size or pictures[0].shape[:2]
+        return np.stack([_sized(picture, *self._picture_size) for picture in pictures])
 
     @property
     def pictures_per_second(self) -> float:

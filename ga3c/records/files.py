@@ -182,8 +182,8 @@ def make_directory(path: Path) -> None:
         return
     except FileNotFoundError:
         make_directory(path.parent)
-        make_directory(path)  # another start may have made it meanwhile
-        return
+        with contextlib.suppress(FileExistsError):  # another start may have made it meanwhile
+            os.mkdir(path)  # below /proc, say, nothing can be made
     sync_directory(path.parent)
 
 
