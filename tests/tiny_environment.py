@@ -94,6 +94,20 @@ class Failing(Match):
         return super().step(action)
 
 
+class Printing(Match):
+    """Prints a line at each step, as Python does and past it. At the hundredth step of all its process dies."""
+
+    steps = 0
+
+    def step(self, action):
+        Printing.steps += 1
+        print("step", Printing.steps)
+        os.write(2, b"in another way\n")
+        if Printing.steps == 100 and multiprocessing.parent_process():
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return super().step(action)
+
+
 class Endless(Match):
     """Does not come back from its tenth step."""
 
@@ -216,6 +230,7 @@ gymnasium.register("Seeded-v0", Seeded)
 gymnasium.register("Shared-v0", Shared)
 gymnasium.register("Talking-v0", Talking)
 gymnasium.register("Failing-v0", Failing)
+gymnasium.register("Printing-v0", Printing)
 gymnasium.register("Heavy-v0", Heavy)
 for _what in ("reward", "huge", "number", "shape", "dtype"):
     gymnasium.register(f"Strange-{_what}-v0", Strange, kwargs={"what": _what})

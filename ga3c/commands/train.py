@@ -20,6 +20,7 @@ from ga3c.records import run_directory
 from ga3c.records.columns import MESSAGE_COLUMNS
 from ga3c.records.console import Console
 from ga3c.records.disk import CsvLog, Disk
+from ga3c.records.game_output import GameOutput
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.batches import of_secondary
 from ga3c.settings.learning import REPLAYING
@@ -95,8 +96,8 @@ def run(arguments: list[str]) -> int:
     if not settings.learning.seed:  # drawn once, written down, and kept over a resume
         settings = replace(settings, learning=replace(settings.learning, seed=random.randrange(1, 2**31)))
     schedule = settings.schedule
-    if not (schedule.serial or schedule.cluster or schedule.sampling == "batched"):
-        agents_start.start()
+    in_agents = not (schedule.serial or schedule.cluster or schedule.sampling == "batched")
+    printed = _start_agents() if in_agents else None
     games = environments.make(settings.environment, 1, 0)
     spec = games.spec
     games.close()
@@ -107,16 +108,31 @@ def run(arguments: list[str]) -> int:
     console = Console()
     if resumed is None:
         own_games.note(settings.environment.game)
-    return _train(settings, _Directories(settings, resumed), spec, console)
+    return _train(settings, _Directories(settings, resumed), spec, console, printed)
 
 
-def _train(settings: Settings, directories: _Directories, spec: EnvironmentSpec, console: Console) -> int:
-    """Returns the exit status. Raises ConfigError."""
+def _start_agents() -> int:
+    """Returns the end of a pipe out of which comes what agents print."""
+    printed, prints = os.pipe()
+    agents_start.start(prints)
+    os.close(prints)
+    return printed
+
+
+def _train(
+    settings: Settings, directories: _Directories, spec: EnvironmentSpec, console: Console, printed: int | None
+) -> int:
+    """`printed`: a pipe with what agents print. Returns the exit status. Raises ConfigError."""
     run_dir = directories.runs[0]
+    game_output = GameOutput(run_dir / run_directory.GAME_OUTPUT, console.say)
     server = signals = totals = None
     failed = False
     try:
         _announce(settings, run_dir, spec, console)
+        if printed is not None:
+            game_output.follow(printed)
+        elif not settings.schedule.cluster:
+            game_output.take_streams()
         server, second = _server(settings, directories, spec, console)
         signals = _Signals(server)
         if can_show() and settings.run.console != "plain":
@@ -132,6 +148,7 @@ def _train(settings: Settings, directories: _Directories, spec: EnvironmentSpec,
             if signals and signals.status:
                 console.say("Stopping: the agents hand over what they have played, then the run is saved ...")
             totals = server.stop()
+        game_output.finish()
         console.end()
         if totals is None:  # it did not come to serve: nothing was trained
             console.flush()

@@ -84,6 +84,8 @@ def main(
     agent, status = os.getpid(), 1
     end_with_server()
     faulthandler.enable()
+    with contextlib.suppress(AttributeError):  # there is none
+        sys.stdout.reconfigure(line_buffering=True)  # it is a pipe: what a game printed before it died shall be known
     make_room_for_games(predictions, training)
     try:
         envs = environments.make_for_player(settings, memory.slots["action"].shape[2], seed)

@@ -7,17 +7,38 @@ import multiprocessing.resource_tracker
 import os
 import signal
 import tempfile
+from collections.abc import Iterator
 
 from ga3c.errors import ConfigError
 from ga3c.processes import agent_process, family
 
 
-def start() -> None:
+def start(prints: int | None = None) -> None:
     """Starts the small process that agents are forked from: it loads all they need, and no TensorFlow.
 
     Called from the main thread, early: it loads while the rest of the program does. It ignores the signals that
-    reach the whole process group; the server decides when agents end. Raises ConfigError.
+    reach the whole process group; the server decides when agents end. `prints`: the file to which all of them print.
+    Raises ConfigError.
     """
+    with contextlib.nullcontext() if prints is None else _streams_to(prints):
+        _start()
+
+
+@contextlib.contextmanager
+def _streams_to(file: int) -> Iterator[None]:
+    """What is started in here has its standard output and error there."""
+    own = {number: os.dup(number) for number in (1, 2)}
+    try:
+        for number in own:
+            os.dup2(file, number)
+        yield
+    finally:
+        for number, before in own.items():
+            os.dup2(before, number)
+            os.close(before)
+
+
+def _start() -> None:
     multiprocessing.set_forkserver_preload(["ga3c.processes.agents_parent"])
     before = [signal.signal(number, signal.SIG_IGN) for number in agent_process.SERVER_SIGNALS]
     try:

@@ -20,8 +20,10 @@ from ga3c.records.lock import LOCK, hold
 from ga3c.settings.run import RunSettings, Settings
 
 SECONDARY = "secondary"  # in a run: the run of a network that learns from its replay, too
+GAME_OUTPUT = "game-output.txt"  # what games print, where that is much
 # What a run opens to write into it, where it lies; all else that it writes takes the place of what was there.
-FILES, DIRECTORIES = (LOCK, *(f"{log}.csv" for log in LOGS)), ("checkpoints", "tensorboard", SECONDARY)
+FILES = (LOCK, *(f"{log}.csv" for log in LOGS), GAME_OUTPUT)
+DIRECTORIES = ("checkpoints", "tensorboard", SECONDARY)
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 PRETRAINED = RESULTS / "pretrained"  # agents that come with the program: GAME/, laid out as a run
 

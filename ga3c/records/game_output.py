@@ -1,0 +1,117 @@
+"""What games print: its first lines go where the run speaks, the rest to a file of the run."""
+
+import contextlib
+import os
+import re
+import select
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from ga3c.records.files import open_to_write, write
+from ga3c.text import harmless, place
+
+SHOWN_LINES, MOST_BYTES = 40, 10_000_000
+# The traceback that the crash of a process leaves: so many lines of it are always shown.
+FATAL, FATAL_LINES = "Fatal Python error", 30
+TRACEBACK = re.compile(r'Fatal Python error|Current thread|Thread 0x|  File "|  \.\.\.|Extension modules')
+LONGEST_LINE = 2_000  # letters; what is longer is several
+READ_BYTES, LOOK_SECONDS = 65_536, 0.2
+END_SECONDS = 2.0
+
+
+class GameOutput:
+    """Safe to call from every thread."""
+
+    def __init__(self, path: Path, say: Callable[[str], None]):
+        self._path, self._say, self._lock = path, say, threading.Lock()
+        self._left, self._of_traceback, self._half = SHOWN_LINES, 0, ""
+        self._told = self._is_full = self._ending = False
+        self._file: int | None = None  # it is made when there is something for it
+        self._thread: threading.Thread | None = None
+
+    def follow(self, pipe: int) -> None:
+        """Takes what comes out of the pipe that the standard streams of all agents lead to."""
+        self._thread = threading.Thread(target=self._read, args=(pipe,), name="game output", daemon=True)
+        self._thread.start()
+
+    def take_streams(self) -> None:
+        """Takes what other threads than the main one print: games play in one of them."""
+        sys.stdout, sys.stderr = _Apart(sys.stdout, self), _Apart(sys.stderr, self)
+
+    def finish(self) -> None:
+        """When no game plays any more: all that they have printed is shown or written."""
+        self._ending = True
+        if self._thread:
+            self._thread.join(END_SECONDS)
+        if self._half:
+            self.take("\n")
+
+    def _read(self, pipe: int) -> None:
+        while True:
+            ending = self._ending  # before the look: what is printed by then is seen
+            if select.select([pipe], [], [], LOOK_SECONDS)[0]:
+                if not (data := os.read(pipe, READ_BYTES)):
+                    return
+                self.take(data.decode(errors="replace"))
+            elif ending:
+                return
+
+    def take(self, text: str) -> None:
+        with self._lock:
+            *lines, self._half = (self._half + text).split("\n")
+            if len(self._half) > LONGEST_LINE:
+                lines, self._half = [*lines, self._half], ""
+            kept = [line for line in lines if not self._shown(line)]
+            if kept:
+                with contextlib.suppress(OSError):  # the disk is full, or the run's directory gone: it is lost
+                    self._keep("".join(f"{harmless(line)}\n" for line in kept).encode())
+
+    def _shown(self, line: str) -> bool:
+        if line.startswith(FATAL):
+            self._of_traceback = FATAL_LINES
+        if self._of_traceback and TRACEBACK.match(line):
+            self._of_traceback -= 1
+        elif self._left:
+            self._left -= 1
+        else:
+            return self._refer()
+        self._say(f"Game: {line}")
+        return True
+
+    def _refer(self) -> bool:
+        if not self._told:
+            self._told = True
+            self._say(f"The games print more than {SHOWN_LINES} lines: the rest is in {place(self._path)}.")
+        return False
+
+    def _keep(self, content: bytes) -> None:
+        """Raises OSError."""
+        if self._file is None:
+            self._file = open_to_write(self._path, os.O_WRONLY | os.O_APPEND)
+        room = MOST_BYTES - os.fstat(self._file).st_size
+        if not self._is_full:
+            write(self._file, content[: max(0, room)])
+        if len(content) > room and not self._is_full:
+            self._is_full = True
+            write(self._file, f"\n(The rest is left out: {MOST_BYTES / 1e6:g} MB are enough.)\n".encode())
+
+
+class _Apart:
+    """A standard stream: what the main thread prints goes on as before."""
+
+    def __init__(self, stream, output: GameOutput):
+        self._stream, self._output = stream, output
+
+    def __getattr__(self, name):
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        if threading.current_thread() is threading.main_thread():
+            return self._stream.write(text)
+        self._output.take(text)
+        return len(text)
+
+    def writelines(self, lines) -> None:
+        self.write("".join(lines))
