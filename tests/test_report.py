@@ -10,9 +10,11 @@ import pytest
 
 from ga3c.records import run_directory
 from ga3c.records.disk import write_whole
+from ga3c.views.drawing import COLOURS
 from ga3c.views.plot import draw
 from ga3c.views.report import page
 from tests import program
+from tests.test_dashboard import BROWSER, FLAGS
 
 
 class Page(HTMLParser):
@@ -89,6 +91,24 @@ def test_it_needs_no_network(report):
     assert not re.search(r"url\((?!['\"]?(#|data:))", report[1])
 
 
+def test_on_a_phone_nothing_is_cut_off(report):
+    """390 pixels: no sideways scrolling, also within a table, and curves whose text can be read."""
+    if BROWSER is None:
+        pytest.skip("the page is tried in a real browser: install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS, timeout=1000 * program.HANG_SECONDS)
+        page = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True).new_page()
+        page.goto((report[2] / "report.html").as_uri())
+        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        far = "[...document.querySelectorAll('body *')].map(one => one.getBoundingClientRect().right)"
+        assert page.evaluate(f"Math.max(...{far})") <= 390
+        heights = "[...document.querySelectorAll('svg text')].map(one => one.getBoundingClientRect().height)"
+        assert min(page.evaluate(heights)) > 7
+        browser.close()
+
+
 def test_the_video_in_it_plays(report, tmp_path):
     import base64
 
@@ -112,7 +132,7 @@ def test_an_exported_agent_says_how_it_was_trained(tmp_path):
     assert f"{steps:,} steps ({found['frames']:,} frames) in {minutes / 60:.2f} hours" in words
     assert f"{steps / (60 * minutes):,.0f} steps a second" in words
     assert "0 games." not in words
-    score = re.search(r'<g id="line2d_\d+">\s*<path d="([^"]+)"[^>]*stroke: #3b8bd0', text)
+    score = re.search(rf'<g id="line2d_\d+">\s*<path d="([^"]+)"[^>]*stroke: {COLOURS[0]}', text)
     assert score.group(1).count("L") > 50, "its learning curve is drawn"
 
 

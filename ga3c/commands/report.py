@@ -58,7 +58,7 @@ def run(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         film_file, curves = Path(scratch) / "film.mp4", Path(scratch) / "curves.svg"
         film_text = film(agent, options.seed, film_file)
-        draw([directory], curves)
+        draw([directory], curves, columns=1)
         text = page(directory, agent.steps, rows, film_file, film_text, curves)
     try:
         write_whole(out, text)

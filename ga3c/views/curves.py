@@ -34,6 +34,11 @@ class Quantity(NamedTuple):
         """Of how many rows a point is the mean, in a log of so many."""
         return self.smooth_rows or max(5, rows // SMOOTH_SHARE)
 
+    @property
+    def is_count(self) -> bool:
+        """It stays until somebody changes it: it is drawn in steps."""
+        return self.log == "throughput" and self.smooth_rows == 1
+
     def raw(self) -> "Quantity":
         """The same, as it stands in the log."""
         return self._replace(smooth_rows=1)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from ga3c.records.files import write_whole
 
 INK = "#7d848c"
-COLOURS = ("#3b8bd0", "#e07b39", "#43a36a", "#c4527a", "#8a70c9", "#b08d2e", "#3aa6a6", "#8d939b")
+# Seen as different by people who see no red, no green or no blue, and on white paper and a dark page.
+COLOURS = ("#16a6da", "#da8c19", "#1c8157", "#af3c90", "#595fc0", "#b25100", "#3375fd", "#82a357")
 # Plotly's names, and matplotlib's: they survive a print in black and white.
 DASHES = {
     "solid": "-",
@@ -19,6 +20,7 @@ DASHES = {
 }
 MARKS = {"circle": "o", "square": "s", "triangle-up": "^"}
 FAINT = 0.3  # opacity of what was measured, behind its mean
+BAND = {"alpha": 0.2, "linewidth": 0}  # from lowest to highest
 
 
 class Look(NamedTuple):
@@ -54,8 +56,15 @@ def pyplot():
         "axes.spines.right": False,
         "axes.grid": True,
         "axes.axisbelow": True,
+        "font.size": 9,
+        "figure.titlesize": 12,
         "axes.titlesize": 10,
+        "axes.titlelocation": "left",  # beside it a legend has room
         "axes.labelsize": 9,
+        "xtick.labelsize": 8,
+        "ytick.labelsize": 8,
+        "lines.linewidth": 1.5,
+        "lines.markersize": 4,
         "grid.alpha": 0.25,
         "legend.frameon": False,
         "legend.fontsize": 8,
@@ -70,6 +79,46 @@ def pyplot():
         ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color", "grid.color"), INK
     )
     return plt
+
+
+def legend(axis) -> None:
+    """Of one panel, above it and right of its title, where no curve is."""
+    if axis.get_legend_handles_labels()[0]:
+        place = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 4, "borderpad": 0.2}
+        axis.legend(handlelength=1.2, handletextpad=0.4, columnspacing=0.8, **place)
+
+
+def common_legend(figure) -> None:
+    """One of all panels, below them; a label that several have stands there once."""
+    found = {label: line for axis in figure.axes for line, label in zip(*axis.get_legend_handles_labels(), strict=True)}
+    if found:
+        beside = max(1, int(figure.get_figwidth() / (0.6 + 0.075 * max(map(len, found)))))  # as many have room
+        rows = -(-len(found) // beside)
+        figure.legend(found.values(), found, loc="outside lower center", ncols=-(-len(found) // rows))
+
+
+def from_zero(axis) -> None:
+    """The y axis begins at zero, and ends above all that is drawn."""
+    axis.update_datalim([(0, 0)], updatex=False)
+    axis.autoscale_view()
+    axis.set_ylim(bottom=0)
+
+
+def by_doubling(axis, counts) -> None:
+    """The x axis is logarithmic, and has ticks at these counts alone."""
+    axis.set_xscale("log", base=2)
+    axis.set_xticks(list(counts), [f"{count:,}" for count in counts])
+    axis.minorticks_off()
+
+
+def logarithmic(axis, parts=(1, 2, 5)) -> None:
+    """The y axis is logarithmic, with ticks at these parts of each power of ten: 20K, 50K, 100K."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    axis.set_yscale("log")
+    axis.yaxis.set_major_locator(LogLocator(subs=parts))
+    axis.yaxis.set_minor_locator(NullLocator())
+    axis.yaxis.set_major_formatter(lambda value, _: f"{value / 1000:g}K" if value >= 1000 else f"{value:g}")
 
 
 def literal(text: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from ga3c.errors import ConfigError
 from ga3c.views import curves, labels
 from ga3c.views.curves import SCORE_OVER_STEPS, SCORE_OVER_TIME, SMOOTH_GAMES, Curve, Quantity, over_time
-from ga3c.views.drawing import DASHES, FAINT, INK, MARKS, Look, literal, look, pyplot, save
+from ga3c.views.drawing import BAND, DASHES, FAINT, INK, MARKS, Look, from_zero, legend, literal, look, pyplot, save
 
 LABEL_CHARACTERS = 80  # in a line: two labels stand beside each other
 COUNTS, QUEUES = ("agents", "predictors", "trainers"), ("prediction_queue", "training_queue")
@@ -21,34 +21,38 @@ PANELS = {
 }
 
 
-def draw(runs: list[Path], out: Path) -> None:
+def draw(runs: list[Path], out: Path, columns: int = 2) -> None:
     """Draws the runs into `out`; runs that differ in their seed alone as one, with a band from lowest to highest.
 
-    The file appears when it is complete. Raises ConfigError, OSError.
+    Panels stand in one column (as wide as a telephone) or two. The file appears when it is complete. Raises
+    ConfigError, OSError.
     """
     plt = pyplot()
-    figure, axes = plt.subplots(3, 2, figsize=(11, 9), layout="constrained")
+    size = (11, 9) if columns == 2 else (5.2, 15)
+    figure, grid = plt.subplots(len(PANELS) // columns, columns, figsize=size, layout="constrained")
+    axes = grid.ravel()
     try:
         groups = curves.groups(runs)
-        for axis, quantities in zip(axes.flat, PANELS.values(), strict=True):
+        for axis, quantities in zip(axes, PANELS.values(), strict=True):
             _draw_panel(axis, groups, quantities)
         if len(groups) > 1:
-            _explain(figure, axes[0, 0], list(groups))
+            _explain(figure, axes[0], list(groups))
         if len(runs) == 1:
-            _draw_games(axes[0], runs[0])
-        _draw_collapses(axes[0], runs)
+            _draw_games(axes[:2], runs[0])
+        _draw_collapses(axes[:2], runs)
     except ConfigError:
         plt.close(figure)
         raise
-    for axis, (title, x, y) in zip(axes.flat, PANELS, strict=True):
+    for axis, (title, x, y) in zip(axes, PANELS, strict=True):
         axis.set(title=title, xlabel=x, ylabel=y)
         if y.endswith("/s"):
-            axis.set_ylim(bottom=0)
-        if axis.get_legend_handles_labels()[0]:
-            axis.legend()
+            from_zero(axis)
+        if y == "number":
+            axis.yaxis.get_major_locator().set_params(integer=True)
+        legend(axis)
     games = " / ".join(dict.fromkeys(literal(labels.know(run.resolve()).game) for run in runs))
     mix = curves.mixed_protocols(runs)
-    figure.suptitle(f"{games}\n{mix}: scores do not compare" if mix else games, fontsize=13)
+    figure.suptitle(f"{games}\n{mix}: scores do not compare" if mix else games)
     save(figure, out)
 
 
@@ -59,10 +63,10 @@ def _draw_panel(axis, groups: dict[str, list[Path]], quantities: list[Quantity])
             how = look(run, number, *several)
             width = _draw_rows(axis, alike, quantity, how.colour, None if any(several) else "each row")
             own = quantity.y.replace("_", " ") if several_quantities else f"mean of {width} rows" if width else None
-            _draw_curve(axis, curves.of_runs(alike, quantity), how, None if several_runs else own)
+            _draw_curve(axis, curves.of_runs(alike, quantity), how, None if several_runs else own, quantity.is_count)
     if all(several):
         for quantity, mark in zip(quantities, MARKS.values(), strict=False):
-            axis.plot([], [], mark, color=INK, markersize=4, label=quantity.y.replace("_", " "))
+            axis.plot([], [], mark, color=INK, label=quantity.y.replace("_", " "))
 
 
 def _explain(figure, axis, names: list[str]) -> None:
@@ -83,17 +87,18 @@ def _draw_rows(axis, alike: list[Path], quantity: Quantity, colour: str, label: 
     return width
 
 
-def _draw_curve(axis, curve: Curve, how: Look, label: str | None) -> None:
+def _draw_curve(axis, curve: Curve, how: Look, label: str | None, steps: bool) -> None:
     if not len(curve.x):
         return
     marks = {}
     if how.mark:  # not all at the same places: lines often lie upon each other
         first = 0.04 * list(MARKS).index(how.mark)
-        marks = {"marker": MARKS[how.mark], "markersize": 4, "markevery": (first, 0.12)}
-    line = {"color": how.colour, "linestyle": DASHES[how.dash], "alpha": how.opacity, "linewidth": 1.5}
+        marks = {"marker": MARKS[how.mark], "markevery": (first, 0.12)}
+    line = {"color": how.colour, "linestyle": DASHES[how.dash], "alpha": how.opacity}
+    line |= {"drawstyle": "steps-post"} if steps else {}
     axis.plot(curve.x, curve.y, label=label, **line, **marks)
     if curve.low is not curve.high:
-        axis.fill_between(curve.x, curve.low, curve.high, color=how.colour, alpha=0.2, linewidth=0)
+        axis.fill_between(curve.x, curve.low, curve.high, color=how.colour, step="post" if steps else None, **BAND)
 
 
 def _draw_games(axes, run: Path) -> None:
@@ -102,7 +107,7 @@ def _draw_games(axes, run: Path) -> None:
     if games and len(games["score"]):
         for axis, x in zip(axes, (games["seconds"] / 60, games["steps"] / 1e6), strict=True):
             dots = {"markersize": 2, "alpha": 0.5, "zorder": 1, "rasterized": True}
-            axis.plot(x, games["score"], ".", color="C7", label="each game", **dots)
+            axis.plot(x, games["score"], ".", color=INK, label="each game", **dots)
             axis.lines[0].set_label(f"mean of {SMOOTH_GAMES} games")
 
 

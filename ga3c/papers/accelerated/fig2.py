@@ -9,7 +9,7 @@ from ga3c.experiments.throughput import Spread, csv_row, measure, write_rows
 from ga3c.papers.accelerated import Options, sampling
 from ga3c.papers.accelerated.sampling import SamplingRun
 from ga3c.settings.game import EnvironmentSettings
-from ga3c.views.drawing import pyplot, save
+from ga3c.views.drawing import BAND, by_doubling, common_legend, from_zero, pyplot, save
 
 RUNS = "accelerated-fig2"
 SCALES = {
@@ -73,15 +73,13 @@ def draw(speeds: dict[SamplingRun, Spread], alone: dict[int, float], file: Path)
         label = f"{cores} core{'s' * (cores > 1)}"
         axis.plot(games, [speeds[run].median for run in runs], "o-", color=colour, label=label)
         ends = ([getattr(speeds[run], end) for run in runs] for end in ("lowest", "highest"))
-        axis.fill_between(games, *ends, color=colour, alpha=0.2, linewidth=0)
+        axis.fill_between(games, *ends, color=colour, **BAND)
         axis.axhline(speed, color=colour, linestyle="--", linewidth=1, label=f"{label}, without inference")
-    axis.set_xscale("log", base=2)
-    ticks = sorted({run.games_per_core for run in speeds})
-    axis.set_xticks(ticks, [str(count) for count in ticks])
-    axis.minorticks_off()
-    axis.set(xlabel="games per core", ylabel="samples per second and core", ylim=(0, None))
+    by_doubling(axis, sorted({run.games_per_core for run in speeds}))
+    axis.set(xlabel="games per core", ylabel="samples per second and core")
     axis.set_title(f"{next(iter(speeds)).game}: sampling speed, alternating")
-    axis.legend()
+    from_zero(axis)
+    common_legend(figure)
     save(figure, file)
 
 

@@ -8,7 +8,7 @@ from ga3c.experiments.throughput import write_rows
 from ga3c.papers import games, only, seconds, seeds
 from ga3c.papers.accelerated import Options, devices
 from ga3c.views import curves
-from ga3c.views.drawing import pyplot, save
+from ga3c.views.drawing import BAND, common_legend, pyplot, save
 
 RUNS = "accelerated-fig5"
 SCALES = {
@@ -83,7 +83,7 @@ def draw(runs: Runs, out: Path) -> None:
             for index, algorithm in enumerate(devices.GAMES):
                 curve = curves.of_runs([directory_of(run, out) for run in runs[game, algorithm]], quantity)
                 axis.plot(curve.x, curve.y, color=f"C{index}", label=algorithm)
-                axis.fill_between(curve.x, curve.low, curve.high, color=f"C{index}", alpha=0.2, linewidth=0)
+                axis.fill_between(curve.x, curve.low, curve.high, color=f"C{index}", **BAND)
             axis.set(title=game, xlabel=label, ylabel="score")
-            axis.legend()
+    common_legend(figure)
     save(figure, out / "fig5.png")

@@ -11,7 +11,7 @@ from ga3c.papers.accelerated import Options
 from ga3c.records import run_directory
 from ga3c.settings.presets import agents_of
 from ga3c.views import curves
-from ga3c.views.drawing import pyplot, save
+from ga3c.views.drawing import BAND, legend, pyplot, save
 
 RUNS = "accelerated-fig6"
 SCALES = {
@@ -92,7 +92,7 @@ def draw(pairs: Pairs, out: Path) -> None:
                 [_learners(directory_of(run, out))[learner] for run in runs], curves.SCORE_OVER_STEPS
             )
             axis.plot(curve.x, curve.y, color=f"C{index}", label=f"{learner}, batch {batch}")
-            axis.fill_between(curve.x, curve.low, curve.high, color=f"C{index}", alpha=0.2, linewidth=0)
+            axis.fill_between(curve.x, curve.low, curve.high, color=f"C{index}", **BAND)
         axis.set(title=runs[0].game, xlabel="million steps", ylabel="score")
-        axis.legend()
+        legend(axis)
     save(figure, out / "fig6.png")

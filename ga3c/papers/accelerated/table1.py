@@ -8,7 +8,7 @@ from ga3c.papers import only
 from ga3c.papers.accelerated import Options, sampling
 from ga3c.papers.accelerated.sampling import SamplingRun
 from ga3c.records.disk import write_whole
-from ga3c.views.drawing import pyplot, save
+from ga3c.views.drawing import BAND, by_doubling, common_legend, from_zero, pyplot, save
 
 RUNS = "accelerated-table1"
 # The paper's synchronised column alternates, and waits for all games after every fifth step, as with an update of A2C.
@@ -69,18 +69,15 @@ def draw(speeds: dict[tuple[str, int], Spread], what: str, file: Path) -> None:
     for index, name in enumerate(SAMPLINGS):
         spreads = [speeds[name, count] for count in games]
         ours.plot(games, [s.median for s in spreads], "o-", color=f"C{index}", label=name)
-        ours.fill_between(
-            games, [s.lowest for s in spreads], [s.highest for s in spreads], color=f"C{index}", alpha=0.2, linewidth=0
-        )
-    for column, index in ((1, 1), (2, 2)):
-        label = "synchronised (alternating)" if column == 1 else "asynchronous"
-        paper.plot(list(PAPER), [1000 * row[column] for row in PAPER.values()], "o-", color=f"C{index}", label=label)
+        ours.fill_between(games, [s.lowest for s in spreads], [s.highest for s in spreads], color=f"C{index}", **BAND)
+    for column, index in ((1, 1), (2, 2)):  # its synchronised column alternates
+        paper.plot(list(PAPER), [1000 * row[column] for row in PAPER.values()], "o-", color=f"C{index}")
     for axis, title, ticks in ((ours, what, games), (paper, "the paper: Breakout, 8 GPUs, 40 cores", list(PAPER))):
-        axis.set_xscale("log", base=2)
-        axis.set_xticks(ticks, [str(count) for count in ticks])
-        axis.minorticks_off()
-        axis.set(title=title, xlabel="games per core", ylabel="samples per second", ylim=(0, None))
-        axis.legend(loc="lower right")
+        by_doubling(axis, ticks)
+        axis.set(title=title, xlabel="games per core", ylabel="samples per second")
+        axis.yaxis.set_major_formatter("{x:,.0f}")
+        from_zero(axis)
+    common_legend(figure)
     save(figure, file)
 
 

@@ -14,7 +14,7 @@ from ga3c.papers import only, seconds
 from ga3c.papers.apex import Options
 from ga3c.records.cluster_file import NAME
 from ga3c.records.disk import read_csv, write_whole
-from ga3c.views.drawing import pyplot, save
+from ga3c.views.drawing import INK, common_legend, from_zero, pyplot, save
 
 RUNS = "apex-fig11"
 SCALES = {
@@ -140,12 +140,13 @@ def draw(rates: dict[ApexRun, Rate], file: Path) -> None:
         if line:
             axes[0].plot(*zip(*line, strict=True), "o-", label=label)
     axes[0].set_xticks(sorted({run.agents for run in rates}))
-    axes[0].legend()
-    axes[1].plot(list(PAPER), list(PAPER.values()), "o", label="paper")
-    axes[1].plot([0, 360], [0, 50_000], "--", label="139 frames/s of each")
-    axes[1].legend()
+    axes[1].plot([0, 360], [0, 50_000], "--", color=INK, label="139 frames/s of each actor")
+    axes[1].plot(list(PAPER), list(PAPER.values()), "o", color="C2", label="paper")
     for axis, title in zip(axes, ("this machine", "the paper: a core for each actor"), strict=True):
-        axis.set(title=title, xlabel="actors", ylabel="frames per second", ylim=(0, None))
+        axis.set(title=title, xlabel="actors", ylabel="frames per second")
+        axis.yaxis.set_major_formatter("{x:,.0f}")
+        from_zero(axis)
+    common_legend(figure)
     save(figure, file)
 
 

@@ -69,7 +69,7 @@ def draw(found: dict[tuple[str, str], dict], file: Path) -> None:
         for place, emulator in enumerate(EMULATORS):
             way, colour = found[game, emulator], f"C{place}"
             axis.bar(place, way["mean"], yerr=2 * way["std"], color=colour, alpha=0.6, width=0.6, capsize=4)
-            axis.plot([place] * len(way["scores"]), way["scores"], ".", color=colour, markersize=4)
+            axis.plot([place] * len(way["scores"]), way["scores"], ".", color=colour)
         axis.set_xticks(range(len(EMULATORS)), NAMES.values())
         axis.set(title=game, ylabel="score" if game == names[0] else "")
     save(figure, file)

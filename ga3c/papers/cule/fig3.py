@@ -14,7 +14,7 @@ from ga3c.experiments.runs import perform
 from ga3c.experiments.throughput import write_rows
 from ga3c.papers import games, seconds
 from ga3c.papers.cule import Options, loads
-from ga3c.views.drawing import pyplot, save
+from ga3c.views.drawing import by_doubling, common_legend, logarithmic, pyplot, save
 
 RUNS = "cule-fig3"
 LOADS = ("emulation", "inference")
@@ -96,38 +96,36 @@ def draw(found: dict, file: Path) -> None:
     """Above all games' frames, below those of one; left emulation alone, right with inference. Hollow: the paper's."""
     plt = pyplot()
     shown = [load for load in LOADS if any(key[0] == load for key in found)]
-    size = {"figsize": (3.8 * len(shown) + 2.2, 5.5), "sharex": True, "sharey": "row", "squeeze": False}
+    size = {"figsize": (4.5 * len(shown), 5.8), "sharex": True, "sharey": "row", "squeeze": False}
     figure, axes = plt.subplots(2, len(shown), layout="constrained", **size)
-    labels = {}
+    counts = sorted({key[3] for key in found} | {PAPER_GAMES})
     for (row, column), axis in np.ndenumerate(axes):
-        axis.set(xscale="log", yscale="log")
-        for engine, (colour, mark) in loads.STYLES.items():
+        by_doubling(axis, counts)
+        logarithmic(axis, (1,) if row else (1, 2, 5))
+        for place, (engine, (colour, mark)) in enumerate(loads.STYLES.items(), -1):
             own, papers = over_games(found, shown[column], engine), PAPER.get((shown[column], engine))
-            style = {"color": colour, "marker": mark, "markersize": 4}
-            labels |= _line(axis, own, row, loads.ENGINES[engine], **style)
-            labels |= _line(
-                axis, {PAPER_GAMES: papers} if papers else {}, row, PAPER_ENGINES[engine], mfc="none", **style
-            )
+            style = {"color": colour, "marker": mark}
+            _line(axis, own, row, 1.15**place, label=loads.ENGINES[engine], **style)
+            paper = {PAPER_GAMES: papers} if papers else {}
+            _line(axis, paper, row, 1.6**place, label=PAPER_ENGINES[engine], mfc="none", **style)
     for column, load in enumerate(shown):
         axes[0, column].set_title(f"{load} only")
         axes[1, column].set_xlabel("games")
-        counts = sorted({key[3] for key in found} | {PAPER_GAMES})
-        axes[1, column].set_xticks(counts, [f"{count:,}" for count in counts])
-        axes[1, column].minorticks_off()
     axes[0, 0].set_ylabel("frames per second")
     axes[1, 0].set_ylabel("frames per second and game")
-    figure.legend(labels.values(), labels, loc="outside right upper")
+    common_legend(figure)
     save(figure, file)
 
 
-def _line(axis, spread: dict[int, tuple], of_one: bool, label: str, **style) -> dict:
-    """The middle, and a bar from lowest to highest, where they are known. Returns what a legend shows, by its label."""
+def _line(axis, spread: dict[int, tuple], of_one: bool, shift: float, **style) -> None:
+    """The middle, and a bar from lowest to highest, where they are known; `shift` times as far right, so that engines
+    stand beside each other."""
     if not spread:
-        return {}
+        return
     counts = np.array(list(spread))
     low, middle, high = np.array(list(spread.values()), float).T / (counts if of_one else 1)
-    axis.plot([counts, counts], [low, high], "-", color=style["color"])
-    return {label: axis.plot(counts, middle, **style)[0]}
+    axis.plot([shift * counts] * 2, [low, high], "-", color=style["color"])
+    axis.plot(shift * counts, middle, **style)
 
 
 def words(found: dict) -> str:

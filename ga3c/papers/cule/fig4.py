@@ -16,7 +16,7 @@ from ga3c.experiments.throughput import write_rows
 from ga3c.papers import games, only
 from ga3c.papers.cule import Options
 from ga3c.settings.game import EnvironmentSettings
-from ga3c.views.drawing import pyplot, save
+from ga3c.views.drawing import common_legend, pyplot, save
 
 RUNS = "cule-fig4"
 WARP = 32
@@ -96,7 +96,7 @@ def draw(found: dict[str, list[Step]], count: int, file: Path) -> None:
         axis.bar(at, [one.restarted / count for one in steps], width=at[-1] / len(at) or 1, color="C1", alpha=0.6,
                  label="games that begin anew")  # fmt: skip
         axis.set(title=game, ylim=(0, 1.05), xlabel="step", ylabel="share of the speed")
-    axes.flat[0].legend(fontsize=7)
+    common_legend(figure)
     save(figure, file)
 
 

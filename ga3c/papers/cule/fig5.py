@@ -14,7 +14,7 @@ from ga3c.experiments.runs import perform
 from ga3c.experiments.throughput import write_rows
 from ga3c.papers import only, seconds
 from ga3c.papers.cule import Options, loads
-from ga3c.views.drawing import pyplot, save
+from ga3c.views.drawing import by_doubling, common_legend, logarithmic, pyplot, save
 
 RUNS = "cule-fig5"
 LOADS = {"emulation": "-", "inference": "--", "training": ":"}
@@ -61,14 +61,11 @@ def draw(found: dict, game: str, file: Path) -> None:
         rates = {count: rate for (kind, name, count), rate in sorted(found.items()) if (kind, name) == (load, engine)}
         if rates:
             label = f"{loads.ENGINES[engine]}, {load}"
-            axis.plot(list(rates), list(rates.values()), dash, color=colour, marker=mark, markersize=4, label=label)
-    axis.set(xscale="log", yscale="log", xlabel="games", ylabel="frames per second", title=game)
-    counts = sorted({count for _, _, count in found})
-    axis.set_xticks(counts, [f"{count:,}" for count in counts])
-    axis.minorticks_off()
-    axis.yaxis.set_major_locator(plt.LogLocator(subs=(1, 2, 5)))
-    axis.yaxis.set_major_formatter(lambda value, _: f"{value / 1000:g}K")
-    figure.legend(loc="outside right upper")
+            axis.plot(list(rates), list(rates.values()), dash, color=colour, marker=mark, label=label)
+    by_doubling(axis, sorted({count for _, _, count in found}))
+    logarithmic(axis, (1, 1.5, 2, 3, 4, 5, 7))
+    axis.set(xlabel="games", ylabel="frames per second", title=game)
+    common_legend(figure)
     save(figure, file)
 
 

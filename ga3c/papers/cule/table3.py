@@ -19,7 +19,7 @@ from ga3c.papers import games, seconds, seeds
 from ga3c.papers.cule import Options
 from ga3c.records.disk import write_whole
 from ga3c.views import curves
-from ga3c.views.drawing import pyplot, save
+from ga3c.views.drawing import common_legend, pyplot, save
 
 RUNS = "cule-table3"
 SCALES = {
@@ -203,14 +203,13 @@ def draw(runs: dict[LearningRun, Strategy], out: Path) -> None:
     size = {"figsize": (9.5, 3.4 * len(named)), "sharey": "row", "squeeze": False}
     figure, axes = plt.subplots(len(named), 2, layout="constrained", **size)
     colours = {strategy: f"C{place}" for place, strategy in enumerate(dict.fromkeys(runs.values()))}
-    lines = {}
     for row, game in enumerate(named):
         for axis, over in zip(axes[row], (curves.SCORE_OVER_TIME, curves.SCORE_OVER_STEPS), strict=True):
             for run, strategy in runs.items():
                 if run.game == game:
                     points = curves.of_run(directory_of(run, out), over)
-                    lines[strategy.words] = axis.plot(*points, color=colours[strategy], linewidth=1.2)[0]
+                    axis.plot(*points, color=colours[strategy], label=strategy.words)
             axis.set(title=game, xlabel="minutes" if over == curves.SCORE_OVER_TIME else "million steps")
         axes[row, 0].set_ylabel(f"score (mean of {curves.SMOOTH_GAMES} games)")
-    figure.legend(lines.values(), lines, loc="outside right upper")
+    common_legend(figure)
     save(figure, out / "table3.png")

@@ -11,7 +11,7 @@ from ga3c.papers import only, seconds, seeds
 from ga3c.papers.fast_dqn import Options
 from ga3c.papers.replayed import ReplayedRun, hours, steps_per_second
 from ga3c.records.disk import write_whole
-from ga3c.views.drawing import pyplot, save
+from ga3c.views.drawing import by_doubling, common_legend, from_zero, pyplot, save
 
 RUNS = "fast_dqn-table1"
 SCALES = {
@@ -127,14 +127,11 @@ def draw(ups: dict[Cell, float], game: str, file: Path) -> None:
         for index, name in enumerate(VARIANTS):
             line = sorted((count, value) for (of, count), value in values.items() if of == name)
             axis.plot(*zip(*line, strict=True), "o-", color=f"C{index}", label=name)
-        ticks = sorted({count for _, count in values})
-        axis.set_xscale("log", base=2)
-        axis.set_xticks(ticks, [str(count) for count in ticks])
-        axis.minorticks_off()
+        by_doubling(axis, sorted({count for _, count in values}))
         axis.set(title=title, xlabel="games")
-    axes[0].set_ylim(0, 1.05 * max(*ups.values(), *paper.values()))
+    from_zero(axes[0])
     axes[0].set_ylabel("speed-up over standard DQN with one game")
-    axes[1].legend(loc="lower right")
+    common_legend(figure)
     save(figure, file)
 
 

@@ -10,7 +10,7 @@ from ga3c.experiments.throughput import SpeedRun, spread, write_rows
 from ga3c.papers import Options
 from ga3c.records.disk import read_csv
 from ga3c.records.run_directory import game_directory
-from ga3c.views.drawing import pyplot, save
+from ga3c.views.drawing import from_zero, legend, pyplot, save
 
 RUNS = "fig2"
 RULES = {"on": "our controller", "paper": "the paper's rule"}
@@ -83,9 +83,9 @@ def draw(traces: dict[tuple[str, str], dict[str, np.ndarray]], file: Path) -> No
         axis.yaxis.get_major_locator().set_params(integer=True)
         axes[2, column].plot(minutes, trace["tps"], linewidth=1, label=RULES[rule])
         axes[2, column].set(title=f"{game}: TPS", xlabel="minutes")
-    axes[2, 0].set_ylim(bottom=0)  # of both games, so not before both are drawn
+    from_zero(axes[2, 0])  # of both games, so not before both are drawn
     for axis, label in zip(axes[:, 0], ("number", "number", "TPS (rollouts/s)"), strict=True):
         axis.set_ylabel(label)
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(COUNTS))
-    axes[2, 0].legend()
+    for axis in axes.flat:
+        legend(axis)
     save(figure, file)

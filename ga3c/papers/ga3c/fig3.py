@@ -7,7 +7,7 @@ from pathlib import Path
 from ga3c.experiments.runs import perform
 from ga3c.experiments.throughput import SpeedRun, Spread, csv_row, measure, write_rows
 from ga3c.papers import Options, only
-from ga3c.views.drawing import INK, pyplot, save
+from ga3c.views.drawing import INK, from_zero, pyplot, save
 
 RUNS = "fig3"
 SHOWN = 3  # settings for each number of agents
@@ -90,7 +90,8 @@ def draw(measured: Measured, shown: dict[int, list[SpeedRun]], others: list[Spee
         best = others[0]
         groups[f"larger networks\n({best.agents}, {best.predictors}, {best.trainers})"] = others
     bars(axis, groups, {run: Spread(*(v / unit for v in measured[run]["tps"])) for run in measured})
-    axis.set(ylabel="TPS, normalised by the best", ylim=(0, None))
+    axis.set(ylabel="TPS, normalised by the best")
+    from_zero(axis)
     game = next(iter(measured)).game
     axis.set_title(f"{game}: the best {SHOWN} settings ($N_P$, $N_T$) for each number of agents")
     save(figure, file)
@@ -117,12 +118,14 @@ def bars(axis, groups: dict[str, list[SpeedRun]], values: dict[SpeedRun, Spread]
         centre = position - (len(runs) + 1) / 2
         axis.annotate(
             name, (centre, 0), (0, -48), xycoords=("data", "axes fraction"), textcoords="offset points", ha="center",
-            va="top", fontsize=9,
+            va="top",
         )  # fmt: skip
         position += 0.7
-    axis.set_xticks(ticks, labels, rotation=90, fontsize=8)
+    axis.set_xticks(ticks, labels, rotation=90)
     axis.grid(axis="x", visible=False)
-    axis.annotate("$N_P$, $N_T$", (0, 0), (-44, -16), xycoords="axes fraction", textcoords="offset points", fontsize=8)
+    axis.annotate(
+        "$N_P$, $N_T$", (0, 0), (-44, -16), xycoords="axes fraction", textcoords="offset points", fontsize="small"
+    )
 
 
 def _words(measured: Measured, shown: dict[int, list[SpeedRun]], best: SpeedRun, others: list[SpeedRun]) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from ga3c.experiments.throughput import SpeedRun, csv_row, write_rows
 from ga3c.papers import Options
 from ga3c.papers.ga3c import fig3
-from ga3c.views.drawing import pyplot, save
+from ga3c.views.drawing import from_zero, pyplot, save
 
 RUNS = fig3.RUNS
 PANELS = {
@@ -29,7 +29,8 @@ def draw(measured: fig3.Measured, shown: dict[int, list[SpeedRun]], file: Path) 
     groups = {f"$N_A$ = {agents}": runs for agents, runs in shown.items()}
     for axis, (quantity, (title, unit)) in zip(axes, PANELS.items(), strict=True):
         fig3.bars(axis, groups, {run: values[quantity] for run, values in measured.items()}, height="mean")
-        axis.set(title=title, ylabel=unit, ylim=(0, None))
+        axis.set(title=title, ylabel=unit)
+        from_zero(axis)
     save(figure, file)
 
 

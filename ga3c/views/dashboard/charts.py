@@ -97,9 +97,10 @@ def _add_lines(figure: go.Figure, view: RunView, quantity: Quantity, how: Look, 
         line = {"color": how.colour, "width": 1}
         figure.add_scatter(x=x, y=y, mode="lines", line=line, opacity=FAINT, showlegend=False, hoverinfo="skip")
     x, y = curves.thinned(*curves.points(columns, quantity))
+    shape = "hv" if quantity.is_count else "linear"
     figure.add_scatter(
         x=x, y=y, mode="lines+markers" if how.mark else "lines", name=name, showlegend=legend, opacity=how.opacity,
-        line={"color": how.colour, "dash": how.dash, "width": 1.8},
+        line={"color": how.colour, "dash": how.dash, "width": 1.8, "shape": shape},
         marker={"symbol": how.mark, "size": 7, "maxdisplayed": 8} if how.mark else None,
     )  # fmt: skip
 
