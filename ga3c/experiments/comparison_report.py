@@ -1,6 +1,7 @@
 """What came of a comparison, as tables and pictures."""
 
 import math
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -45,45 +46,39 @@ def draw(outcomes: list[Outcome], file: Path, over: curves.Quantity = curves.SCO
     Of more settings than there are colours each has a panel of its own, with the first behind it.
     """
     plt = pyplot()
-    panels = _panels(outcomes)
-    many = max(map(len, panels.values())) == 1
-    columns = min(4 if many else 3, len(panels))
-    rows, (width, height) = -(-len(panels) // columns), (2.6, 2.0) if many else (5.5, 4.2)
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(width * columns, height * rows + 0.4 * many), squeeze=False, layout="constrained",
-        sharex=many, sharey=many,
-    )  # fmt: skip
+    games, settings = (list(dict.fromkeys(getattr(o.run, name) for o in outcomes)) for name in ("game", "setting"))
+    many = len(settings) > len(COLOURS)
+    panels = list(product(games, settings)) if many else [(game, None) for game in games]
+    columns, (width, height) = (4, (2.6, 2.1)) if many else (min(3, len(panels)), (5.5, 4.2))
+    rows, shared = -(-len(panels) // columns), many and len(games) == 1
+    size = {"figsize": (width * columns, height * rows), "sharex": shared, "sharey": shared, "squeeze": False}
+    figure, axes = plt.subplots(rows, columns, layout="constrained", **size)
     for axis in axes.flat[len(panels) :]:
         axis.remove()
-    for axis, ((game, title), settings) in zip(axes.flat, panels.items(), strict=False):
-        first = outcomes[0].run.setting
-        for index, setting in enumerate([first, *settings] if many else settings):
-            seeds = [o.directory for o in outcomes if (o.run.game, o.run.setting) == (game, setting)]
-            curve, behind = curves.of_runs(seeds, over), many and index == 0
-            color = INK if behind else "C0" if many else f"C{index}"
-            label = f"{first}, in each panel" if behind else None if many else setting
-            axis.plot(curve.x, curve.y, color=color, label=label)
-            if len(seeds) > 1 and len(curve.x) and not behind:
-                axis.fill_between(curve.x, curve.low, curve.high, color=color, **BAND)
-        axis.set_title(title)
-    unit = "minutes" if over.x == "seconds" else "million steps"
-    figure.supxlabel(unit, fontsize="medium")
-    figure.supylabel(f"score (mean of {curves.SMOOTH_GAMES} games)", fontsize="medium")
+    for place, (axis, (game, setting)) in enumerate(zip(axes.flat, panels, strict=False)):
+        if setting is None:
+            for index, name in enumerate(settings):
+                _draw_curve(axis, outcomes, (game, name), over, f"C{index}", name)
+        else:
+            _draw_curve(axis, outcomes, (game, settings[0]), over, INK, f"{settings[0]}, in each panel")
+            _draw_curve(axis, outcomes, (game, setting), over, "C0", None)
+        axis.set_title(", ".join([game] * (len(games) > 1 or not many) + [setting] * many))
+        if place + columns >= len(panels):  # none stands below it
+            axis.set_xlabel("minutes" if over.x == "seconds" else "million steps")
+            axis.tick_params(labelbottom=True)
+        if place % columns == 0:
+            axis.set_ylabel(f"score (mean of {curves.SMOOTH_GAMES} games)")
     common_legend(figure)
     save(figure, file)
 
 
-def _panels(outcomes: list[Outcome]) -> dict[tuple[str, str], list[str]]:
-    """Game and title -> the settings that are drawn there; all of a game, or one."""
-    found: dict[tuple[str, str], list[str]] = {}
-    settings = list(dict.fromkeys(o.run.setting for o in outcomes))
-    games = list(dict.fromkeys(o.run.game for o in outcomes))
-    for game in games:
-        if len(settings) <= len(COLOURS):
-            found[game, game] = settings
-        else:
-            found |= {(game, setting if len(games) == 1 else f"{game}, {setting}"): [setting] for setting in settings}
-    return found
+def _draw_curve(axis, outcomes: list[Outcome], what: tuple[str, str], over, color: str, label: str | None) -> None:
+    """`what`: a game and a setting."""
+    seeds = [o.directory for o in outcomes if (o.run.game, o.run.setting) == what]
+    curve = curves.of_runs(seeds, over)
+    axis.plot(curve.x, curve.y, color=color, label=label)
+    if len(seeds) > 1 and len(curve.x) and color != INK:
+        axis.fill_between(curve.x, curve.low, curve.high, color=color, **BAND)
 
 
 def draw_scores(scores: dict[str, dict[str, list[float]]], file: Path) -> None:
@@ -93,8 +88,10 @@ def draw_scores(scores: dict[str, dict[str, list[float]]], file: Path) -> None:
     """
     plt = pyplot()
     rows = max(map(len, scores.values()))
-    size = {"figsize": (4.5 * len(scores), 0.27 * rows + 1.3), "sharey": True, "squeeze": False}
-    figure, axes = plt.subplots(1, len(scores), layout="constrained", **size)
+    columns = min(2, len(scores))
+    lines = -(-len(scores) // columns)
+    size = {"figsize": (4.5 * columns, (0.27 * rows + 0.8) * lines + 0.5), "sharey": True, "squeeze": False}
+    figure, axes = plt.subplots(lines, columns, layout="constrained", **size)
     for axis, (title, by_setting) in zip(axes.flat, scores.items(), strict=True):
         for row, values in enumerate(by_setting.values()):
             middle = aggregates.interquartile_mean(np.array(values))
