@@ -1,7 +1,6 @@
 """Experiments: many training runs, each made once, in a process and a directory of its own."""
 
 import contextlib
-import fcntl
 import json
 import os
 import random
@@ -15,6 +14,7 @@ from typing import Protocol
 from ga3c.errors import ConfigError
 from ga3c.records import checkpoint
 from ga3c.records.disk import read_csv, write_whole
+from ga3c.records.lock import take
 
 FINISHED = "finished.json"  # lies in the directory of a finished run and says how it was made
 START_SECONDS = 10.0  # about what a run takes besides its time of training
@@ -75,7 +75,7 @@ def _alone(out: Path):
     try:
         out.mkdir(parents=True, exist_ok=True)
         lock = os.open(out / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        take(lock)
     except BlockingIOError:
         raise ConfigError(f"Another start makes runs in {out}: wait for it, or name another --out.") from None
     except OSError as error:

@@ -1,4 +1,8 @@
-"""The lock of a run's directory: one process alone trains there, and who looks on sees that it does."""
+"""The lock of a run's directory: one process alone trains there, and who looks on sees that it does.
+
+Not every file system has locks of every kind: of flock, POSIX locks, and a name that the path has on this machine alone
+(Linux), the first that there is serves.
+"""
 
 import contextlib
 import errno
@@ -15,68 +19,103 @@ from pathlib import Path
 from ga3c.errors import ConfigError
 from ga3c.records.files import open_to_read, open_to_write, overwrite, read_json, reason
 from ga3c.settings.run import RunSettings
+from ga3c.text import one_line
 
 LOCK = ".lock"
+FLOCK, POSIX, NONE = "flock", "POSIX", "none"  # kinds of locks
 
 
 def hold(path: Path, limits: RunSettings) -> None:
     """Keeps every other process from training in this directory, for as long as this one lives.
 
     What is in the lock tells who looks on when this start was and where it is to end. Raises ConfigError if another
-    process trains there. A file system without locks does not keep anybody out.
+    process trains there. Says so where the file system has no flock, or no locks at all.
     """
-    file = None
     try:
-        _claim(path)
+        claimed = _claim(path)
         file = open_to_write(path / LOCK, os.O_RDWR)  # never closed: the lock goes with it
-        _take(file)
+        way = take(file)
     except BlockingIOError:
         raise ConfigError(f"Another process trains in {path}: stop it first, or name another directory.") from None
     except OSError as error:
-        if file is None or error.errno not in (errno.ENOLCK, errno.ENOTSUP):
-            raise ConfigError(f"Cannot write to {path}: {reason(error)}.") from error
+        raise ConfigError(f"Cannot write to {path}: {reason(error)}.") from error
+    if way != FLOCK:
+        others = "starts on this machine alone are kept out" if claimed else "start no second run there"
+        kept = "a POSIX lock is taken" if way == POSIX else others
+        print(f"The file system of {one_line(path)} has no {'flock' if way == POSIX else 'locks'}: {kept}.", flush=True)
     start = {"time": time.time(), "steps": limits.steps, "minutes": limits.minutes, "episodes": limits.episodes}
     with contextlib.suppress(OSError, MemoryError):  # a full disk: then nobody is told
         overwrite(file, json.dumps(start).encode())
 
 
-def _claim(path: Path) -> None:
+def _name(path: Path) -> str:
+    return f"ga3c-{hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()}"
+
+
+def _claim(path: Path) -> bool:
     """Takes the path, too, for as long as this process lives: its directory may be moved, and another one made there.
 
-    Linux alone has names for this that go with the process. Raises BlockingIOError if another process has it.
+    Linux alone has names for this that go with the process. False: not here. Raises BlockingIOError if another process
+    has it.
     """
     if sys.platform != "linux":
-        return
-    name = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()
+        return False
     with contextlib.closing(socket.socket(socket.AF_UNIX)) as claim:
         try:
-            claim.bind(f"\0ga3c-{name}")
+            claim.bind(f"\0{_name(path)}")
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 raise BlockingIOError from None
-            return  # not here: then it is not kept from anybody
+            return False  # then it is not kept from anybody
         claim.detach()  # never closed
+    return True
 
 
-def _take(file: int) -> None:
-    """Somebody who looks whether a run goes on holds its lock for a moment."""
+def _is_claimed(path: Path) -> bool:
+    """Whether a process of this machine has taken the path."""
+    try:
+        return f"@{_name(path)}\n" in Path("/proc/net/unix").read_text()
+    except OSError:  # not on Linux
+        return False
+
+
+def take(file: int) -> str:
+    """Locks an open file; returns which kind of lock it is. Raises BlockingIOError where another process holds it."""
     for _ in range(5):
         with contextlib.suppress(BlockingIOError):
-            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        time.sleep(0.05)
-    return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return _lock(file, fcntl.LOCK_EX)
+        time.sleep(0.05)  # somebody who looks whether a run goes on holds its lock for a moment
+    return _lock(file, fcntl.LOCK_EX)
+
+
+def _lock(file: int, kind: int) -> str:
+    """Without waiting. A file system that has no such lock says so by an error of many numbers (ENOLCK, ENOSYS, EBADF,
+    EOPNOTSUPP, 524); one that is held says EAGAIN, and of a POSIX lock EACCES, too.
+
+    A POSIX lock is lost where the process that holds it opens and closes the file once more.
+    """
+    for way, lock, held in (
+        (FLOCK, fcntl.flock, (errno.EAGAIN,)),
+        (POSIX, fcntl.lockf, (errno.EAGAIN, errno.EACCES)),
+    ):
+        try:
+            lock(file, kind | fcntl.LOCK_NB)
+            return way
+        except OSError as error:
+            if error.errno in held:
+                raise BlockingIOError from None
+    return NONE
 
 
 def is_locked(path: Path) -> bool:
     """Whether a process trains in this directory."""
     try:
         with open_to_read(path / LOCK) as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return _lock(file.fileno(), fcntl.LOCK_SH) == NONE and _is_claimed(path)
     except BlockingIOError:
         return True
     except OSError:
-        pass
-    return False
+        return False
 
 
 def read_start(path: Path) -> dict:
