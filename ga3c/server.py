@@ -117,8 +117,7 @@ class Server:
             self._pause(min(pause, max(0.0, save_at - time.monotonic())))
             if self._stopping:
                 break
-            for books in self._all:
-                books.look()
+            self._look()
             totals, now = system.stats.totals(), time.monotonic()
             done = totals.steps + totals.updates + totals.skipped_updates
             under_way, wanted = system.games()
@@ -142,6 +141,15 @@ class Server:
                 return
         if self._failure:
             raise TrainingFailed(self._failure)
+
+    def _look(self) -> None:
+        """Raises TrainingFailed, and saves before that: what has failed may end this process before all is stopped."""
+        try:
+            for books in self._all:
+                books.look()
+        except TrainingFailed:
+            self.save()
+            raise
 
     def save(self) -> bool:
         """Writes a checkpoint of each run, the first one's last: with it all can go on. False if the disk does not take

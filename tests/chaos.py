@@ -5,15 +5,17 @@
     python tests/chaos.py --preset fast-dqn --agents 2 -- --replay-minimum-transitions 1000 --target-updates 100
     python tests/chaos.py --preset apex-dqn --pods --stops 0 --shards 2 --shard-kills 3 --agents 3
     python tests/chaos.py --preset apex-dqn --pods --stops 0 --shards 2 --shard-kills 3 --nodes 2 --node-kills 2
+    python tests/chaos.py --preset apex-dqn --pods --stops 0 --ray-kills 2
 
 From a seeded schedule, agents are killed and stopped, the disk refuses every byte for a while, the server is killed
 without warning (some of the times while it writes a checkpoint) and the run resumed. The counts change every second;
 with --controller off they stay, and it says how soon after the last blow the speed was what it had been before the
 first. With --pods, those of a cluster on this machine are killed, and shards of its replay; each of these blows waits
 until all of them are there again and the run learns. With --nodes, the cluster is one of so many nodes and the
-learner's, started as Ray's users do, and a node dies with all that is on it. It says for how long nothing was learned,
-at the longest. What follows -- goes to the run as it is. Ends with 1 if anything is wrong. Linux only: /proc tells it
-about processes.
+learner's, started as Ray's users do, and a node dies with all that is on it. With --ray-kills, the GCS or the raylet of
+the learner's own node dies: the run saves, ends, and is resumed on a new cluster. It says for how long nothing was
+learned, at the longest. What follows -- goes to the run as it is. Ends with 1 if anything is wrong. Linux only: /proc
+tells it about processes.
 """
 
 import argparse
@@ -137,6 +139,11 @@ class Run:
     def seconds(self) -> float:
         return float(self.rows()["seconds"][-1])
 
+    def of_ray(self, name: str) -> psutil.Process:
+        """The process with this name of the node that the learner is on."""
+        root = self.nodes.head if self.nodes else self.process
+        return next(one for one in root.children(recursive=True) if one.name() == name)
+
     def start_nodes(self, count: int, directory: Path) -> None:
         """With room for the pods on those that are left when one of them is gone."""
         cores = -(-self.pods // max(1, count - 1))
@@ -206,6 +213,24 @@ class Chaos:
         self.struck = time.monotonic()
         self.run.nodes.kill(self.random.randrange(len(self.run.nodes.others)))
 
+    def kill_gcs(self) -> None:
+        self._kill_of_ray("gcs_server")
+
+    def kill_raylet(self) -> None:
+        self._kill_of_ray("raylet")
+
+    def _kill_of_ray(self, name: str) -> None:
+        """The run saves and ends by itself; or Ray has ended it, where the raylet died in the middle of a use."""
+        self._wait_for_all()
+        self.run.of_ray(name).kill()
+        self.struck = time.monotonic()
+        status = self.run.process.wait(START_SECONDS)
+        if status != 1:
+            raise Wrong(f"the end of {name} ended the run with status {status}:\n{self.run.tail()}")
+        if self.run.nodes:
+            self.run.nodes.start_anew()
+        self._resume(self.run.seconds(), self.struck)
+
     def _kill_actor(self, kind: str) -> None:
         self._wait_for_all()
         with contextlib.suppress(psutil.Error, IndexError):
@@ -247,16 +272,19 @@ class Chaos:
 
     def _kill_server_and_resume(self) -> None:
         seconds, self.struck = self.run.seconds(), time.monotonic()
-        killed = self.struck
         self.run.process.kill()
         self.run.process.wait()
+        self._resume(seconds, self.struck)
+
+    def _resume(self, seconds: float, ended: float) -> None:
+        """`seconds` of training there were, when the run ended (time.monotonic())."""
         self.run.check_that_all_ended()
         complaints: list[str] = []
         _, _, meta = checkpoint.load_newest(self.run.directory / "checkpoints", complaints.append)
         if complaints:
             raise Wrong(f"an unreadable checkpoint: {complaints}")
         lost = seconds - meta["totals"]["seconds"]
-        to_disk = killed - self.disk_was_full < lost + CHECKPOINT_SECONDS
+        to_disk = ended - self.disk_was_full < lost + CHECKPOINT_SECONDS
         (self.lost_to_disk_seconds if to_disk else self.lost_seconds).append(lost)
         self.run.start()
         self.resumes += 1
@@ -330,6 +358,7 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
     todo = [blows.kill_pod if options.pods else blows.kill_agent] * options.kills
     todo += [blows.stop_agent] * options.stops + [blows.kill_shard] * options.shard_kills
     todo += [blows.kill_node] * options.node_kills
+    todo += [(blows.kill_gcs, blows.kill_raylet)[number % 2] for number in range(options.ray_kills)]
     todo += [blows.fill_disk] * options.disk_full + [blows.kill_server_in_checkpoint] * in_checkpoint
     todo += [blows.kill_server] * (options.server_kills - in_checkpoint)
     blows.random.shuffle(todo)
@@ -376,8 +405,9 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
     lost, to_disk = (max(kind, default=0.0) for kind in (blows.lost_seconds, blows.lost_to_disk_seconds))
     print(
         f"\n{options.kills} agents killed, {options.stops} stopped, {options.shard_kills} shards killed, "
-        f"{options.node_kills} nodes killed, disk full {options.disk_full} times, server killed {blows.resumes} times "
-        f"and resumed (at most {lost:.1f} s of training lost, with a checkpoint every {CHECKPOINT_SECONDS} s; "
+        f"{options.node_kills} nodes killed, GCS or raylet of the learner's node {options.ray_kills} times, disk full "
+        f"{options.disk_full} times, server killed {options.server_kills} times; resumed {blows.resumes} times "
+        f"(at most {lost:.1f} s of training lost, with a checkpoint every {CHECKPOINT_SECONDS} s; "
         f"{to_disk:.1f} s right after a full disk). "
         f"{totals['made_steps']:,} steps made = {totals['trained_steps']:,} trained on or stored + "
         f"{totals['skipped_steps']:,} skipped + {totals['lost_steps']:,} lost with agents or pods; {speed}; "
@@ -402,6 +432,7 @@ def main() -> int:
     parser.add_argument("--shard-kills", type=int, default=0, help="shards to kill")
     parser.add_argument("--nodes", type=int, default=0, help="of the cluster beside the learner's, with --pods")
     parser.add_argument("--node-kills", type=int, default=0, help="nodes to kill, with --nodes")
+    parser.add_argument("--ray-kills", type=int, default=0, help="of the learner's node, with --pods: GCS, raylet, ...")
     parser.add_argument("--server-kills", type=int, default=2, help="times that the server is killed and resumed")
     parser.add_argument("--pause-seconds", type=float, default=0.5, help="between two blows, on average")
     parser.add_argument("--keep", help="directory for the run, kept afterwards")

@@ -24,14 +24,17 @@ class Nodes:
 
     def __init__(self, count: int, cores: int, directory: Path, environment: dict[str, str]):
         """Starts the learner's node and `count` more, with room for so many pods on each."""
-        self._cores, self._directory, self._environment = cores, directory, environment
+        self._cores, self._directory, self._environment, self._count = cores, directory, environment, count
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self._port = free.getsockname()[1]
+        self._begin()
+
+    def _begin(self) -> None:
         self._started = 0
-        self._head = self._start("--head", f"--port={self._port}", "--num-cpus=0", "--include-dashboard=false")
+        self.head = self._start("--head", f"--port={self._port}", "--num-cpus=0", "--include-dashboard=false")
         self._wait_for_head()
-        self.others = [self._join() for _ in range(count)]
+        self.others = [self._join() for _ in range(self._count)]
 
     @property
     def address(self) -> str:
@@ -63,8 +66,13 @@ class Nodes:
         _kill(self.others[number])
         self.others[number] = self._join()
 
+    def start_anew(self) -> None:
+        """All of them, at the same address."""
+        self.stop()
+        self._begin()
+
     def stop(self) -> None:
-        for one in [*self.others, self._head]:
+        for one in [*self.others, self.head]:
             _kill(one)
 
 

@@ -118,7 +118,7 @@ def test_the_doctor_looks_at_a_cluster(capsys):
 SMALLEST_SHARD = ["--replay-shards", 2, "--replay-minimum-transitions", 400]
 
 
-def test_pods_send_to_shards_and_learning_waits_for_one_that_died(tmp_path):
+def test_pods_send_to_shards_learning_waits_for_one_that_died_and_a_run_is_saved_when_the_raylet_dies(tmp_path):
     run = tmp_path / "run"
     started = Started(
         tmp_path / "log", "--cluster", "local", "--preset", "apex-dqn", *SMALL, *SMALLEST_SHARD, "--run-dir", run,
@@ -138,7 +138,11 @@ def test_pods_send_to_shards_and_learning_waits_for_one_that_died(tmp_path):
     assert sorted(shard["starts"] for shard in shards) == [1, 2]
     assert all(shard["size"] > 200 for shard in shards)
     assert cluster_view.read(run).shards == 2
-    assert started.stop() == 130, started.log.read_text()
+    [raylet] = [one for one in started.family if one.is_running() and one.name() == "raylet"]
+    raylet.kill()
+    assert started.process.wait(program.HANG_SECONDS) == 1, started.log.read_text()
+    assert "ga3c: Ray's raylet on this machine has died." in started.log.read_text()
+    assert "Saved in" in started.log.read_text()
     assert "Traceback" not in started.log.read_text()
     assert not started.left_over()
     assert books(run)["updates"] > 20

@@ -1,9 +1,11 @@
 """Ray: started on this machine, or joined; and whether who plays elsewhere has the same programs."""
 
+import atexit
 import logging
 import os
 import socket
 import sys
+import threading
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
@@ -13,7 +15,7 @@ from ga3c.errors import ConfigError
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it reports to nobody
 ROOT = Path(__file__).resolve().parents[2]
-ANSWER_SECONDS = 10.0
+ANSWER_SECONDS, LEAVE_SECONDS = 10.0, 15.0
 OBJECT_STORE_BYTES = 300_000_000  # of this machine alone: what is on its way between pods and learner
 
 
@@ -40,6 +42,8 @@ def join(where: str, pods: int) -> str:
     except (OSError, RuntimeError, ValueError) as error:  # a ConnectionError is an OSError
         reason = " ".join(str(error).split())[:300].rstrip(".")
         raise ConfigError(f"Cannot join --cluster {where}: {reason}.") from error
+    # What other processes of Ray's have to say at their end fills a screen.
+    ray._private.worker.print_to_stdstream = lambda *_, **__: None
     return f"Cluster: {room(nodes_alive())}."
 
 
@@ -77,10 +81,17 @@ def _bring_token() -> None:
 
 
 def leave() -> None:
-    """Ends what `join` has started."""
+    """Ends what `join` has started. Ray waits for its GCS without a limit, even where that is silent; this does not."""
     import ray
 
-    ray.shutdown()
+    leaving, node = threading.Thread(target=ray.shutdown, name="leaving", daemon=True), ray._private.worker._global_node
+    leaving.start()
+    leaving.join(LEAVE_SECONDS)
+    if leaving.is_alive() and node:
+        node.kill_all_processes(check_alive=False, allow_graceful=False)  # those that were started here, the GCS too
+        leaving.join(LEAVE_SECONDS)
+    if leaving.is_alive():
+        atexit.unregister(ray.shutdown)  # it would wait there
 
 
 def versions() -> dict[str, str]:

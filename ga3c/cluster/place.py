@@ -3,6 +3,8 @@
 import threading
 import time
 
+import ray
+
 from ga3c.cluster.watching import Seen
 from ga3c.transport.memory import AgentMemory
 
@@ -35,3 +37,10 @@ class Place:
         if not self.begun:
             return "starting"
         return "silent" if silence > SILENT_SECONDS else "plays"
+
+
+def reason(error: Exception) -> str:
+    """What a pod's own error was, or that it died: Ray's own words fill a screen."""
+    if isinstance(error, ray.exceptions.RayActorError) and "creation task" not in str(error):
+        return "its process, or its node, is gone"
+    return str(getattr(error, "cause", None) or error).strip()

@@ -11,8 +11,9 @@ import numpy as np
 import ray
 
 from ga3c.cluster import connection
+from ga3c.cluster.control_plane import ControlPlane, RayletDied
 from ga3c.cluster.packing import Packed, field_of, unpack
-from ga3c.cluster.place import Place
+from ga3c.cluster.place import Place, reason
 from ga3c.cluster.pod import Pod, Taken
 from ga3c.cluster.sharded import ShardedReplay
 from ga3c.cluster.watching import Seen, Watch
@@ -58,12 +59,15 @@ class PodPool:
         self._lock = threading.RLock()
         self._weights: Weights | None = None
         say(connection.join(settings.schedule.cluster, pods))
-        self._watch, self._watched_before = Watch(say), (0, time.monotonic())
+        self._control = ControlPlane()
+        if shards:
+            shards.control = self._control
+        self._watch, self._watched_before = Watch(self._control.nodes, say), (0, time.monotonic())
 
     def begin(self, model, stats: Stats) -> None:
         """Lets pods play that are there, with the weights of a `model.Model`."""
         self._stats = stats
-        self._weights = Weights(model, stats.trained_steps)
+        self._weights = Weights(model, stats.trained_steps, self._control)
 
     def scale(self, count: int) -> None:
         """Starts what is missing."""
@@ -97,11 +101,11 @@ class PodPool:
                 else:
                     shard = self._shards and self._shards.address(one.place)
                     newest, one.asked = self._weights.newest(), time.monotonic()
-                    taken = ray.get(one.actor.take.remote(newest, one.leaving, shard))
+                    taken = self._control.get(one.actor.take.remote(newest, one.leaving, shard))
                     one.asked, over = None, taken.over
                     self._ship(one, taken, shard)
-        except ray.exceptions.RayError as error:
-            one.fault = one.fault or _reason(error)
+        except (ray.exceptions.RayError, RayletDied) as error:
+            one.fault = one.fault or reason(error)
         except Exception:
             if not self._closed:  # else nobody waits for it any more, and Ray may have gone
                 raise
@@ -136,7 +140,10 @@ class PodPool:
         return limit > 0 and self._weights.version - field_of(packed, "version", np.int64).max() > limit
 
     def watch(self) -> None:
-        """Replaces pods that have died. Raises TrainingFailed where that does not help, or versions differ."""
+        """Replaces pods that have died. Raises TrainingFailed where that does not help, versions differ, or Ray's own
+        processes are gone."""
+        if fault := self._control.fault():
+            raise TrainingFailed(f"{fault} Without it pods cannot go on: the run ends.")
         with self._lock:
             now, before, self._watched = time.monotonic(), self._watched, time.monotonic()
             for one in self._places.values():
@@ -183,6 +190,7 @@ class PodPool:
             self._say(f"{self._dropped:,} steps of pods were played more than {limit} updates ago: they count as lost.")
         if self._shards:
             self._shards.leave()
+        self._control.end()
         connection.leave()
 
     def keep_books(self, stats: Stats, final: bool = False) -> None:
@@ -213,7 +221,8 @@ class PodPool:
     def state(self) -> dict:
         """Pods and nodes, for JSON."""
         shards = self._shards.shards() if self._shards else []
-        state = self._watch.look(self.seen(), self._wanted, self._weights.bytes if self._weights else 0)
+        weights_bytes = self._weights.bytes if self._weights else 0
+        state = self._watch.look(self._control.nodes, self.seen(), self._wanted, weights_bytes)
         lost = self._shards.lost_transitions if self._shards else 0
         return state | {"shards": shards, "lost_to_shards": lost, "lost_to_age": self._dropped}
 
@@ -237,10 +246,3 @@ class PodPool:
                 f"update {one.version}"
                 for one in self._places.values()
             ]
-
-
-def _reason(error: Exception) -> str:
-    """What a pod's own error was, or that it died: Ray's own words fill a screen."""
-    if isinstance(error, ray.exceptions.RayActorError) and "creation task" not in str(error):
-        return "its process, or its node, is gone"
-    return str(getattr(error, "cause", None) or error).strip()

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from ga3c.cluster.control_plane import ControlPlane, RayletDied
 from ga3c.cluster.packing import Packed, field_of
 from ga3c.cluster.shard import Address, Given, Recipe, Shard
 from ga3c.replay.drawing import Drawing
@@ -57,7 +57,7 @@ class _Place:
         self.forget()
 
     def forget(self) -> None:
-        self.asked: deque = deque()
+        self.asked: list = []
         self.learned: list[tuple[int, np.ndarray]] = []  # what it is told with the next request
         self.size = 0
 
@@ -79,6 +79,8 @@ class ShardedReplay:
         self._using = threading.Lock()  # Ray: held for as long as it must not be left
         self.lost_transitions = 0  # on their way to a shard that died
         self.on_stored = self.on_target = lambda _: None
+        self.control: ControlPlane | None = None  # of the cluster that is joined; set before the start
+        self._held: Given | None = None  # the newest batch: to let go of it is a use of the object store, too
 
     def start(self) -> None:
         with self._using:
@@ -141,7 +143,7 @@ class ShardedReplay:
             place = self._places[self._turn % len(self._places)]
             with self._using:
                 if not self._closed and (given := self._given(place)):
-                    self._turn += 1
+                    self._turn, self._held = self._turn + 1, given
                     self._drawing.drawn(self._batch, given.age_steps * len(self._places))
                     buffer = place, place.generation, given.ticket
                     return Batch(given.arrays, _NONE, (), 0, began, time.monotonic(), buffer, self.steps)
@@ -151,14 +153,17 @@ class ShardedReplay:
         while len(place.asked) < AHEAD:
             place.asked.append(place.actor.draw.remote(self._batch, self._beta(), place.learned))
             place.learned = []
+        if not ray.wait(place.asked[:1], timeout=LOOK_SECONDS, fetch_local=False)[0]:
+            return None
         try:
-            given = ray.get(place.asked[0], timeout=LOOK_SECONDS)
-        except ray.exceptions.GetTimeoutError:
+            given = self.control.get(place.asked[0])
+        except RayletDied:
+            time.sleep(LOOK_SECONDS)  # until the run ends
             return None
         except ray.exceptions.RayActorError:
             self._replace(place)
             return None
-        place.asked.popleft()
+        place.asked.pop(0)
         place.size = given.size
         return given
 

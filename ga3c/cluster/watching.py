@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ga3c.cluster.connection import nodes_alive, room
+from ga3c.cluster.connection import room
 
 
 class Seen(NamedTuple):
@@ -25,15 +25,14 @@ class Seen(NamedTuple):
 class Watch:
     """`say` hears of each node that joins or leaves."""
 
-    def __init__(self, say: Callable[[str], None]):
-        self._say, self._names = say, {node["NodeID"]: node["NodeManagerHostname"] for node in nodes_alive()}
+    def __init__(self, nodes: Sequence[dict], say: Callable[[str], None]):
+        self._say, self._names = say, _names(nodes)
         self._before: dict[int, Seen] = {}
         self._looked = time.monotonic()
 
-    def look(self, pods: Sequence[Seen], wanted: int, weights_bytes: int) -> dict:
-        """All of it, for JSON."""
+    def look(self, nodes: Sequence[dict], pods: Sequence[Seen], wanted: int, weights_bytes: int) -> dict:
+        """All of it, for JSON. `nodes`: as Ray describes them."""
         seconds, self._looked = time.monotonic() - self._looked, time.monotonic()
-        nodes = nodes_alive()
         self._tell(nodes)
         found = {
             "time": time.time(),
@@ -48,7 +47,7 @@ class Watch:
         return found
 
     def _tell(self, nodes: Sequence[dict]) -> None:
-        before, self._names = self._names, {node["NodeID"]: node["NodeManagerHostname"] for node in nodes}
+        before, self._names = self._names, _names(nodes)
         for verb, some, others in (("joined", self._names, before), ("left", before, self._names)):
             for name in (name for key, name in some.items() if key not in others):
                 self._say(f"Node {name} has {verb} the cluster: {room(nodes)}.")
@@ -61,3 +60,8 @@ class Watch:
         }
         age = pod.weights_age_seconds
         return pod._asdict() | rates | {"weights_age_seconds": age if age == age else None}
+
+
+def _names(nodes: Sequence[dict]) -> dict[str, str]:
+    """By their ids."""
+    return {node["NodeID"]: node["NodeManagerHostname"] for node in nodes}

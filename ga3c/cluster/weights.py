@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import ray
 
+from ga3c.cluster.control_plane import ControlPlane
 from ga3c.cluster.pod import Newest
 
 PUT_SECONDS = 0.5  # between two copies, at the least
@@ -18,9 +19,9 @@ KEPT = 1000  # of which it is known when they were replaced: some minutes
 class Weights:
     """Safe to call from every thread."""
 
-    def __init__(self, model, steps: Callable[[], int]):
+    def __init__(self, model, steps: Callable[[], int], control: ControlPlane):
         """`model`: a `model.Model`. `steps()`: that it has learnt from."""
-        self._model, self._steps = model, steps
+        self._model, self._steps, self._control = model, steps, control
         self._newest: Newest | None = None
         self._put_at = 0.0
         self._replaced: deque[tuple[int, float]] = deque(maxlen=KEPT)  # a version, and when a newer one was put there
@@ -28,10 +29,12 @@ class Weights:
         self._lock = threading.Lock()
 
     def newest(self) -> Newest:
+        """Raises RayletDied."""
         with self._lock:
             newest, now = self._newest, time.monotonic()
             if newest is None or (newest.version != self._model.version and now - self._put_at >= PUT_SECONDS):
                 arrays = self._model.network_state()
+                self._control.check_store()
                 if newest:
                     self._replaced.append((newest.version, now))
                 self._newest = Newest(int(arrays["version"]), self._steps(), [ray.put(arrays)])
