@@ -112,7 +112,7 @@ def test_the_doctor_looks_at_a_cluster(capsys):
     assert "as here" in found["versions"]
     assert "MB/s come from a pod there" in found["network"]
     assert main(["doctor", "--cluster", "127.0.0.1:1"]) == 1
-    assert "nothing answers there" in capsys.readouterr().out
+    assert "nothing answers at" in capsys.readouterr().out
 
 
 SMALLEST_SHARD = ["--replay-shards", 2, "--replay-minimum-transitions", 400]

@@ -3,7 +3,6 @@
 import atexit
 import logging
 import os
-import socket
 import sys
 import threading
 from collections.abc import Sequence
@@ -11,11 +10,12 @@ from importlib import metadata
 from pathlib import Path
 
 from ga3c import __version__
+from ga3c.cluster import address
 from ga3c.errors import ConfigError
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it reports to nobody
 ROOT = Path(__file__).resolve().parents[2]
-ANSWER_SECONDS, LEAVE_SECONDS = 10.0, 15.0
+LEAVE_SECONDS = 15.0
 OBJECT_STORE_BYTES = 300_000_000  # of this machine alone: what is on its way between pods and learner
 
 
@@ -29,8 +29,8 @@ def join(where: str, pods: int) -> str:
     except ImportError as error:
         raise ConfigError("--cluster needs Ray, which ./run.sh installs: start with that.") from error
     how = {"address": where}
-    if where not in ("local", "auto"):
-        _check_that_it_answers(where)
+    if where != "local":
+        how["address"] = address.checked(where)
         _bring_token()
     if where == "local":
         how |= {"num_cpus": max(pods, os.cpu_count() or 1), "object_store_memory": OBJECT_STORE_BYTES}
@@ -58,17 +58,6 @@ def room(nodes: Sequence[dict]) -> str:
     """`3 nodes with 2 cores for pods`."""
     cores = sum(node["Resources"].get("CPU", 0.0) for node in nodes)
     return f"{len(nodes)} node{'s' * (len(nodes) != 1)} with {cores:g} core{'s' * (cores != 1)} for pods"
-
-
-def _check_that_it_answers(address: str) -> None:
-    """Ray itself would wait for minutes. Raises ConfigError."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), ANSWER_SECONDS).close()
-    except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"Cannot join --cluster {address}: nothing answers there ({error}). Give HOST:PORT."
-        ) from error
 
 
 def _bring_token() -> None:
