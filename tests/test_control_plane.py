@@ -21,6 +21,21 @@ found = {"said": connection.join("local", 1)}
 control = ControlPlane()
 found["nodes"], found["well"] = len(control.nodes), control.fault()
 found["got"] = control.get(ray.put("something"))
+
+class Actor:
+    def called(self):
+        return 1
+
+@ray.remote
+def marker():
+    return 1
+
+actor = connection.as_actor(Actor, num_cpus=0).remote()
+ray.get([actor.called.remote() for _ in range(20)] + [marker.remote()])
+events = []
+while not any("marker" in one for one in events):
+    events = [str(one) for one in ray._private.state.state._get_all_task_events()]
+found["events"] = sum("called" in one for one in events)
 family = psutil.Process().children(recursive=True)
 
 def kill(name):
@@ -69,3 +84,7 @@ def test_the_store_is_left_alone_when_the_raylet_has_died_and_ray_is_left(found)
     assert found["died"] == "Ray's raylet on this machine has died."
     assert found["store"] == "Ray's raylet on this machine has died"
     assert not found["joined"]
+
+
+def test_no_events_of_an_actors_calls_are_kept(found):
+    assert found["events"] == 0

@@ -69,6 +69,14 @@ def _bring_token() -> None:
     authentication_token_setup.maybe_enable_token_auth_if_token_available(warn_if_disabled=False)
 
 
+def as_actor(kind: type, **options):
+    """A class whose instances Ray runs. `options`: Ray's. No events of their calls are kept: the GCS would grow by
+    3.4 KB with each."""
+    import ray
+
+    return ray.remote(enable_task_events=False, **options)(kind)
+
+
 def leave() -> None:
     """Ends what `join` has started. Ray waits for its GCS without a limit, even where that is silent; this does not."""
     import ray

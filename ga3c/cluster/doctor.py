@@ -59,7 +59,7 @@ def _of_node(node: dict) -> Iterator[Finding]:
     well = store >= LITTLE_STORE_BYTES
     yield Finding(well, "node", text, "" if well else "start it with a larger --object-store-memory")
     on_it = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-    probe = ray.remote(num_cpus=0, scheduling_strategy=on_it)(_Probe).remote()
+    probe = connection.as_actor(_Probe, num_cpus=0, scheduling_strategy=on_it).remote()
     try:
         theirs = ray.get(probe.about.remote(), timeout=ANSWER_SECONDS)
         different = connection.difference(theirs, name)

@@ -83,7 +83,7 @@ class PodPool:
         memory = AgentMemory(self._dtype, self._slots)
         training, client = self._training.connect(number, memory, self._slots, place)
         options = {"num_cpus": 1, "scheduling_strategy": "SPREAD", "max_restarts": 0}
-        actor = ray.remote(**options)(Pod).remote(self._settings, self._spec, number, place, self._pods)
+        actor = connection.as_actor(Pod, **options).remote(self._settings, self._spec, number, place, self._pods)
         one = self._places[number] = Place(number, place, actor, training, client, memory)
         one.thread = threading.Thread(target=self._feed, args=(one,), name=f"pod {number}", daemon=True)
         one.thread.start()

@@ -9,6 +9,7 @@ import numpy as np
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from ga3c.cluster.connection import as_actor
 from ga3c.cluster.control_plane import ControlPlane, RayletDied
 from ga3c.cluster.packing import Packed, field_of
 from ga3c.cluster.shard import Address, Given, Recipe, Shard
@@ -92,7 +93,7 @@ class ShardedReplay:
         options = {"num_cpus": 0, "max_concurrency": THREADS, "scheduling_strategy": here}
         place.forget()
         place.generation += 1
-        place.actor = ray.remote(**options)(Shard).remote(self._recipe, place.number)
+        place.actor = as_actor(Shard, **options).remote(self._recipe, place.number)
         place.life = place.actor.live.remote()
 
     def connect(self, number: int, memory, slots: int, place: int) -> tuple[Sender, Sender]:
