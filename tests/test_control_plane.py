@@ -11,6 +11,10 @@ from tests.program import HANG_SECONDS, ROOT
 
 pytest.importorskip("ray", reason="run tests/run.sh, which installs Ray")
 
+from ray import _raylet
+
+from ga3c.cluster import access
+
 SCRIPT = """
 import json, os, signal, time
 import psutil, ray
@@ -37,6 +41,8 @@ while not any("marker" in one for one in events):
     events = [str(one) for one in ray._private.state.state._get_all_task_events()]
 found["events"] = sum("called" in one for one in events)
 family = psutil.Process().children(recursive=True)
+lines = [line for one in [psutil.Process(), *family] for line in one.net_connections() if line.status == "LISTEN"]
+found["ports"] = sorted({line.laddr.ip.removeprefix("::ffff:") for line in lines})
 
 def kill(name):
     [one for one in family if one.name() == name][0].kill()
@@ -88,3 +94,28 @@ def test_the_store_is_left_alone_when_the_raylet_has_died_and_ray_is_left(found)
 
 def test_no_events_of_an_actors_calls_are_kept(found):
     assert found["events"] == 0
+
+
+def test_a_local_start_listens_for_this_machine_alone_and_nobody_else_reads_its_token(found):
+    assert found["ports"] == ["127.0.0.1"]
+    assert (found["home"] / ".ray" / "auth_token").stat().st_mode & 0o777 == 0o600
+    assert found["said"].endswith("cores for pods.")
+
+
+def test_a_token_that_others_can_read_is_closed(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    access.keep_token()  # there is none
+    token = tmp_path / ".ray" / "auth_token"
+    token.parent.mkdir()
+    token.write_text("secret")
+    token.chmod(0o644)
+    access.keep_token()
+    assert token.stat().st_mode & 0o777 == 0o600
+
+
+def test_it_is_said_when_ray_asks_for_no_token(monkeypatch):
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    monkeypatch.setattr(_raylet, "get_authentication_mode", lambda: _raylet.AuthenticationMode.DISABLED)
+    assert "Ray asks nobody for a token (RAY_AUTH_MODE=disabled): whoever reaches" in access.warning()
+    monkeypatch.setattr(_raylet, "get_authentication_mode", lambda: _raylet.AuthenticationMode.TOKEN)
+    assert access.warning() == ""

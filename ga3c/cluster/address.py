@@ -1,6 +1,5 @@
 """Whether a cluster is where one is said to be: Ray itself waits there for minutes, whatever listens."""
 
-import logging
 import os
 import socket
 
@@ -17,7 +16,6 @@ def checked(where: str) -> str:
     from ray._private import services
     from ray._private.ray_constants import RAY_ADDRESS_ENVIRONMENT_VARIABLE
 
-    logging.getLogger("ray").setLevel(logging.CRITICAL)  # what it has to say is said below
     try:
         address = services.canonicalize_bootstrap_address(where)
         reason = _why_not(address) if address else "no cluster runs on this machine: start one with `ray start`"

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from ga3c import __version__
-from ga3c.cluster import address
+from ga3c.cluster import access, address
 from ga3c.errors import ConfigError
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it reports to nobody
@@ -28,23 +28,25 @@ def join(where: str, pods: int) -> str:
         import ray
     except ImportError as error:
         raise ConfigError("--cluster needs Ray, which ./run.sh installs: start with that.") from error
-    how = {"address": where}
-    if where != "local":
-        how["address"] = address.checked(where)
-        _bring_token()
+    logging.getLogger("ray").setLevel(logging.CRITICAL)  # what it has to say is said below
+    access.keep_token()
     if where == "local":
-        how |= {"num_cpus": max(pods, os.cpu_count() or 1), "object_store_memory": OBJECT_STORE_BYTES}
-        how |= {"include_dashboard": False}
+        how = {"num_cpus": max(pods, os.cpu_count() or 1), "object_store_memory": OBJECT_STORE_BYTES}
+        how |= {"address": where, "include_dashboard": False}
+        reach = access.of_this_machine()
+    else:
+        how, reach = {"address": address.checked(where)}, access.of_a_cluster()
     # On other machines the program lies in the same folder, or Python finds it by itself.
     environment = {"env_vars": {"PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}}
     try:
-        ray.init(**how, log_to_driver=False, logging_level=logging.ERROR, runtime_env=environment, namespace="ga3c")
+        with reach:
+            ray.init(**how, log_to_driver=False, logging_level=logging.ERROR, runtime_env=environment, namespace="ga3c")
     except (OSError, RuntimeError, ValueError) as error:  # a ConnectionError is an OSError
         reason = " ".join(str(error).split())[:300].rstrip(".")
         raise ConfigError(f"Cannot join --cluster {where}: {reason}.") from error
     # What other processes of Ray's have to say at their end fills a screen.
     ray._private.worker.print_to_stdstream = lambda *_, **__: None
-    return f"Cluster: {room(nodes_alive())}."
+    return f"Cluster: {room(nodes_alive())}.{access.warning()}"
 
 
 def nodes_alive() -> list[dict]:
@@ -58,15 +60,6 @@ def room(nodes: Sequence[dict]) -> str:
     """`3 nodes with 2 cores for pods`."""
     cores = sum(node["Resources"].get("CPU", 0.0) for node in nodes)
     return f"{len(nodes)} node{'s' * (len(nodes) != 1)} with {cores:g} core{'s' * (cores != 1)} for pods"
-
-
-def _bring_token() -> None:
-    """Ray asks for one since the first local start on the cluster's first machine, and brings it by itself with `auto`
-    alone. A cluster that asks for none takes no notice."""
-    from ray._private.authentication import authentication_token_setup
-
-    logging.getLogger("ray").setLevel(logging.ERROR)  # it would say so each time
-    authentication_token_setup.maybe_enable_token_auth_if_token_available(warn_if_disabled=False)
 
 
 def as_actor(kind: type, **options):
