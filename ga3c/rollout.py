@@ -70,6 +70,15 @@ class EnvironmentSpec(NamedTuple):
     stacked_frames: int = 1  # the last axis of a state holds so many pictures, the newest last
 
 
+def spaces_of(spec: EnvironmentSpec) -> dict[str, list]:
+    """What a network is made for, as plain values, for JSON."""
+    shape, count, low, high = spec.actions.shape, spec.actions.count, spec.actions.low, spec.actions.high
+    return {
+        "observations": [spec.observation_dtype, list(spec.observation_shape)],
+        "actions": ["discrete", count] if count else ["continuous", list(shape), list(low), list(high)],
+    }
+
+
 def rollout_dtype(spec: EnvironmentSpec, t_max: int, envs: int) -> np.dtype:
     """The fields of one rollout of `t_max` steps in `envs` environments, as a NumPy record."""
     rows = (t_max, envs)

@@ -365,6 +365,14 @@ def test_agents_that_fail_end_it_with_their_own_traceback(server):
     assert len(few.said) == agent_pool.ERRORS_LIMIT - 1
 
 
+def test_what_a_game_must_not_return_ends_it_in_one_line(server):
+    few = server("tests.tiny_environment:Strange-reward-v0")
+    few.pool.scale(1)
+    with pytest.raises(TrainingFailed, match=r"agent 2, failed: step\(\) returned the reward nan, ") as failed:
+        few.watch(program.HANG_SECONDS)
+    assert "\n" not in str(failed.value)
+
+
 @pytest.mark.parametrize("game", ["Crashing", "Endless"])
 def test_agents_that_die_soon_after_their_first_step_are_replaced_later_each_time_and_end_it(server, monkeypatch, game):
     monkeypatch.setattr(agent_pool, "DEATHS_LIMIT", 4)

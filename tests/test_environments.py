@@ -332,6 +332,77 @@ def test_a_game_gets_no_options_where_nothing_is_asked_of_it():
     games.close()
 
 
+class Former(Match):
+    """Has the form of the old Gym, or another mistake: `what` says which."""
+
+    def __init__(self, what: str, render_mode=None):
+        self._what = what
+        self.observation_space = {
+            "whole": gymnasium.spaces.Discrete(4),
+            "keys": gymnasium.spaces.Dict(seen=Match.observation_space),
+            "parts": gymnasium.spaces.Tuple([Match.observation_space, gymnasium.spaces.MultiBinary(2)]),
+        }.get(what, Match.observation_space)
+        if what == "seed":
+            self.reset = lambda: None
+
+    def reset(self, *, seed=None, options=None):
+        observation, info = super().reset(seed=seed)
+        if self._what == "own TypeError":
+            (lambda: None)(unexpected=2)
+        observation = {"whole": 4, "keys": {"else": observation}, "parts": (observation, [0, 2])}.get(
+            self._what, observation
+        )
+        return observation if self._what == "one" else (observation, info)
+
+    def step(self, action):
+        result = super().step(action)
+        changed = {"four": result[:4], "none": None, "text": (*result[:2], "no", False, {})}
+        changed["info too early"] = (*result[:3], {}, False)
+        return changed.get(self._what, result)
+
+
+FORMER = {
+    "one": r"reset\(\) returned one value, of type ndarray: Gymnasium wants reset\(self, .*observation, info",
+    "seed": r"reset\(\) takes no seed or no options .*: Gymnasium wants reset\(self, ",
+    "own TypeError": "TypeError: .* got an unexpected keyword argument 'unexpected'",
+    "four": r"step\(\) returned 4 values, as the old Gym did: Gymnasium wants step\(self, .*terminated, truncated",
+    "none": r"step\(\) returned one value, of type NoneType: Gymnasium wants step",
+    "text": r"step\(\) returned 'no' as terminated, which is not True or False: Gymnasium",
+    "info too early": r"step\(\) returned {} as truncated, which is not True or False: Gymnasium",
+    "whole": r"reset\(\) returned an observation that is 4, not a whole number from 0 to 3: its observation_space",
+    "keys": r"reset\(\) returned an observation that has not just the keys seen",
+    "parts": r"reset\(\) returned an observation that is \[0, 2\], not in MultiBinary\(2\)",
+}
+
+
+@pytest.mark.parametrize("limit_steps", [None, 50])
+@pytest.mark.parametrize("what", FORMER)
+def test_what_has_another_form_than_gymnasiums_is_named_with_what_is_wanted(what, limit_steps):
+    gymnasium.register("Former-v0", Former, max_episode_steps=limit_steps, kwargs={"what": what})
+    with pytest.raises(ConfigError, match=f"Former-v0'.*{FORMER[what]}") as refused:
+        environments.make(EnvironmentSettings(game=f"{__name__}:Former-v0"), 1, 0).try_a_step()
+    assert "\n" not in str(refused.value)
+    del gymnasium.registry["Former-v0"]
+
+
+def test_a_first_step_that_fails_in_another_way_is_left_to_those_that_play():
+    games = environments.make(EnvironmentSettings(game="tests.tiny_environment:Broken-v0"), 1, 0)
+    games.try_a_step()
+    games.close()
+
+
+def test_observations_outside_their_space_are_said_once_and_taken(capsys):
+    narrow = gymnasium.spaces.Box(0.0, 0.5, (4,))
+    gymnasium.register("Narrow-v0", Seen, kwargs={"space": narrow})
+    games = environments.make(EnvironmentSettings(game=f"{__name__}:Narrow-v0"), 3, 0)
+    np.testing.assert_array_equal(games.reset().max(axis=1), 1)
+    games.step(np.zeros(3, int))
+    games.close()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "Narrow-v0' returned an observation outside its observation_space, from reset()" in line
+    del gymnasium.registry["Narrow-v0"]
+
+
 class Odd(Match):
     """With an action space that cannot be learned."""
 
@@ -454,6 +525,14 @@ def test_a_module_that_cannot_be_imported(module, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ConfigError, match=f"^Cannot import '{module}' of the game '{module}:X-v0': [^\n]+$"):
         own_games.import_named(f"{module}:X-v0")
+
+
+@pytest.mark.parametrize("name", ["platform", "sys"])
+def test_a_module_that_another_one_hides(name, tmp_path, monkeypatch):
+    (tmp_path / f"{name}.py").write_text("it is never read")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigError, match=rf"^Importing '{name}' loads .*, which hides {tmp_path}/{name}.py: [^\n]+$"):
+        own_games.import_named(f"{name}:My-v0")
 
 
 @pytest.mark.parametrize(

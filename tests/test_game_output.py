@@ -11,6 +11,8 @@ from ga3c.records.game_output import FATAL_LINES, SHOWN_LINES, GameOutput
 from tests import program
 from tests.program import TINY, Started
 
+LOOK = ["step 1", "in another way"]  # before agents are started, one step is looked at
+
 
 @pytest.fixture
 def output(tmp_path):
@@ -48,6 +50,12 @@ def test_the_traceback_of_a_crash_is_always_shown(output):
     taking.take("Fatal Python error: Segmentation fault\n" + f"much\n{where}\n" * 100)
     shown = ["Game: Fatal Python error: Segmentation fault"] + [f"Game: {where}"] * (FATAL_LINES - 1)
     assert said[SHOWN_LINES + 1 :] == shown
+
+
+def test_what_each_agent_says_of_its_games_is_shown_once(output):
+    taking, said, _ = output
+    taking.take("much\n" * 1000 + "ga3c: The game is odd.\n" * 3)
+    assert said[SHOWN_LINES + 1 :] == ["The game is odd."]
 
 
 def test_the_file_grows_no_larger_than_it_may(output, monkeypatch):
@@ -95,7 +103,7 @@ def test_a_game_that_prints_at_each_step_does_not_flood_the_console(tmp_path):
     started.stop()
     lines = log.read_text().splitlines()
     assert sum(line.startswith(("Game: step", "Game: in another way")) for line in lines) <= SHOWN_LINES
-    assert not [line for line in lines if line.startswith(("step", "in another way"))]
+    assert [line for line in lines if line.startswith(("step", "in another way"))] == LOOK
     assert "Game: Fatal Python error: Segmentation fault" in lines
     kept = (run / "game-output.txt").read_text().splitlines()
     assert {word for line in kept for word in line.split()[:1]} >= {"step", "in"}
@@ -107,5 +115,5 @@ def test_in_one_thread_neither(tmp_path):
     assert ended.returncode == 0, ended.stderr
     lines = ended.stdout.splitlines()
     assert sum(line.startswith("Game: step") for line in lines) == SHOWN_LINES
-    assert not [line for line in lines if line.startswith("step")]
+    assert [line for line in lines if line.startswith("step")] == LOOK[:1]
     assert len((tmp_path / "run" / "game-output.txt").read_text().splitlines()) >= 100 - SHOWN_LINES

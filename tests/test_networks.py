@@ -61,6 +61,8 @@ def test_auto_and_what_does_not_fit():
         networks.resolve("small", VECTOR)
     with pytest.raises(ConfigError, match="10x10 pixels are too small for --network large-stride-1"):
         networks.build("large-stride-1", ATARI._replace(observation_shape=(10, 10, 3)), seed=1)
+    with pytest.raises(ConfigError, match=r"\(3, 64, 64\) looks as if channels came first: give \[height, width, "):
+        networks.build("small", ATARI._replace(observation_shape=(3, 64, 64)), seed=1)
 
 
 @pytest.mark.parametrize("standardize", [False, True])

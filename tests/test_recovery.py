@@ -10,7 +10,9 @@ from ga3c.records import checkpoint, run_directory
 from ga3c.records.books import Books
 from ga3c.records.disk import Disk
 from ga3c.records.recovery import Recovery, initial_weights
+from ga3c.rollout import EnvironmentSpec, continuous, discrete
 from ga3c.scheduling.counts import Counts
+from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats, Totals
 
@@ -53,12 +55,12 @@ def test_a_new_run_begins_with_weights_alone(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     (file,) = checkpoint.saved(tmp_path / "checkpoints")
     for agent in (tmp_path, file):
-        arrays = initial_weights(str(agent), print)
+        arrays = initial_weights(str(agent), print, Settings())
         assert set(arrays) == {"network/0", "version"}
         assert (arrays["version"], arrays["network/0"][0]) == (0, 7)
     for wrong in (tmp_path / "checkpoints", tmp_path / "none.npz"):
         with pytest.raises(ConfigError):
-            initial_weights(str(wrong), print)
+            initial_weights(str(wrong), print, Settings())
 
 
 def test_a_checkpoint_does_not_count_games_that_are_not_in_their_log(tmp_path):
@@ -170,3 +172,34 @@ def test_resume_without_a_name_takes_a_run_with_a_checkpoint_first(tmp_path, mon
     assert run_directory.find(settings).parent == tmp_path / "Pong"
     save(Recovery(tmp_path / "Pong" / "old", Settings(), Disk(print), print), Model(), 7, 0, [])
     assert run_directory.find(settings).name == "old"
+
+
+SPEC = EnvironmentSpec("Own-v0", (4,), "float32", discrete(3), 1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        (SPEC._replace(observation_shape=(5,)), r"observations of the game 'Own-v0' were .*\[4\]\] when .*\[5\]\] now"),
+        (SPEC._replace(actions=discrete(4)), r"actions of the game 'Own-v0' were \['discrete', 3\] when "),
+        (SPEC._replace(actions=continuous([0], [2])), "actions .* now: its weights are for the former"),
+    ],
+)
+def test_a_game_whose_spaces_have_changed_does_not_go_on(tmp_path, spec, says):
+    arguments = tmp_path, Settings(), Disk(print), print
+    save(Recovery(*arguments, SPEC), Model(), 7, 70, [1.0])
+    assert Recovery(*arguments, SPEC).load()[0].recent_scores == [1.0]
+    with pytest.raises(ConfigError, match=says) as refused:
+        Recovery(*arguments, spec).load()
+    assert "\n" not in str(refused.value)
+    with pytest.raises(ConfigError, match=says):
+        initial_weights(str(next((tmp_path / "checkpoints").glob("*.npz"))), print, Settings(), spec)
+
+
+def test_weights_of_another_protocol_are_said_to_be(tmp_path):
+    save(Recovery(tmp_path, Settings(), Disk(print), print), Model(), 7, 70, [1.0])
+    file, said = str(next((tmp_path / "checkpoints").glob("*.npz"))), []
+    initial_weights(file, said.append, Settings())
+    assert len(said) == 1
+    initial_weights(file, said.append, with_presets(Settings(), None, "machado"))
+    assert "was trained under the protocol paper-5818c1c8, and this run's is machado-" in said[1]

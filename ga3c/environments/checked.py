@@ -2,15 +2,22 @@
 
 import contextlib
 import reprlib
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.wrappers import TimeLimit
 
 from ga3c.errors import ConfigError
 
 LARGEST_REWARD = float(np.finfo(np.float32).max)
+BOUNDS_LOOKS = 1_000  # observations of each game that are held against the bounds of their space
+OWN = "ga3c: "  # how a line begins that we say of a game ourselves, where it plays
+NOTED: set[str] = set()  # those that this process has said
+RESET = "reset(self, *, seed=None, options=None), which returns observation, info"
+STEP = "step(self, action), which returns observation, reward, terminated, truncated, info"
 
 
 class GameFault(Exception):
@@ -31,7 +38,9 @@ def blaming(what: str) -> Iterator[None]:
 
 
 def reason(error: BaseException) -> str:
-    """The kind of an exception and what it says, in one line."""
+    """The kind of an exception and what it says, in one line; of a `GameFault`, which is our own, the latter alone."""
+    if isinstance(error, GameFault):
+        return str(error)
     try:
         said = " ".join(str(error).split()).rstrip(".")
     except BaseException:  # it cannot even say what it is
@@ -41,37 +50,127 @@ def reason(error: BaseException) -> str:
 
 def make(name: str, **options) -> gymnasium.Env:
     """A registered game, checked. Its `info` goes no further: nobody needs it, and it may hold anything."""
-    game = gymnasium.make(name, disable_env_checker=True, **options)  # Gymnasium's own only warns
-    return Checked(game)
+    game = layer = gymnasium.make(name, disable_env_checker=True, **options)  # Gymnasium's own only warns
+    while isinstance(layer, gymnasium.Wrapper) and not isinstance(layer, TimeLimit):
+        layer = layer.env
+    if isinstance(layer, TimeLimit):  # it takes a step apart, and would fail with words of its own
+        layer.env = _Returned(layer.env)
+    return Checked(_Returned(game), name)
+
+
+class _Returned(gymnasium.Wrapper):
+    """Names what is missing in what a game's two methods take and return: those of the old Gym have another form."""
+
+    def reset(self, *, seed: int | None = None, options: dict | None = None):
+        try:
+            result = self.env.reset(seed=seed, options=options)
+        except TypeError as error:
+            if "unexpected keyword argument" not in str(error) or not _is_of_the_call(error):
+                raise
+            raise GameFault(f"reset() takes no seed or no options ({error}): Gymnasium wants {RESET}") from error
+        if not (isinstance(result, tuple) and len(result) == 2):
+            raise GameFault(f"reset() returned {_what(result)}: Gymnasium wants {RESET}")
+        return result
+
+    def step(self, action):
+        result = self.env.step(action)
+        if not (isinstance(result, tuple) and len(result) == 5):
+            old = ", as the old Gym did" if isinstance(result, tuple) and len(result) == 4 else ""
+            raise GameFault(f"step() returned {_what(result)}{old}: Gymnasium wants {STEP}")
+        return result
+
+
+def _is_of_the_call(error: TypeError) -> bool:
+    """It was raised where Gymnasium calls the game, and not by the game's own code."""
+    trace = error.__traceback__
+    while trace.tb_next:
+        trace = trace.tb_next
+    return trace.tb_frame.f_globals.get("__name__", "").startswith(("gymnasium.", __name__))
+
+
+def _what(result) -> str:
+    return f"{len(result)} values" if isinstance(result, tuple) else f"one value, of type {type(result).__name__}"
 
 
 class Checked(gymnasium.Wrapper):
     """Names what vector environments would convert without a word, or fail at with another's error."""
 
+    def __init__(self, game: gymnasium.Env, name: str):
+        super().__init__(game)
+        self._name, self._looks = name, BOUNDS_LOOKS
+
     def reset(self, *, seed: int | None = None, options: dict | None = None):
         observation, _ = self.env.reset(seed=seed, options=options or None)
-        return self._checked(observation), {}
+        return self._checked(observation, "reset()"), {}
 
     def step(self, action):
         observation, reward, terminated, truncated, _ = self.env.step(action)
         if not _is_reward(reward):
-            raise GameFault(f"a step returned the reward {reprlib.repr(reward)}, which is no finite number of float32")
-        return self._checked(observation), reward, terminated, truncated, {}
+            what = f"the reward {reprlib.repr(reward)}, which is no finite number of float32"
+            raise GameFault(f"step() returned {what}: Gymnasium wants {STEP}")
+        for name, value in (("terminated", terminated), ("truncated", truncated)):
+            if np.ndim(value) or np.asarray(value).dtype.kind not in "biu":
+                what = f"{reprlib.repr(value)} as {name}, which is not True or False"
+                raise GameFault(f"step() returned {what}: Gymnasium wants {STEP}")
+        return self._checked(observation, "step()"), reward, terminated, truncated, {}
 
     def close(self):
         with contextlib.suppress(ConfigError), blaming("It cannot be closed"):  # nobody needs it any more
             self.env.close()
 
-    def _checked(self, observation):
+    def _checked(self, observation, method: str):
         space = self.env.observation_space
-        if not isinstance(space, spaces.Box):  # others are flattened, which checks them
-            return observation
-        array = np.asarray(observation)
-        if array.shape != space.shape:
-            raise GameFault(f"an observation has the shape {array.shape}, not {space.shape}")
-        if not np.can_cast(array.dtype, space.dtype, "same_kind"):
-            raise GameFault(f"an observation has the dtype {array.dtype}, which does not fit {space.dtype}")
+        if fault := _fault(space, observation):
+            raise GameFault(f"{method} returned an observation that {fault}: its observation_space says so")
+        if self._looks:
+            self._looks -= 1
+            if not _is_within(space, observation):
+                self._looks = 0
+                _note(
+                    f"The game '{self._name}' returned an observation outside its observation_space, from {method}: it "
+                    "is taken as it is. Gymnasium wants it within: give the Box bounds that hold."
+                )
         return observation
+
+
+def _fault(space: spaces.Space, value) -> str:
+    """What is wrong with an observation, or a part of one; "": nothing, as far as it can be told."""
+    if isinstance(space, spaces.Dict):
+        if not isinstance(value, Mapping) or set(value) != set(space):
+            return f"has not just the keys {', '.join(map(str, space))}"
+        return next(filter(None, (_fault(space[key], value[key]) for key in space)), "")
+    if isinstance(space, spaces.Tuple):
+        if not isinstance(value, tuple | list) or len(value) != len(space):
+            return f"has not {len(space)} parts"
+        return next(filter(None, map(_fault, space, value)), "")
+    if isinstance(space, spaces.Discrete):
+        first, last = int(space.start), int(space.start + space.n - 1)
+        fits = np.size(value) == 1 and np.asarray(value).dtype.kind in "biu" and first <= int(value) <= last
+        return "" if fits else f"is {reprlib.repr(value)}, not a whole number from {first} to {last}"
+    if isinstance(space, spaces.MultiDiscrete | spaces.MultiBinary):
+        return "" if space.contains(np.asarray(value)) else f"is {reprlib.repr(value)}, not in {reprlib.repr(space)}"
+    if not isinstance(space, spaces.Box):
+        return ""
+    array = np.asarray(value)
+    if array.shape != space.shape:
+        return f"has the shape {array.shape}, not {space.shape}"
+    if not np.can_cast(array.dtype, space.dtype, "same_kind"):
+        return f"has the dtype {array.dtype}, which does not fit {space.dtype}"
+    return "holds a number that is not finite" if array.dtype.kind == "f" and not np.isfinite(array).all() else ""
+
+
+def _is_within(space: spaces.Space, value) -> bool:
+    """Whether a Box has room for it."""
+    if not isinstance(space, spaces.Box) or space.dtype == np.uint8:
+        return True
+    return bool(((value >= space.low) & (value <= space.high)).all())
+
+
+def _note(what: str) -> None:
+    """Once in each process, on standard error: a run shows such lines once (`records.game_output`)."""
+    if (line := OWN + what) not in NOTED:
+        NOTED.add(line)
+        sys.stderr.write(f"{line}\n")  # at once: others write there, too
 
 
 def _is_reward(value) -> bool:

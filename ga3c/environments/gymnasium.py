@@ -1,8 +1,10 @@
 """Any registered Gymnasium environment with discrete or bounded actions, and a user's own (package.module:EnvId)."""
 
 import importlib
+import os
 import re
 import reprlib
+import sys
 from functools import partial
 
 import gymnasium
@@ -38,7 +40,21 @@ def registered(name: str) -> None:
     with blaming(f"Cannot import '{module}' of the game '{name}'"):
         importlib.import_module(module)
     if env_id not in gymnasium.registry:
+        place = getattr(sys.modules.get(module), "__file__", None)
+        hidden = [found for found in _files_of(module) if place is None or not os.path.samefile(found, place)]
+        if hidden:
+            raise ConfigError(
+                f"Importing '{module}' loads {place or 'a module that is part of Python'}, which hides {hidden[0]}: "
+                "give your module a name that no other has."
+            )
         raise ConfigError(f"Importing '{module}' registered no environment '{env_id}' with Gymnasium.")
+
+
+def _files_of(module: str) -> list[str]:
+    """All files on the module path that could be it."""
+    parts = os.path.join(*module.split("."))
+    names = [os.path.join(place, f"{parts}{end}") for place in sys.path for end in (".py", f"{os.sep}__init__.py")]
+    return [name for name in names if os.path.isfile(name)]
 
 
 def _is_image(space: spaces.Space) -> bool:
@@ -126,7 +142,7 @@ class GymnasiumEnvironments:
         if not _is_image(self._space):
             items = gymnasium.vector.utils.iterate(self.env.observation_space, observations)
             flat = np.stack([spaces.flatten(self._space, item) for item in items]).astype(np.float32)
-            if not np.isfinite(flat).all():
+            if not np.isfinite(flat).all():  # too large for a float32
                 raise GameFault("an observation holds a number that is not finite")
             return flat
         return observations[..., None] if observations.ndim == 3 else observations
@@ -141,6 +157,17 @@ class GymnasiumEnvironments:
     def step(self, actions: np.ndarray):
         observations, rewards, terminated, truncated, _ = self.env.step(self._as_the_game_wants(actions))
         return self._convert(observations), rewards, terminated, truncated, np.zeros_like(terminated)
+
+    def try_a_step(self) -> None:
+        """Raises ConfigError where it returns what it must not. What else goes wrong is for those that play to see."""
+        try:
+            self.step(self.spec.actions.random(np.random.default_rng(0), len(self._seeds)))
+        except GameFault as fault:
+            self.close()
+            raise ConfigError(f"The game '{self.spec.name}' cannot be played: {fault}.") from fault
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
 
     @property
     def lost(self) -> np.ndarray:

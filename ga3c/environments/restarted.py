@@ -29,7 +29,7 @@ class Restarts:
         """`steps`: of this game since its start. Raises TrainingFailed where starting anew does not help."""
         self._since_failure.clear()
         self._in_a_row = self._in_a_row + 1 if steps < self._progress_steps else 0
-        why = str(error) if isinstance(error, GameFault) else reason(error)
+        why = reason(error)
         if self._in_a_row >= self._limit:
             lines = "" if isinstance(error, GameFault) else "\n" + "".join(traceback.format_exception(error)).rstrip()
             raise TrainingFailed(f"Games keep failing. The last, game {game}: {why}.{lines}") from error

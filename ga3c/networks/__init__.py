@@ -76,6 +76,11 @@ def build(
     except ValueError as error:
         smaller = f"{name}-mlp" if name in OF_VALUES.values() else "mlp"
         size = "x".join(map(str, spec.observation_shape[:2]))
+        first, last = spec.observation_shape[0], spec.observation_shape[-1]
+        turned = ""
+        if first in (1, 3, 4) and last not in (1, 3, 4):
+            shape = spec.observation_shape
+            turned = f" The shape {shape} looks as if channels came first: give [height, width, channels]."
         raise ConfigError(
-            f"Images of {size} pixels are too small for --network {name}: use --network {smaller}."
+            f"Images of {size} pixels are too small for --network {name}: use --network {smaller}.{turned}"
         ) from error

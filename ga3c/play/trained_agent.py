@@ -67,6 +67,7 @@ def load(
     games = environments.make(settings.environment, 1, 0)
     spec = games.spec
     games.close()
+    saved.check_spaces(spec, path)
 
     from ga3c.devices.device import set_up_device  # isort: skip (first: it loads TensorFlow)
     from ga3c import algorithms

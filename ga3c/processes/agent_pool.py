@@ -181,7 +181,8 @@ class AgentPool:
         self._errors = self._errors + bool(words) if deaths else 0
         if self._errors >= ERRORS_LIMIT or self._deaths >= DEATHS_LIMIT:
             hint = "If a step of its games may take so long, raise --agent-silence-seconds." if agent.fault else ""
-            lines = [f"Agents keep dying. The last, agent {number}, {cause}", words.rstrip(), hint]
+            trace = words.rstrip() if "\n" in words.strip() else ""  # else it is the cause
+            lines = [f"Agents keep dying. The last, agent {number}, {cause}", trace, hint]
             raise TrainingFailed("\n".join(line for line in lines if line))
         replaced = "."
         if agent.is_wanted:

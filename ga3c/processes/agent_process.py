@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ga3c import environments
 from ga3c.agent import play
+from ga3c.environments.checked import GameFault
 from ga3c.machine import adopt_orphans, signal_at_parents_end
 from ga3c.prediction_queue import PredictionClient
 from ga3c.processes.family import end_group
@@ -96,8 +97,8 @@ def main(
     except ServerGone:  # there is nobody left to report to
         if os.getpid() == agent:
             end_group(agent)
-    except BaseException:
+    except BaseException as error:
         if os.getpid() == agent:  # and not a process that a game has forked and forgotten to end
-            memory.say_last_words(traceback.format_exc())
+            memory.say_last_words(str(error) if isinstance(error, GameFault) else traceback.format_exc())
     sys.stdout.flush()
     os._exit(status)  # at once: multiprocessing would wait for the processes of the games

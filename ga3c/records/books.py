@@ -25,13 +25,13 @@ class Books:
         self._settings, self._run_dir, self._spec, self._console = settings, run_dir, spec, console
         self.disk = Disk(console.say, run_dir)
         self._cluster = ClusterFile(run_dir, settings.run.log_seconds, self.disk)
-        self._recovery = Recovery(run_dir, settings, self.disk, console.say)
+        self._recovery = Recovery(run_dir, settings, self.disk, console.say, spec)
         begun, self._arrays = progress.beginning(settings), None
         goes_on = settings.run.resume is not None and not self._recovery.begins_anew()
         if goes_on:
             begun, self._arrays = self._recovery.load()
         elif settings.run.start_from is not None:
-            self._arrays = initial_weights(settings.run.start_from, console.say)
+            self._arrays = initial_weights(settings.run.start_from, console.say, settings, spec)
         decisions = CsvLog(run_dir / "controller.csv", DECISION_COLUMNS, self.disk)
         self.system = make_system(settings, spec, begun, console.say, decisions.append)
         if goes_on:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from ga3c.environments.checked import NOTED, OWN
 from ga3c.records.files import open_to_write, write
 from ga3c.text import harmless, place
 
@@ -27,6 +28,7 @@ class GameOutput:
     def __init__(self, path: Path, say: Callable[[str], None]):
         self._path, self._say, self._lock = path, say, threading.Lock()
         self._left, self._of_traceback, self._half = SHOWN_LINES, 0, ""
+        self._own = set(NOTED)  # the server has had a look at the game
         self._told = self._is_full = self._ending = False
         self._file: int | None = None  # it is made when there is something for it
         self._thread: threading.Thread | None = None
@@ -69,6 +71,11 @@ class GameOutput:
                     self._keep("".join(f"{harmless(line)}\n" for line in kept).encode())
 
     def _shown(self, line: str) -> bool:
+        if line.startswith(OWN) and len(self._own) < SHOWN_LINES:  # each agent says it
+            if line not in self._own:
+                self._own.add(line)
+                self._say(line.removeprefix(OWN))
+            return True
         if line.startswith(FATAL):
             self._of_traceback = FATAL_LINES
         if self._of_traceback and TRACEBACK.match(line):

@@ -8,6 +8,7 @@ from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.records.disk import LARGEST
 from ga3c.records.files import reason
+from ga3c.rollout import EnvironmentSpec, spaces_of
 from ga3c.scheduling.counts import Counts
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.ranges import MANY
@@ -24,6 +25,18 @@ class Progress:
     counts: Counts
     next_agent: int  # agents are numbered through, over a resume too
     recent_scores: list[float]  # of the last 100 games
+    spaces: dict | None = None  # what its network was made for: `rollout.spaces_of`; None: it is not known
+
+    def check_spaces(self, spec: EnvironmentSpec, path) -> None:
+        """Raises ConfigError where the game, as it is now, is another one for a network than when that was saved."""
+        for name, now in spaces_of(spec).items():
+            before = (self.spaces or {}).get(name, now)
+            if before != now:
+                raise ConfigError(
+                    f"The {name} of the game '{spec.name}' were {reprlib.repr(before)} when {path} was saved, and are "
+                    f"{reprlib.repr(now)} now: its weights are for the former. Give the game its spaces back, or begin "
+                    "a new run."
+                )
 
     def to_meta(self) -> dict:
         """As plain values, for JSON."""
@@ -61,7 +74,10 @@ def from_meta(meta: dict, path) -> Progress:
             fits = isinstance(value, type(getattr(Totals, name)) | int) and not isinstance(value, bool)
             if not (fits and 0 <= value <= MANY):
                 raise ValueError(f"{name} is {reprlib.repr(value)}")
-        return Progress(saved_settings.from_dict(meta["settings"]), totals, counts, next_agent, scores)
+        spaces = meta.get("spaces")
+        if not isinstance(spaces, dict | None):
+            raise ValueError("its spaces are none")
+        return Progress(saved_settings.from_dict(meta["settings"]), totals, counts, next_agent, scores, spaces)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ConfigError(f"{path} is not a checkpoint of this version of ga3c ({reason(error)}).") from error
 

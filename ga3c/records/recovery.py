@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ga3c.environments import protocols
 from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.records import checkpoint, progress, run_directory
 from ga3c.records.disk import Disk, mend
@@ -16,6 +17,7 @@ from ga3c.records.files import reason, rename
 from ga3c.records.games_file import GamesFile
 from ga3c.records.progress import Progress
 from ga3c.records.replay_file import ReplayFile
+from ga3c.rollout import EnvironmentSpec, spaces_of
 from ga3c.scheduling.counts import Counts
 from ga3c.settings.run import Settings
 from ga3c.stats import RECENT_GAMES, Stats
@@ -26,16 +28,23 @@ SKIPPED_LIMIT = 10  # updates in a row that are not finite, until the run goes b
 ROLL_BACKS_LIMIT, ROLL_BACKS_SECONDS = 3, 3600.0  # so often in so long a time, and then it ends
 
 
-def initial_weights(agent: str, say: Callable[[str], None]) -> dict[str, np.ndarray]:
+def initial_weights(
+    agent: str, say: Callable[[str], None], settings: Settings, spec: EnvironmentSpec | None = None
+) -> dict[str, np.ndarray]:
     """Of a run or a checkpoint, for a new run: what the network knows, and nothing of its optimizer or its past.
 
     Raises ConfigError.
     """
     path = Path(agent)
     if path.is_dir():
-        path, arrays, _ = checkpoint.load_newest(run_directory.existing(agent) / "checkpoints", say)
+        path, arrays, meta = checkpoint.load_newest(run_directory.existing(agent) / "checkpoints", say)
     else:
-        arrays, _ = checkpoint.load(path)
+        arrays, meta = checkpoint.load(path)
+    theirs, own = meta.get("protocol"), protocols.fingerprint(settings.environment)
+    if theirs not in (None, own):
+        say(f"{path} was trained under the protocol {theirs}, and this run's is {own}: their scores do not compare.")
+    if spec and isinstance(meta.get("spaces"), dict):
+        progress.from_meta(meta, path).check_spaces(spec, path)
     say(f"Beginning with the weights of {path}.")
     return {name: array for name, array in arrays.items() if name.startswith("network/")} | {"version": np.int64(0)}
 
@@ -43,7 +52,16 @@ def initial_weights(agent: str, say: Callable[[str], None]) -> dict[str, np.ndar
 class Recovery:
     """The checkpoints and logs of one run."""
 
-    def __init__(self, run_dir: Path, settings: Settings, disk: Disk, say: Callable[[str], None]):
+    def __init__(
+        self,
+        run_dir: Path,
+        settings: Settings,
+        disk: Disk,
+        say: Callable[[str], None],
+        spec: EnvironmentSpec | None = None,
+    ):
+        """`spec`: of the game, as it is now."""
+        self._spec = spec
         self._run_dir, self._settings, self._disk, self._say = run_dir, settings, disk, say
         self._checkpoints = run_dir / "checkpoints"
         self._rolled_back: list[float] = []  # when
@@ -86,6 +104,8 @@ class Recovery:
         """
         path, arrays, meta = checkpoint.load_newest(self._checkpoints, self._say)
         saved = progress.from_meta(meta, path)
+        if self._spec:
+            saved.check_spaces(self._spec, path)
         totals = saved.totals
         # What was under way when the checkpoint was written never happened, as far as the weights know.
         totals.steps = totals.trained_steps + totals.skipped_steps
@@ -123,7 +143,8 @@ class Recovery:
                 with stats.updating:  # weights, counts and games are of one moment
                     totals, scores, state = stats.totals(), stats.recent_scores(), model.state()
                 content = games and checkpoint.pack(games, {})
-            meta = Progress(self._settings, totals, counts, next_agent, scores).to_meta()
+            spaces = self._spec and spaces_of(self._spec)
+            meta = Progress(self._settings, totals, counts, next_agent, scores, spaces).to_meta()
             if not write_episodes():
                 raise OSError(None, "the games that it counts are not in their log yet")
             if content:
