@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ga3c import networks
+from ga3c.environments.observations import SMALLEST_PIXELS
 from ga3c.errors import ConfigError
 from ga3c.rollout import EnvironmentSpec, discrete
 
@@ -63,6 +64,16 @@ def test_auto_and_what_does_not_fit():
         networks.build("large-stride-1", ATARI._replace(observation_shape=(10, 10, 3)), seed=1)
     with pytest.raises(ConfigError, match=r"\(3, 64, 64\) looks as if channels came first: give \[height, width, "):
         networks.build("small", ATARI._replace(observation_shape=(3, 64, 64)), seed=1)
+
+
+def test_what_counts_as_a_picture_is_what_the_smallest_network_takes():
+    smallest = ATARI._replace(observation_shape=(SMALLEST_PIXELS, SMALLEST_PIXELS, 1))
+    assert networks.build("small", smallest, seed=1)(np.zeros((1, *smallest.observation_shape), np.uint8))
+    for shape in ((SMALLEST_PIXELS - 1, SMALLEST_PIXELS, 1), (SMALLEST_PIXELS, SMALLEST_PIXELS - 1, 1)):
+        with pytest.raises(ConfigError, match="too small for --network small"):  # Keras makes one of no pixels of it
+            networks.build("small", smallest._replace(observation_shape=shape), seed=1)
+    with pytest.raises(ConfigError, match="30x30 pixels are too small for --network pqn: use --network pqn-mlp"):
+        networks.build("pqn", smallest._replace(observation_shape=(30, 30, 1)), seed=1)
 
 
 @pytest.mark.parametrize("standardize", [False, True])

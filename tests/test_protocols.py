@@ -46,6 +46,7 @@ OF_THE_AGENT = {
     "reward_scaling_discount": 0.9,
     "start_steps_limit": 7,
     "emulator": "ours",
+    "adapt_spaces": False,
 }
 
 

@@ -30,6 +30,9 @@ def test_it_solves_the_tiny_environment(tmp_path):
     scores = [float(row["score"]) for row in program.rows(run_dir / "episodes.csv")]
     assert np.mean(scores[:20]) < 10
     assert np.mean(scores[-200:]) > 15  # 20 is perfect, 5 is chance; 17 to 20 is usual
+    said = [row["message"] for row in program.rows(run_dir / "messages.csv")]
+    seen = "Observations: float32 [4] from 0 to 1, taken as a vector of 4; network: mlp (fully connected)."
+    assert said.count(seen) == 1
 
 
 def test_the_learning_rate_falls_with_the_steps_of_the_run(tmp_path):

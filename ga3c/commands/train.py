@@ -102,16 +102,15 @@ def run(arguments: list[str]) -> int:
     games = environments.make(settings.environment, 1, 0)
     if isinstance(games, GymnasiumEnvironments):
         games.try_a_step()
-    spec = games.spec
     games.close()
     if settings.run.checkpoint_games and not hasattr(games, "restore"):
         why = environments.emulator_line(settings.environment) or "This game is not played on that."
         raise ConfigError(f"--checkpoint-games is for Atari games on our own emulator: leave it out. {why}")
-    networks.resolve(settings.learning.network, spec, settings.learning.algorithm)
+    networks.resolve(settings.learning.network, games.spec, settings.learning.algorithm)
     console = Console()
     if resumed is None:
         own_games.note(settings.environment.game)
-    return _train(settings, _Directories(settings, resumed), spec, console, printed)
+    return _train(settings, _Directories(settings, resumed), games, console, printed)
 
 
 def _start_agents() -> int:
@@ -122,16 +121,14 @@ def _start_agents() -> int:
     return printed
 
 
-def _train(
-    settings: Settings, directories: _Directories, spec: EnvironmentSpec, console: Console, printed: int | None
-) -> int:
-    """`printed`: a pipe with what agents print. Returns the exit status. Raises ConfigError."""
-    run_dir = directories.runs[0]
+def _train(settings: Settings, directories: _Directories, games, console: Console, printed: int | None) -> int:
+    """`games`: closed. `printed`: a pipe with what agents print. Returns the exit status. Raises ConfigError."""
+    run_dir, spec = directories.runs[0], games.spec
     game_output = GameOutput(run_dir / run_directory.GAME_OUTPUT, console.say)
     server = signals = totals = None
     failed = False
     try:
-        _announce(settings, run_dir, spec, console)
+        _announce(settings, run_dir, games, console)
         if printed is not None:
             game_output.follow(printed)
         elif not settings.schedule.cluster:
@@ -164,11 +161,12 @@ def _train(
     return 1 if failed or not server.saved else signals.status
 
 
-def _announce(settings: Settings, run_dir: Path, spec: EnvironmentSpec, console: Console) -> None:
+def _announce(settings: Settings, run_dir: Path, games, console: Console) -> None:
     console.take_streams()
     console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, Disk(lambda _: None, run_dir)).append)
-    console.say(f"Training {spec.name} in {place(run_dir)}  (Ctrl-C stops and saves)")
-    if line := environments.emulator_line(settings.environment):
+    console.say(f"Training {games.spec.name} in {place(run_dir)}  (Ctrl-C stops and saves)")
+    network = networks.resolve(settings.learning.network, games.spec, settings.learning.algorithm)
+    for line in environments.said(settings.environment, games, network):
         console.say(line)
     console.say(
         f"Curves in a browser: {place(Path(sys.executable).with_name('tensorboard'))} --logdir {place(run_dir)}"

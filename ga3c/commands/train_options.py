@@ -59,6 +59,11 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
         if environments.resolve(settings.environment.game) != environments.resolve(saved.environment.game):
             games = f"{saved.environment.game}, not of {settings.environment.game}"
             raise ConfigError(f"The run in {run_dir} is of {games}: leave --game out.")
+        if settings.environment.adapt_spaces != saved.environment.adapt_spaces:
+            raise ConfigError(
+                f"The run in {run_dir} has learned {'with' if saved.environment.adapt_spaces else 'without'} "
+                "--adapt-spaces, and can go on so alone: leave the flag out."
+            )
     ranges.check(settings)
     asked, schedule = value_of("--controller", arguments) or "off", settings.schedule
     if asked != "off" and (schedule.serial or schedule.sampling != "asynchronous"):

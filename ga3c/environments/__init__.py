@@ -94,7 +94,7 @@ def make(
         return OwnAtariEnvironments(name, settings, count, seed, threads)
     if kind == "atari":
         return atari.AtariEnvironments(name, settings, count, seed, threads)
-    return gymnasium.GymnasiumEnvironments(name, count, seed, restarts=restarts)
+    return gymnasium.GymnasiumEnvironments(name, count, seed, adapt=settings.adapt_spaces, restarts=restarts)
 
 
 def make_for_player(settings: EnvironmentSettings, count: int, seed: int, *arguments):
@@ -117,6 +117,14 @@ def emulator_line(settings: EnvironmentSettings) -> str | None:
     """What a run says of the emulator that plays its game, where that is a choice."""
     kind, name = resolve(settings.game)
     return emulators.line(name, settings) if kind == "atari" else None
+
+
+def said(settings: EnvironmentSettings, games, network: str) -> list[str]:
+    """A run says these lines of the `games` that `make` made, and of the network that it gets for them."""
+    if isinstance(games, gymnasium.GymnasiumEnvironments):
+        return games.said(network)
+    line = emulator_line(settings)
+    return [line] if line else []
 
 
 def screen(settings: EnvironmentSettings, games, count: int, seed: int):

@@ -14,6 +14,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from ga3c.environments import checked
 from ga3c.environments.checked import GameFault, blaming
+from ga3c.environments.observations import Observations
 from ga3c.environments.restarted import Restarted, Restarts
 from ga3c.errors import ConfigError
 from ga3c.rollout import Actions, EnvironmentSpec, continuous, discrete
@@ -57,10 +58,6 @@ def _files_of(module: str) -> list[str]:
     return [name for name in names if os.path.isfile(name)]
 
 
-def _is_image(space: spaces.Space) -> bool:
-    return isinstance(space, spaces.Box) and space.dtype == np.uint8 and len(space.shape) in (2, 3)
-
-
 def _actions(name: str, space: spaces.Space) -> Actions:
     """What the rest of the program is told of an action space. Raises ConfigError."""
     if isinstance(space, spaces.Discrete):
@@ -78,7 +75,7 @@ def _actions(name: str, space: spaces.Space) -> Actions:
     return continuous(space.low.ravel(), space.high.ravel())
 
 
-def _check_observations(name: str, space: spaces.Space) -> None:
+def _check_observations(name: str, space: spaces.Space, are_pictures: bool) -> None:
     """Raises ConfigError where no network could take them."""
     what = f"The game '{name}' has the observation space {reprlib.repr(space)}"
     try:
@@ -87,7 +84,7 @@ def _check_observations(name: str, space: spaces.Space) -> None:
         raise ConfigError(f"{what}, whose observations have no fixed size: use a Box, or a Dict of them.") from error
     if numbers == 0:
         raise ConfigError(f"{what}, which holds no number: a policy needs something to see.")
-    if numbers > MOST_NUMBERS:
+    if numbers > MOST_NUMBERS and not are_pictures:
         raise ConfigError(
             f"{what}, which is {numbers:,} numbers for the network (a Discrete is one for each state), and it takes "
             f"{MOST_NUMBERS:,} at the most: show the state by fewer, in a Box."
@@ -105,11 +102,17 @@ def _sized(picture: np.ndarray, height: int, width: int) -> np.ndarray:
 class GymnasiumEnvironments:
     """`count` copies of one environment, stepped one after the other.
 
-    Observations: images as uint8 [count, height, width, channels], everything else flat as float32 [count, n].
+    Observations: as `Observations` makes them, `adapt` as there.
     """
 
     def __init__(
-        self, name: str, count: int, seed: int, render_mode: str | None = None, restarts: Restarts | None = None
+        self,
+        name: str,
+        count: int,
+        seed: int,
+        render_mode: str | None = None,
+        adapt: bool = True,
+        restarts: Restarts | None = None,
     ):
         """`restarts`: a copy whose own code fails is made anew. Without it, that is an exception."""
         options = {"render_mode": render_mode} if render_mode else {}
@@ -121,10 +124,10 @@ class GymnasiumEnvironments:
         with blaming(f"Cannot make the game '{name}'"):
             self.env = SyncVectorEnv(copies, autoreset_mode=AutoresetMode.NEXT_STEP)
         space, actions = self.env.single_observation_space, self.env.single_action_space
-        self._space, self._actions, self._picture_size = space, actions, None
+        self._observations, self._actions, self._picture_size = Observations(space, adapt), actions, None
         try:
             known_actions = _actions(name, actions)
-            _check_observations(name, space)
+            _check_observations(name, space, self._observations.dtype == "uint8")
             with blaming(f"Cannot start the game '{name}'"):
                 shape = self.reset().shape[1:]
         except ConfigError:
@@ -133,19 +136,13 @@ class GymnasiumEnvironments:
         self.spec = EnvironmentSpec(
             name=name.partition(":")[2] or name,
             observation_shape=shape,
-            observation_dtype="uint8" if _is_image(space) else "float32",
+            observation_dtype=self._observations.dtype,
             actions=known_actions,
             frames_per_step=1,
         )
 
     def _convert(self, observations) -> np.ndarray:
-        if not _is_image(self._space):
-            items = gymnasium.vector.utils.iterate(self.env.observation_space, observations)
-            flat = np.stack([spaces.flatten(self._space, item) for item in items]).astype(np.float32)
-            if not np.isfinite(flat).all():  # too large for a float32
-                raise GameFault("an observation holds a number that is not finite")
-            return flat
-        return observations[..., None] if observations.ndim == 3 else observations
+        return self._observations.convert(observations, self.env.observation_space)
 
     def reset(self) -> np.ndarray:
         return self._convert(self.env.reset(seed=self._seeds)[0])
@@ -180,6 +177,12 @@ class GymnasiumEnvironments:
         if isinstance(space, spaces.Discrete):
             return actions + int(space.start)
         return np.clip(actions.reshape(-1, *space.shape), space.low, space.high).astype(space.dtype)
+
+    def said(self, network: str) -> list[str]:
+        """What a run of these games says of them, and of the network that it gets for them."""
+        kind = "fully connected" if network.endswith("mlp") else "convolutional"
+        seen = self._observations.said(self.spec.observation_shape)
+        return [f"Observations: {seen}; network: {network} ({kind})."]
 
     def pictures(self) -> np.ndarray:
         """As the copies look now, uint8 [count, height, width, 3]; made with render_mode="rgb_array".

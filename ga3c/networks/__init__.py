@@ -25,7 +25,8 @@ def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
         )
     if algorithm == "dpg" and (is_image or not spec.actions.continuous):
         has, wants = ("images", "vectors") if is_image else ("discrete actions", "continuous ones")
-        raise ConfigError(f"'{spec.name}' has {has}, and --algorithm dpg {wants} alone: use --preset apex-dqn.")
+        preset = "ppo-continuous" if spec.actions.continuous else "apex-dqn"
+        raise ConfigError(f"'{spec.name}' has {has}, and --algorithm dpg {wants} alone: use --preset {preset}.")
     if name == "auto":
         vectors = f"{own}-mlp" if own else "separate-mlp" if spec.actions.continuous else "mlp"
         return (own or "small") if is_image else vectors
@@ -67,12 +68,17 @@ def build(
     dtype = "float32" if precision == "float32" else f"mixed_{precision}"
     try:
         if name == "dqn":
-            return dqn.images(spec.observation_shape, spec.actions.count, standardize, **options, dtype=dtype)
-        if name == "pqn":
-            return pqn.images(spec.observation_shape, spec.actions.count, standardize, dtype)
-        if name == "small":
-            return a3c.small(spec.observation_shape, spec.actions, standardize, dtype)
-        return a3c.large(spec.observation_shape, spec.actions, standardize, int(name.rpartition("-")[2]), dtype)
+            network = dqn.images(spec.observation_shape, spec.actions.count, standardize, **options, dtype=dtype)
+        elif name == "pqn":
+            network = pqn.images(spec.observation_shape, spec.actions.count, standardize, dtype)
+        elif name == "small":
+            network = a3c.small(spec.observation_shape, spec.actions, standardize, dtype)
+        else:
+            stride = int(name.rpartition("-")[2])
+            network = a3c.large(spec.observation_shape, spec.actions, standardize, stride, dtype)
+        if any(0 in variable.shape for variable in network.trainable_variables):
+            raise ValueError("Nothing is left of the image after the convolutions.")
+        return network
     except ValueError as error:
         smaller = f"{name}-mlp" if name in OF_VALUES.values() else "mlp"
         size = "x".join(map(str, spec.observation_shape[:2]))
@@ -82,5 +88,6 @@ def build(
             shape = spec.observation_shape
             turned = f" The shape {shape} looks as if channels came first: give [height, width, channels]."
         raise ConfigError(
-            f"Images of {size} pixels are too small for --network {name}: use --network {smaller}.{turned}"
+            f"Images of {size} pixels are too small for --network {name}: use --network {smaller}, with "
+            f"--no-adapt-spaces.{turned}"
         ) from error

@@ -27,7 +27,7 @@ def read_settings(run: Path) -> Settings:
     """The settings that a run was started with. Raises ConfigError."""
     description = read(run)
     try:
-        return saved_settings.from_dict(description["settings"])
+        return saved_settings.from_dict(description["settings"], description.get("protocol"))
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"Cannot read {run / 'config.json'}: {reason(error)}") from error
 

@@ -77,7 +77,8 @@ def from_meta(meta: dict, path) -> Progress:
         spaces = meta.get("spaces")
         if not isinstance(spaces, dict | None):
             raise ValueError("its spaces are none")
-        return Progress(saved_settings.from_dict(meta["settings"]), totals, counts, next_agent, scores, spaces)
+        settings = saved_settings.from_dict(meta["settings"], meta.get("protocol"))
+        return Progress(settings, totals, counts, next_agent, scores, spaces)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ConfigError(f"{path} is not a checkpoint of this version of ga3c ({reason(error)}).") from error
 

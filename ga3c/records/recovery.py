@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ga3c import environments
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.records import checkpoint, progress, run_directory
@@ -19,6 +20,7 @@ from ga3c.records.progress import Progress
 from ga3c.records.replay_file import ReplayFile
 from ga3c.rollout import EnvironmentSpec, spaces_of
 from ga3c.scheduling.counts import Counts
+from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.run import Settings
 from ga3c.stats import RECENT_GAMES, Stats
 
@@ -33,7 +35,7 @@ def initial_weights(
 ) -> dict[str, np.ndarray]:
     """Of a run or a checkpoint, for a new run: what the network knows, and nothing of its optimizer or its past.
 
-    Raises ConfigError.
+    `settings` and `spec`: of the new run's game. Raises ConfigError.
     """
     path = Path(agent)
     if path.is_dir():
@@ -43,10 +45,25 @@ def initial_weights(
     theirs, own = meta.get("protocol"), protocols.fingerprint(settings.environment)
     if theirs not in (None, own):
         say(f"{path} was trained under the protocol {theirs}, and this run's is {own}: their scores do not compare.")
-    if spec and isinstance(meta.get("spaces"), dict):
-        progress.from_meta(meta, path).check_spaces(spec, path)
+    if spec:
+        known = progress.from_meta(meta, path)
+        _check_adapted(path, known.settings.environment.adapt_spaces, settings.environment, spec)
+        known.check_spaces(spec, path)
     say(f"Beginning with the weights of {path}.")
     return {name: array for name, array in arrays.items() if name.startswith("network/")} | {"version": np.int64(0)}
+
+
+def _check_adapted(path: Path, adapted: bool, settings: EnvironmentSettings, spec: EnvironmentSpec) -> None:
+    """Raises ConfigError where an agent that learned `adapted`, or not, sees another game than that of `spec`."""
+    if adapted == settings.adapt_spaces:
+        return
+    games = environments.make(replace(settings, adapt_spaces=adapted), 1, 0)
+    games.close()
+    if games.spec != spec:
+        was, flag = ("with", "--adapt-spaces") if adapted else ("without", "--no-adapt-spaces")
+        raise ConfigError(
+            f"{path} has learned {was} --adapt-spaces, so its observations or actions mean something else: add {flag}."
+        )
 
 
 class Recovery:

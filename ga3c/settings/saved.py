@@ -11,6 +11,7 @@ from ga3c.settings.run import Settings
 # Settings of older runs that are no more, with the value that says nothing.
 _GONE = [("learning", "lag_correction", False)]
 _LATER = {"replay": {}}  # groups that older runs do not have
+_BEFORE = {"adapt_spaces": False}  # settings of the environment that older runs of Gymnasium games did without
 
 
 def to_dict(settings: Settings) -> dict[str, dict]:
@@ -18,12 +19,17 @@ def to_dict(settings: Settings) -> dict[str, dict]:
     return asdict(settings)
 
 
-def from_dict(saved: dict[str, dict]) -> Settings:
-    """The inverse of `to_dict`. Unknown names and values are an error (ConfigError): the run is of another version."""
+def from_dict(saved: dict[str, dict], protocol: str | None = None) -> Settings:
+    """The inverse of `to_dict`. Unknown names and values are an error (ConfigError): the run is of another version.
+
+    `protocol`: the fingerprint that is saved beside them.
+    """
     groups = {}
     for group in fields(Settings):
         try:
             values = {k: v for k, v in (_LATER | saved)[group.name].items() if (group.name, k, v) not in _GONE}
+            if group.name == "environment" and protocol == "gymnasium":
+                values = _BEFORE | values
             groups[group.name] = made = group.default_factory(**values)
             for name, kind in get_type_hints(type(made)).items():
                 if not _is(getattr(made, name), kind):

@@ -1,0 +1,135 @@
+"""A game's observations as the networks take them: pictures as bytes, everything else as vectors of numbers."""
+
+from typing import NamedTuple
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from ga3c.environments.checked import GameFault
+
+SMALLEST_PIXELS = 20  # the least height and width that the networks of `networks.a3c` take
+
+
+class _Picture(NamedTuple):
+    """The layout of a Box that is a picture, and how its numbers become bytes."""
+
+    channel_first: bool = False
+    scale: float = 1.0  # its numbers times this are 0 to 255
+    bytes: bool = True  # they are bytes already, and as they shall be
+
+
+def _as_it_is(space: spaces.Space) -> _Picture | None:
+    """The rule of older versions: bytes with two or three axes are a picture, as they lie."""
+    is_picture = isinstance(space, spaces.Box) and space.dtype == np.uint8 and len(space.shape) in (2, 3)
+    return _Picture() if is_picture else None
+
+
+def _picture(space: spaces.Space) -> _Picture | None:
+    """What kind of picture a space is; None: it is none, and its observations become vectors.
+
+    A Box is a picture if it has two or three axes, a height and a width of 20 pixels at least, and bytes (uint8) or
+    numbers of any other dtype whose bounds are all 0 and 1, or all 0 and 255.
+
+    - [height, width] is grey.
+    - [height, width, channels]: with any number of channels.
+    - [channels, height, width]: where it cannot be the one before, because its first axis is shorter than 20.
+
+    So (3, 84, 84) has three channels; (84, 84, 12), (84, 84, 84) and (24, 84, 84) have their channels at the end;
+    (3, 3, 3), (4, 84, 4), (7, 7, 3) and a grid of (4, 5) are vectors: no convolutional network takes such sides.
+    Bounds of 0 and 1 are multiplied by 255, those of uint8 too. Numbers are rounded to bytes.
+    """
+    if not isinstance(space, spaces.Box) or len(space.shape) not in (2, 3) or 0 in space.shape:
+        return None
+    bounds, channel_first = _bounds(space), not _are_sides(space.shape[:2])
+    if channel_first and not (len(space.shape) == 3 and _are_sides(space.shape[1:])):
+        return None
+    if bounds == (0, 1):
+        return _Picture(channel_first, 255.0, bytes=False)
+    if space.dtype == np.uint8 or bounds == (0, 255):
+        return _Picture(channel_first, bytes=space.dtype == np.uint8)
+    return None
+
+
+def _are_sides(shape: tuple[int, ...]) -> bool:
+    return min(shape) >= SMALLEST_PIXELS
+
+
+def _bounds(space: spaces.Box) -> tuple[float, float] | None:
+    """The least and the largest number of each element, where those are the same for all, and finite."""
+    low, high = np.unique(space.low), np.unique(space.high)
+    return (float(low[0]), float(high[0])) if len(low) == len(high) == 1 and space.is_bounded("both") else None
+
+
+class Observations:
+    """Makes observations of a space uint8 [count, height, width, channels], or float32 [count, n].
+
+    A Dict that has a single entry is taken for that entry. With `adapt`, `_picture` says which are pictures, without it
+    `_as_it_is`.
+    """
+
+    def __init__(self, space: spaces.Space, adapt: bool = True):
+        self._whole, self._space, self._names = space, space, []
+        while adapt and isinstance(self._space, spaces.Dict) and len(self._space.spaces) == 1:
+            self._names += self._space.spaces
+            self._space = self._space[self._names[-1]]
+        self._picture = (_picture if adapt else _as_it_is)(self._space)
+        self.dtype = "uint8" if self._picture else "float32"
+
+    def convert(self, observations, batch_space: spaces.Space) -> np.ndarray:
+        """Observations of `batch_space`, as a vector environment returns them. Raises GameFault."""
+        if not self._picture:
+            items = gymnasium.vector.utils.iterate(batch_space, observations)
+            flat = np.stack([spaces.flatten(self._whole, item) for item in items]).astype(np.float32)
+            if not np.isfinite(flat).all():
+                raise GameFault("an observation holds a number that is not finite")
+            return flat
+        for name in self._names:
+            observations = observations[name]
+        if not self._picture.bytes:
+            observations = self._bytes(observations)
+        if observations.ndim == 3:
+            return observations[..., None]
+        return np.moveaxis(observations, 1, 3) if self._picture.channel_first else observations
+
+    def _bytes(self, observations: np.ndarray) -> np.ndarray:
+        numbers = np.rint(np.multiply(observations, self._picture.scale, dtype=np.float32))
+        if not (numbers.min() >= 0 and numbers.max() <= 255):  # false of NaN, too
+            raise GameFault(f"an observation holds a number that is not within 0 and {255 / self._picture.scale:g}")
+        return numbers.astype(np.uint8)
+
+    def said(self, shape: tuple[int, ...]) -> str:
+        """A person is told what the game shows, and what is made of it: observations of this shape."""
+        shown = said(self._whole)
+        if self._picture:
+            moved = ", its channels moved to the end" * self._picture.channel_first
+            scaled = f", times {self._picture.scale:g}" * (self._picture.scale != 1)
+            return f"{shown}, taken as a picture, uint8 {list(shape)}{moved}{scaled}"
+        return f"{shown}, taken as a vector of {shape[0]:,}{self._no_picture()}"
+
+    def _no_picture(self) -> str:
+        """The reason why the space is no picture, where one might think that it is; else nothing."""
+        space = self._space
+        if _picture(space):
+            return " (a picture with --adapt-spaces)"
+        if isinstance(space, spaces.Dict | spaces.Tuple):
+            parts = space.spaces.values() if isinstance(space, spaces.Dict) else space.spaces
+            return " (with the picture in it)" * any(map(_picture, parts))
+        if not isinstance(space, spaces.Box) or len(space.shape) < 2:
+            return ""
+        if len(space.shape) > 3:
+            return " (pictures have 2 or 3 axes)"
+        if _are_sides(space.shape[:2]) or _are_sides(space.shape[-2:]):
+            return " (pictures have the bounds 0 and 1, or 0 and 255)"
+        return f" (pictures have {SMALLEST_PIXELS} pixels a side at least)"
+
+
+def said(space: spaces.Space) -> str:
+    """A space in a few words."""
+    if isinstance(space, spaces.Box):
+        bounds = _bounds(space)
+        return f"{space.dtype} {list(space.shape)}" + (f" from {bounds[0]:g} to {bounds[1]:g}" if bounds else "")
+    if isinstance(space, spaces.Dict):
+        inside = ", ".join(f"{name}: {said(part)}" for name, part in space.spaces.items())
+        return f"Dict of {inside if len(inside) < 200 else f'{len(space.spaces)} entries'}"
+    return str(space)[:200]
