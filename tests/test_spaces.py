@@ -151,6 +151,12 @@ def test_a_line_says_what_the_game_shows_and_what_was_made_of_it():
         "the end, times 255; network: small (convolutional)."
     ]
     games.close()
+    games = game(actions=Box(0, 1000, (2,)))
+    assert games.said("separate-mlp") == [
+        "Observations: float32 [3] from -1 to 1, taken as a vector of 3; network: separate-mlp (fully connected).",
+        "Actions: float32 [2] from 0 to 1000; the policy acts from -1 to 1, which is scaled to these bounds.",
+    ]
+    games.close()
     many = Dict({f"entry {number}": Discrete(2) for number in range(100)})
     assert "Dict of 100 entries, taken as a vector of 200;" in game(observations=many).said("mlp")[0]
 
@@ -163,6 +169,47 @@ def test_a_picture_out_of_its_bounds_is_named(wrong):
     pictures[0, 3, 3] = wrong
     with pytest.raises(GameFault, match="not within 0 and 1"):
         seen.convert(pictures, None)
+
+
+BOXES = {
+    "1000": Box(0, 1000, (1,)),
+    "100 to 200": Box(100, 200, (1,), np.float64),
+    "tiny": Box(1e-6, 3e-6, (1,)),
+    "lopsided": Box(np.array([[-1, -1000], [-0.1, 5]], np.float32), np.array([[1, 1], [1e6, 5.001]], np.float32)),
+    "huge": Box(-np.finfo(np.float64).max, np.finfo(np.float64).max, (3,), np.float64),
+}
+
+
+@pytest.mark.parametrize("name", BOXES)
+def test_actions_from_minus_one_to_one_reach_the_bounds_and_all_between(name):
+    space = BOXES[name]
+    size, games = space.low.size, game(actions=space)
+    assert games.spec.actions == continuous([-1] * size, [1] * size)
+    games.reset()
+
+    def taken(action):
+        found = games._as_the_game_wants(np.full((2, size), action, np.float32))
+        assert all(map(space.contains, found))
+        return found[0]
+
+    np.testing.assert_array_equal(taken(-1), space.low)
+    np.testing.assert_array_equal(taken(1), space.high)
+    for beyond in (5, np.inf):
+        np.testing.assert_array_equal(taken(beyond), space.high)
+    if name != "huge":  # what is the same in [-1, 1] earns the same
+        for action, reward in ((0.5, 1), (0, 0), (-1, -2), (1, 0)):
+            rewards = games.step(np.full((2, size), action, np.float32))[1]
+            np.testing.assert_allclose(rewards, reward, atol=0.01)
+    games.close()
+
+
+def test_actions_within_one_are_handed_on_bit_for_bit():
+    """Those of each element whose bounds are that."""
+    space = Box(np.array([-1, 0], np.float32), np.array([1, 10], np.float32))
+    actions = np.random.default_rng(0).normal(size=(1000, 2)).astype(np.float32)
+    games = game(count=1, actions=space)
+    np.testing.assert_array_equal(games._as_the_game_wants(actions)[:, 0], np.clip(actions[:, 0], -1, 1))
+    games.close()
 
 
 def test_a_run_of_an_older_version_goes_on_as_it_was(tmp_path):
@@ -184,14 +231,14 @@ def test_a_run_of_an_older_version_goes_on_as_it_was(tmp_path):
 
 def test_weights_of_a_run_that_saw_another_game_begin_no_new_one(tmp_path):
     settings = EnvironmentSettings(game=f"{__name__}:Shown-v0")
-    games = game(observations=box(0, 1, 24, 24))
+    games = game(actions=Box(0, 1000, (1,)))
     old = progress.beginning(Settings(environment=settings)).to_meta()
     assert old["protocol"] == "gymnasium"
     del old["settings"]["environment"]["adapt_spaces"]
     path = checkpoint.save(tmp_path, 1, {"network/0": np.zeros(1)}, old, 1)
     with pytest.raises(ConfigError, match=r"learned without --adapt-spaces.* add --no-adapt-spaces"):
         initial_weights(str(path), print, Settings(environment=settings), games.spec)
-    same = game(observations=box(-1, 1, 24, 24))
+    same = game(actions=Box(-1, 1, (1,)))
     assert "network/0" in initial_weights(str(path), print, Settings(environment=settings), same.spec)
 
 
@@ -215,9 +262,9 @@ def test_play_and_evaluation_see_what_training_does(adapt):
     played = moments(stage, policy, False, lambda: None)
     moment = next(played)
     while not moment.ended[0]:
-        np.testing.assert_allclose(moment.shares, [[0.0005]])
+        np.testing.assert_allclose(moment.shares, [[0.75 if adapt else 0.0005]])
         moment = next(played)
-    assert score == pytest.approx(-39.96)
+    assert score == pytest.approx(20 if adapt else -39.96)
     assert moment.scores[0] == pytest.approx(score)
     np.testing.assert_array_equal(seen[0], first)
     np.testing.assert_array_equal(seen[20], first)

@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from ga3c.environments import checked
 from ga3c.environments.checked import GameFault, blaming
-from ga3c.environments.observations import Observations
+from ga3c.environments.observations import Observations, said
 from ga3c.environments.restarted import Restarted, Restarts
 from ga3c.errors import ConfigError
 from ga3c.rollout import Actions, EnvironmentSpec, continuous, discrete
@@ -58,7 +58,7 @@ def _files_of(module: str) -> list[str]:
     return [name for name in names if os.path.isfile(name)]
 
 
-def _actions(name: str, space: spaces.Space) -> Actions:
+def _actions(name: str, space: spaces.Space, adapt: bool) -> Actions:
     """What the rest of the program is told of an action space. Raises ConfigError."""
     if isinstance(space, spaces.Discrete):
         return discrete(int(space.n))
@@ -72,6 +72,8 @@ def _actions(name: str, space: spaces.Space) -> Actions:
             f"The game '{name}' has actions without bounds ({reprlib.repr(space)}): wrap it in gymnasium.wrappers."
             "RescaleAction, or give its Box finite bounds."
         )
+    if adapt:
+        return continuous(np.full(space.low.size, -1.0), np.full(space.high.size, 1.0))
     return continuous(space.low.ravel(), space.high.ravel())
 
 
@@ -102,7 +104,8 @@ def _sized(picture: np.ndarray, height: int, width: int) -> np.ndarray:
 class GymnasiumEnvironments:
     """`count` copies of one environment, stepped one after the other.
 
-    Observations: as `Observations` makes them, `adapt` as there.
+    Observations are as `Observations` makes them. Continuous actions are within -1 and 1, and are scaled to the bounds
+    of the game. Without `adapt` both are as older versions had them: actions are within the bounds, and cut there.
     """
 
     def __init__(
@@ -124,9 +127,10 @@ class GymnasiumEnvironments:
         with blaming(f"Cannot make the game '{name}'"):
             self.env = SyncVectorEnv(copies, autoreset_mode=AutoresetMode.NEXT_STEP)
         space, actions = self.env.single_observation_space, self.env.single_action_space
-        self._observations, self._actions, self._picture_size = Observations(space, adapt), actions, None
+        self._observations, self._actions, self._adapt = Observations(space, adapt), actions, adapt
+        self._picture_size: tuple[int, int] | None = None
         try:
-            known_actions = _actions(name, actions)
+            known_actions = _actions(name, actions, adapt)
             _check_observations(name, space, self._observations.dtype == "uint8")
             with blaming(f"Cannot start the game '{name}'"):
                 shape = self.reset().shape[1:]
@@ -172,17 +176,27 @@ class GymnasiumEnvironments:
         return np.array([copy.lost for copy in self.env.envs]) if self._restart else self._none
 
     def _as_the_game_wants(self, actions: np.ndarray) -> np.ndarray:
-        """Counted from the game's first; or within its bounds and in its shape: a Gaussian knows neither."""
+        """Counted from the game's first; or within its bounds and in its shape: a Gaussian knows neither.
+
+        Bounds of -1 and 1 change no action.
+        """
         space = self._actions
         if isinstance(space, spaces.Discrete):
             return actions + int(space.start)
-        return np.clip(actions.reshape(-1, *space.shape), space.low, space.high).astype(space.dtype)
+        actions = actions.reshape(-1, *space.shape)
+        if self._adapt:
+            low, high = space.low.astype(np.float64), space.high.astype(np.float64)
+            actions = (low / 2 + high / 2) + np.clip(actions, -1, 1) * (high / 2 - low / 2)
+        return np.clip(actions, space.low, space.high).astype(space.dtype)
 
     def said(self, network: str) -> list[str]:
-        """What a run of these games says of them, and of the network that it gets for them."""
+        """A run says these lines at its start: what is made of observations and actions, and for which network."""
         kind = "fully connected" if network.endswith("mlp") else "convolutional"
-        seen = self._observations.said(self.spec.observation_shape)
-        return [f"Observations: {seen}; network: {network} ({kind})."]
+        seen, space = self._observations.said(self.spec.observation_shape), self._actions
+        lines = [f"Observations: {seen}; network: {network} ({kind})."]
+        if self.spec.actions.continuous and self._adapt and not ((space.low == -1) & (space.high == 1)).all():
+            lines.append(f"Actions: {said(space)}; the policy acts from -1 to 1, which is scaled to these bounds.")
+        return lines
 
     def pictures(self) -> np.ndarray:
         """As the copies look now, uint8 [count, height, width, 3]; made with render_mode="rgb_array".

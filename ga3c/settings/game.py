@@ -41,8 +41,9 @@ class EnvironmentSettings:
     """An Atari game is cut off (truncated, not terminated) after this many frames, half an hour of play."""
     adapt_spaces: bool = True
     """Gymnasium games: pictures of floats, with their channels first, or alone in a Dict, become bytes for the
-    convolutional network. The start of a run says what was made of its game. Without it such pictures become vectors,
-    as in runs of older versions, which go on so."""
+    convolutional network, and continuous actions from -1 to 1 are scaled to the bounds of the game. The start of a run
+    says what was made of its game. Without it such pictures become vectors, and actions are cut at the bounds, as in
+    runs of older versions, which go on so."""
     emulator: Literal["auto", "ours", "gpu", "ale"] = "auto"
     """What plays an Atari game: our own emulator, or ale-py's. auto: ours where it is proven to play as ale-py's does.
     gpu: ours, with --sampling batched, on the GPU that the model is on; what the games show stays in its memory. auto
