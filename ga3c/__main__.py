@@ -17,6 +17,11 @@ HELP, ALL = ("help", "--help", "-h"), "--help-all"
 
 def main(arguments: list[str]) -> int:
     """Runs the command that the first word names. Returns the exit status."""
+    with text.standing_here():
+        return _main(arguments)
+
+
+def _main(arguments: list[str]) -> int:
     _leave_working_directory()
     os.umask(os.umask(0o022) | 0o002)  # whatever is written: not for everybody to write
     text.take_streams()

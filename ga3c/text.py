@@ -2,7 +2,8 @@
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ga3c.errors import ConfigError
@@ -21,10 +22,25 @@ def harmless(text: str) -> str:
     return text if text.isprintable() else "".join(c if c in "\n\t" else one_line(c) for c in text)
 
 
+_standing: list[Path] = []  # where the user stands, while the program runs
+
+
+@contextmanager
+def standing_here() -> Iterator[None]:
+    """The user stands here, wherever a game's code goes in this process."""
+    before = _standing.copy()
+    with suppress(OSError):  # it is gone
+        _standing[:] = [Path.cwd()]
+    try:
+        yield
+    finally:
+        _standing[:] = before
+
+
 def place(path: Path) -> str:
     """A path relative to where the user stands, if it lies below; one line."""
     with suppress(OSError, ValueError):  # where it stood is gone; it lies elsewhere
-        return one_line(path.absolute().relative_to(Path.cwd()))
+        return one_line(path.absolute().relative_to(_standing[0] if _standing else Path.cwd()))
     return one_line(path)
 
 

@@ -10,6 +10,9 @@ import ga3c
 from ga3c import environments
 from ga3c.__main__ import main
 from ga3c.commands import COMMANDS, train
+from ga3c.commands.command_line import parse
+from ga3c.commands.plot import PlotOptions
+from ga3c.commands.train_options import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.experiments.runs import directory_of
 from ga3c.experiments.throughput import SpeedRun
@@ -246,3 +249,11 @@ def test_a_run_that_never_began_is_taken_back_as_far_as_the_disk_lets_it(monkeyp
     (path / "messages.csv").mkdir()  # cannot be removed as a file
     run_directory.discard(path)
     assert [left.name for left in path.iterdir()] == ["messages.csv"]
+
+
+def test_paths_are_absolute_once_they_are_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked, _ = parse_settings(["--game", "Pong", "--run-dir", "a/b", "--from", "c.npz"])
+    assert (asked.run.run_dir, asked.run.start_from) == (f"{tmp_path}/a/b", f"{tmp_path}/c.npz")
+    options = parse(PlotOptions, ["one", "/two", "--out", "x.svg"], PlotOptions(), "", "plot")
+    assert [*options.runs, options.out] == [f"{tmp_path}/one", "/two", f"{tmp_path}/x.svg"]

@@ -88,8 +88,8 @@ def test_what_is_noted_of_games_of_ones_own(tmp_path, monkeypatch):
     for place in (*places, places[1]):
         place.mkdir(exist_ok=True)
         monkeypatch.chdir(place)
-        own_games.note("a.b:C-v0")
-        own_games.note("CartPole-v1")
+        own_games.note("a.b:C-v0", own_games.here())
+        own_games.note("CartPole-v1", own_games.here())
     file = tmp_path / "ga3c" / "games.jsonl"
     assert [json.loads(line) for line in file.read_text().splitlines()] == [["a.b:C-v0", str(p)] for p in places]
     damages = b'\xff\n["a.b:C-v0"]\n["a.b:D-v0", "relative"]\n[[]]\n9\n["a.b:D-v0", 5]\n'
@@ -101,7 +101,7 @@ def test_what_is_noted_of_games_of_ones_own(tmp_path, monkeypatch):
     for home in ("/dev/null/nowhere", "here"):
         monkeypatch.setenv("XDG_STATE_HOME", home)
         monkeypatch.setenv("HOME", home)
-        own_games.note("a.b:C-v0")
+        own_games.note("a.b:C-v0", own_games.here())
         with pytest.raises(ConfigError, match="Add --trust"):
             own_games.import_of_run("a.b:C-v0", "run", trusted=False)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["first", "ga3c", "games.jsonl", "second"]

@@ -95,3 +95,18 @@ def test_a_game_of_ones_own_is_played_from_anywhere(tmp_path):
     refused = program.run("evaluate", run, cwd=project, env={"XDG_STATE_HOME": "/dev/null/nowhere"})
     assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
     assert "Add --trust" in refused.stderr
+
+
+def test_a_game_that_goes_to_another_directory_takes_nothing_with_it(tmp_path):
+    stands, elsewhere, home = (tmp_path / name for name in ("stands", "elsewhere", "home"))
+    for place in (stands, elsewhere):
+        place.mkdir()
+    words = "train", "--game", "tests.tiny_environment:Leaving-v0", "--serial", "--envs-per-agent", 4, "--steps", 200
+    where = {"cwd": stands, "env": {"ELSEWHERE": str(elsewhere), "XDG_STATE_HOME": str(home)}}
+    ended = program.run(*words, "--run-dir", "here/run", **where)
+    assert ended.returncode == 0, ended.stderr
+    assert "Saved in here/run\n" in ended.stdout
+    assert (stands / "here" / "run" / "plot.png").exists()
+    assert list(elsewhere.iterdir()) == []
+    (line,) = (home / "ga3c" / "games.jsonl").read_text().splitlines()
+    assert json.loads(line) == ["tests.tiny_environment:Leaving-v0", str(stands)]

@@ -108,6 +108,17 @@ class Printing(Match):
         return super().step(action)
 
 
+class Leaving(Match):
+    """Goes to another directory, which the environment names, as it is made and in each step."""
+
+    def __init__(self, render_mode=None):
+        os.chdir(os.environ["ELSEWHERE"])
+
+    def step(self, action):
+        os.chdir(os.environ["ELSEWHERE"])
+        return super().step(action)
+
+
 class Endless(Match):
     """Does not come back from its tenth step."""
 
@@ -231,6 +242,7 @@ gymnasium.register("Shared-v0", Shared)
 gymnasium.register("Talking-v0", Talking)
 gymnasium.register("Failing-v0", Failing)
 gymnasium.register("Printing-v0", Printing)
+gymnasium.register("Leaving-v0", Leaving)
 gymnasium.register("Heavy-v0", Heavy)
 for _what in ("reward", "huge", "number", "shape", "dtype"):
     gymnasium.register(f"Strange-{_what}-v0", Strange, kwargs={"what": _what})

@@ -5,7 +5,7 @@ import io
 import json
 import os
 import re
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, TypeVar, Union, get_args, get_origin
@@ -18,6 +18,9 @@ from ga3c.records.disk import write_whole
 tyro._experimental_options["ansi_codes"] = False  # a terminal would get them in the middle of an error's one line
 
 T = TypeVar("T")
+# Fields that name files and directories, and the word for --resume that names none.
+PATHS = ("checkpoint", "json", "out", "record", "results", "resume", "run", "run_dir", "runs", "start_from")
+NEWEST = "newest"
 RunArgument = Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[RUN]")]
 """The directory of a run, as `./run.sh COMMAND RUN`."""
 _types = tyro.constructors.ConstructorRegistry()
@@ -68,11 +71,14 @@ def whole_number(word: str | None) -> int | None:
 
 
 def parse(options: type[T], arguments: list[str], default: T, description: str, command: str) -> T:
-    """Parses flags into `options`, over `default`. Raises ConfigError, of one line, for anything wrong."""
+    """Parses flags into `options`, over `default`. Raises ConfigError, of one line, for anything wrong.
+
+    Paths are absolute from here on: a game's code, which may be loaded next, can go to another directory.
+    """
     errors = io.StringIO()
     try:
         with contextlib.redirect_stderr(errors), _types:
-            return tyro.cli(
+            parsed = tyro.cli(
                 tyro.conf.OmitArgPrefixes[options],
                 prog=f"./run.sh {command}",
                 description=description,
@@ -80,10 +86,30 @@ def parse(options: type[T], arguments: list[str], default: T, description: str, 
                 default=default,
                 config=(tyro.conf.HelptextFromCommentsOff,),
             )
+        return _with_absolute_paths(parsed)
     except SystemExit as end:
         if end.code:
             raise ConfigError(_one_line(errors.getvalue())) from None
         raise
+
+
+def _with_absolute_paths(options: T) -> T:
+    """Of a dataclass, and of those in it."""
+    changed = {}
+    for field in fields(options):
+        value = getattr(options, field.name)
+        if is_dataclass(value):
+            changed[field.name] = _with_absolute_paths(value)
+        elif field.name in PATHS and value and value != NEWEST:
+            several = isinstance(value, tuple | list)
+            changed[field.name] = type(value)(map(_absolute, value)) if several else _absolute(value)
+    return replace(options, **changed)
+
+
+def _absolute(path: str) -> str:
+    with contextlib.suppress(OSError):  # where the person stood is gone
+        return str(Path(path).absolute())
+    return path
 
 
 def check_writable(flag: str, path: Path, makes_directories: bool = False) -> None:

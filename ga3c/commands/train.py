@@ -93,6 +93,7 @@ class _Signals:
 
 
 def run(arguments: list[str]) -> int:
+    here = own_games.here()
     settings, resumed = parse_settings(arguments)
     if not settings.learning.seed:  # drawn once, written down, and kept over a resume
         settings = replace(settings, learning=replace(settings.learning, seed=random.randrange(1, 2**31)))
@@ -109,7 +110,7 @@ def run(arguments: list[str]) -> int:
     networks.resolve(settings.learning.network, games.spec, settings.learning.algorithm)
     console = Console()
     if resumed is None:
-        own_games.note(settings.environment.game)
+        own_games.note(settings.environment.game, here)
     return _train(settings, _Directories(settings, resumed), games, console, printed)
 
 

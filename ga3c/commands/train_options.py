@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ga3c import environments
-from ga3c.commands.command_line import parse, value_of, whole_number
+from ga3c.commands.command_line import NEWEST, parse, value_of, whole_number
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.records import run_directory
@@ -82,5 +82,5 @@ def _resume_with_value(arguments: list[str]) -> list[str]:
     if "--resume" in arguments:
         after = arguments.index("--resume") + 1
         if after == len(arguments) or arguments[after].startswith("--"):
-            return [*arguments[:after], "newest", *arguments[after:]]
+            return [*arguments[:after], NEWEST, *arguments[after:]]
     return arguments

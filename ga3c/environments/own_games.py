@@ -20,7 +20,7 @@ def import_named(game: str) -> None:
     """For a game that a person names, one's own or any other. Raises ConfigError where there is none of this name."""
     environments.resolve(game)
     if ":" in game:
-        _look_in(_here())
+        _look_in(here())
         gymnasium.registered(game)
 
 
@@ -32,28 +32,28 @@ def import_of_run(game: str, run: object, trusted: bool) -> None:
     if ":" not in game:
         return
     environments.resolve(game)
-    here, noted = _here(), _noted(game)
+    stands, noted = here(), _noted(game)
     if not noted and not trusted:
         raise ConfigError(
             f"{run} is of the game '{game}': to play it is to run the module '{game.partition(':')[0]}', on which you "
             "have trained no run here. Add --trust if you trust it."
         )
-    for place in [here] * (here in noted) + noted[::-1] + [here] * trusted:
+    for place in [stands] * (stands in noted) + noted[::-1] + [stands] * trusted:
         _look_in(place)
     gymnasium.registered(game)
 
 
-def note(game: str) -> None:
-    """That a person trains on this game, and from where: its runs may be played from now on.
+def note(game: str, place: str) -> None:
+    """That a person trains on this game, and from which `place`: its runs may be played from now on.
 
     Where nothing can be written, they are played with --trust.
     """
-    file, here = _notes(), _here()
-    if ":" in game and here and file and _noted(game)[-1:] != [here]:
+    file = _notes()
+    if ":" in game and place and file and _noted(game)[-1:] != [place]:
         with contextlib.suppress(OSError):
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with file.open("a", encoding="utf-8") as opened:
-                opened.write(json.dumps([game, here]) + "\n")
+                opened.write(json.dumps([game, place]) + "\n")
 
 
 def _noted(game: str) -> list[str]:
@@ -75,8 +75,8 @@ def _notes() -> Path | None:
     return Path(place, "ga3c", "games.jsonl") if os.path.isabs(place) else None
 
 
-def _here() -> str:
-    """Where the person stands; empty: the directory is gone."""
+def here() -> str:
+    """Where the person stands, before any game's code is loaded; empty: the directory is gone."""
     with contextlib.suppress(OSError):
         return os.getcwd()
     return ""

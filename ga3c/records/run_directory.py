@@ -18,6 +18,7 @@ from ga3c.records.description import describe, read_settings, resumed
 from ga3c.records.files import make_directory, reason, remove, sync_directory, write_whole
 from ga3c.records.lock import LOCK, hold
 from ga3c.settings.run import RunSettings, Settings
+from ga3c.text import place
 
 SECONDARY = "secondary"  # in a run: the run of a network that learns from its replay, too
 GAME_OUTPUT = "game-output.txt"  # what games print, where that is much
@@ -37,11 +38,11 @@ def game_directory(game: str) -> Path:
 
 def create(settings: Settings) -> Path:
     """Makes the directory of a new run. Raises ConfigError where a run lies already or nothing can be written."""
-    place, name = game_directory(settings.environment.game), settings.run.name
+    of_game, name = game_directory(settings.environment.game), settings.run.name
     if name is not None and not re.fullmatch(r"\w[\w.+=-]*", name):
         raise ConfigError(f"--name {name!r}: give it a name of letters, digits and _.+=-, which begins with a letter.")
-    named = settings.run.run_dir or (place / name if name else None)
-    path = Path(named or place / time.strftime("%Y-%m-%d_%H-%M-%S"))
+    named = settings.run.run_dir or (of_game / name if name else None)
+    path = Path(named or of_game / time.strftime("%Y-%m-%d_%H-%M-%S"))
     if (path / "config.json").exists() and named:
         raise ConfigError(f"There is a run in {path} already: --resume {path} goes on with it; or give another name.")
     made = not (named and path.is_dir())
@@ -170,7 +171,8 @@ def find(settings: Settings) -> Path:
 def existing(path: str) -> Path:
     """The directory of a run. Raises ConfigError if there is no run in it."""
     if not (Path(path) / "config.json").is_file():
-        raise ConfigError(f"There is no run in {path} (no config.json there): name its directory, or --game GAME.")
+        where = place(Path(path))
+        raise ConfigError(f"There is no run in {where} (no config.json there): name its directory, or --game GAME.")
     return Path(path)
 
 
