@@ -4,6 +4,8 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import psutil
@@ -202,6 +204,17 @@ def test_pods_on_this_machine_learn_are_replaced_and_go_on(tmp_path):
     assert books(run)["updates"] > 20
 
 
+JOIN = """
+import sys
+from ga3c.cluster import connection
+from ga3c.errors import ConfigError
+try:
+    connection.join(sys.argv[1], 1)
+except ConfigError as error:
+    print(error)
+"""
+
+
 def test_a_node_leaves_another_joins_and_the_run_goes_on(tmp_path, monkeypatch):
     for name, value in AUTHENTICATION.items():
         monkeypatch.setenv(name, value)
@@ -217,7 +230,14 @@ def test_a_node_leaves_another_joins_and_the_run_goes_on(tmp_path, monkeypatch):
             rows = program.rows(run / "throughput.csv")
             return int(rows[-1]["steps"]) if rows else 0
 
+        stranger = subprocess.Popen(
+            [sys.executable, "-c", JOIN, nodes.address], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env=os.environ | {"PYTHONPATH": str(program.ROOT), "RAY_AUTH_TOKEN": "another"},
+        )  # fmt: skip
         started.wait_for(lambda: steps() > 500)
+        said = stranger.communicate(timeout=program.HANG_SECONDS)[0]
+        assert said.startswith(f"Cannot join --cluster {nodes.address}: it asks for another token than the one here.")
+        assert len(said.splitlines()) == 1
         nodes.kill(0)
         for what in ("has left the cluster", "has joined the cluster", "takes its place"):
             started.wait_for(lambda: what in started.log.read_text())  # noqa: B023

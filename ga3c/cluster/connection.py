@@ -1,11 +1,13 @@
 """Ray: started on this machine, or joined; and whether who plays elsewhere has the same programs."""
 
 import atexit
+import contextlib
 import logging
 import os
 import sys
+import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -38,15 +40,37 @@ def join(where: str, pods: int) -> str:
         how, reach = {"address": address.checked(where)}, access.of_a_cluster()
     # On other machines the program lies in the same folder, or Python finds it by itself.
     environment = {"env_vars": {"PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}}
+    heard: list[str] = []
     try:
-        with reach:
+        with reach, _error_stream_into(heard):
             ray.init(**how, log_to_driver=False, logging_level=logging.ERROR, runtime_env=environment, namespace="ga3c")
-    except (OSError, RuntimeError, ValueError) as error:  # a ConnectionError is an OSError
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:  # a ConnectionError is an OSError
         reason = " ".join(str(error).split())[:300].rstrip(".")
+        if isinstance(error, ray.exceptions.AuthenticationError) or "AuthToken" in "".join(heard):
+            reason = "it asks for another token than the one here. ga3c/cluster/README.md says how to bring it"
         raise ConfigError(f"Cannot join --cluster {where}: {reason}.") from error
     # What other processes of Ray's have to say at their end fills a screen.
     ray._private.worker.print_to_stdstream = lambda *_, **__: None
     return f"Cluster: {room(nodes_alive())}.{access.warning()}"
+
+
+@contextlib.contextmanager
+def _error_stream_into(lines: list[str]) -> Iterator[None]:
+    """Takes what is written to the file descriptor itself meanwhile: Ray's C++ writes a line there for each attempt."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # it is closed
+        yield
+        return
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            file.seek(0)
+            lines += file.read().decode(errors="replace").splitlines()
 
 
 def nodes_alive() -> list[dict]:
