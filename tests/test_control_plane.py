@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +15,7 @@ pytest.importorskip("ray", reason="run tests/run.sh, which installs Ray")
 
 from ray import _raylet
 
-from ga3c.cluster import access
+from ga3c.cluster import access, session
 
 SCRIPT = """
 import json, os, signal, time
@@ -65,6 +67,7 @@ except RayletDied as error:
 control.end()
 connection.leave()
 found["joined"] = ray.is_initialized()
+found["left"] = sorted(os.listdir(os.environ["TMPDIR"] + "/ray"))
 print(json.dumps(found))
 """
 
@@ -72,10 +75,15 @@ print(json.dumps(found))
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
-    ended = subprocess.run(
-        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False, timeout=HANG_SECONDS, cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "HOME": str(home)},
-    )  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="ga3c-") as temporary:  # its path is short: sockets lie there
+        for name, mark in (("session_killed", session.MARK), ("session_of_others", "logs")):
+            folder = Path(temporary) / "ray" / name
+            folder.mkdir(parents=True)
+            (folder / mark).touch()
+        ended = subprocess.run(
+            [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False, timeout=HANG_SECONDS,
+            cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT), "HOME": str(home), "TMPDIR": temporary},
+        )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return json.loads(ended.stdout.splitlines()[-1]) | {"home": home, "stderr": ended.stderr}
 
@@ -90,6 +98,10 @@ def test_the_store_is_left_alone_when_the_raylet_has_died_and_ray_is_left(found)
     assert found["died"] == "Ray's raylet on this machine has died."
     assert found["store"] == "Ray's raylet on this machine has died"
     assert not found["joined"]
+
+
+def test_the_folder_of_a_session_goes_with_it_and_so_do_those_of_killed_ones(found):
+    assert found["left"] == ["session_of_others"]
 
 
 def test_no_events_of_an_actors_calls_are_kept(found):

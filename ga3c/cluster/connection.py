@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 from ga3c import __version__
-from ga3c.cluster import access, address
+from ga3c.cluster import access, address, session
 from ga3c.errors import ConfigError
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it reports to nobody
@@ -51,6 +51,8 @@ def join(where: str, pods: int) -> str:
         raise ConfigError(f"Cannot join --cluster {where}: {reason}.") from error
     # What other processes of Ray's have to say at their end fills a screen.
     ray._private.worker.print_to_stdstream = lambda *_, **__: None
+    if where == "local":
+        session.keep(_session_folder())
     return f"Cluster: {room(nodes_alive())}.{access.warning()}"
 
 
@@ -98,14 +100,25 @@ def leave() -> None:
     """Ends what `join` has started. Ray waits for its GCS without a limit, even where that is silent; this does not."""
     import ray
 
-    leaving, node = threading.Thread(target=ray.shutdown, name="leaving", daemon=True), ray._private.worker._global_node
+    if not ray.is_initialized():
+        return
+    node, folder = ray._private.worker._global_node, _session_folder()
+    leaving = threading.Thread(target=ray.shutdown, name="leaving", daemon=True)
     leaving.start()
     leaving.join(LEAVE_SECONDS)
-    if leaving.is_alive() and node:
+    if leaving.is_alive():
         node.kill_all_processes(check_alive=False, allow_graceful=False)  # those that were started here, the GCS too
         leaving.join(LEAVE_SECONDS)
     if leaving.is_alive():
         atexit.unregister(ray.shutdown)  # it would wait there
+    session.end(folder)
+
+
+def _session_folder() -> Path:
+    """Of the cluster that is joined."""
+    import ray
+
+    return Path(ray._private.worker._global_node.get_session_dir_path())
 
 
 def versions() -> dict[str, str]:

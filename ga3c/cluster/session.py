@@ -1,0 +1,35 @@
+"""The folder of a Ray that was started here, in the temporary directory: Ray leaves it there, this does not."""
+
+import contextlib
+import fcntl
+import shutil
+from pathlib import Path
+from typing import IO
+
+MARK = "ga3c"  # a file in it: locked by the learner, for as long as it lives
+_MARKS: dict[Path, IO] = {}  # of this process, by their folders
+
+
+def keep(folder: Path) -> None:
+    """Marks it as this process's own, and removes those that killed processes have left beside it."""
+    with contextlib.suppress(OSError):  # a file system without locks: it stays, if this process is killed
+        mark = (folder / MARK).open("w")
+        fcntl.flock(mark, fcntl.LOCK_EX)
+        _MARKS[folder] = mark
+    for mark in folder.parent.glob(f"session_*/{MARK}"):
+        with contextlib.suppress(OSError), mark.open() as other:  # its owner lives
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _remove(mark.parent)
+
+
+def end(folder: Path) -> None:
+    if mark := _MARKS.pop(folder, None):
+        mark.close()
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    newest = folder.parent / "session_latest"
+    if newest.is_symlink() and not newest.exists():
+        newest.unlink(missing_ok=True)
