@@ -16,7 +16,9 @@ import numpy as np
 import psutil
 import pytest
 
+from ga3c.errors import TrainingFailed
 from ga3c.records import checkpoint, run_state
+from ga3c.server import Server
 from ga3c.views.run_view import RunView
 from tests import program
 from tests.program import HANG_SECONDS, TINY, Started, fill
@@ -632,3 +634,23 @@ def test_nothing_that_a_run_writes_is_for_everybody_to_change(tmp_path):
     written = list((tmp_path / "deep").rglob("*"))
     assert len(written) > 5
     assert [path for path in written if path.stat().st_mode & 0o002] == []
+
+
+def test_a_run_is_saved_before_it_is_stopped_when_a_part_has_failed():
+    """What has failed may end the process before all is stopped."""
+
+    class Failing:
+        saved = 0
+
+        def look(self):
+            raise TrainingFailed("a part is gone")
+
+        def save(self):
+            self.saved += 1
+            return True
+
+    server, books = object.__new__(Server), Failing()
+    server._all = [books]
+    with pytest.raises(TrainingFailed):
+        server._look()
+    assert books.saved == 1
