@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import subprocess
+import sys
 
 import gymnasium
 import numpy as np
@@ -19,6 +21,7 @@ from ga3c.rollout import continuous, discrete
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
+from tests import program
 from tests.tiny_environment import Match
 
 SPELLINGS = {
@@ -573,3 +576,29 @@ def test_a_share_of_the_actions_of_an_evaluation_is_random():
             right = 1 - 0.75 * exploration
             assert abs(np.mean(scores) / 20 - right) <= 4 * np.sqrt(right * (1 - right) / 2000)
     assert scores == play_games(policy, settings, 100, 1, greedy, 50, exploration)[0]
+
+
+def test_games_on_ales_emulator_leave_no_complaint_at_the_end_of_the_program():
+    """What is in a cycle when TensorFlow is loaded is there until the end (`devices.device` freezes it)."""
+    code = """
+import gc
+from ga3c import environments
+from ga3c.settings.game import EnvironmentSettings
+games = environments.make(EnvironmentSettings(game="Pong", emulator="ale"), 1, 0)
+games.itself = games
+gc.freeze()
+games.close()
+"""
+    ended = subprocess.run([sys.executable, "-c", code], cwd=program.ROOT, capture_output=True, text=True, check=True)
+    assert ended.stderr == ""
+
+
+def test_an_evaluation_says_how_far_its_games_are(monkeypatch, capsys):
+    """Pong takes longer than these steps; the first eight of the games are over before the last one begins."""
+    monkeypatch.setattr("ga3c.experiments.evaluation.PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr("ga3c.experiments.evaluation.AT_ONCE", 8)
+    policy = lambda observations: (np.zeros(len(observations), int), None, None)  # noqa: E731
+    play_games(policy, EnvironmentSettings(game="Pong"), 9, seed=1, greedy=False, most_steps=3)
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "0 of 9 games are over. The others are at step 1, and are cut off after 3 (--most-steps)."
+    assert said[-1] == "8 of 9 games are over. The others are at step 3, and are cut off after 3 (--most-steps)."

@@ -118,7 +118,7 @@ def _evaluation(run: LearningRun, directory: Path, games: int) -> dict:
     command += ["--episodes", str(games), "--seed", str(1_000_000 + 1_000 * run.seed)]
     done = subprocess.run(command, capture_output=True, text=True, env=child_environment())
     if done.returncode:
-        raise RunFailed(f"{run.name} could not be evaluated: {done.stderr.strip()}")
+        raise RunFailed(f"{run.name} could not be evaluated: {done.stderr.strip().rpartition('ga3c: ')[2]}")
     return json.loads(file.read_text(encoding="utf-8"))
 
 

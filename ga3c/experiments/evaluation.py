@@ -1,6 +1,8 @@
 """Evaluation: whole games of a trained agent, in both ways to play, and what is to be said of their scores."""
 
 import contextlib
+import sys
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -17,7 +19,24 @@ from ga3c.settings.game import EnvironmentSettings
 
 AT_ONCE = 32
 MOST_STEPS = 108_000  # of a game that does not end
+PROGRESS_SECONDS = 10.0  # between two lines that say how far the games are
 WAYS = {"sampled": False, "greedy": True}  # actions sampled from the policy, or the most probable ones
+
+
+class Progress:
+    """Says on standard error how many games are over: a game that never ends takes minutes until it is cut off."""
+
+    def __init__(self, episodes: int, most_steps: int):
+        self._episodes, self._most_steps = episodes, most_steps
+        self._said = time.monotonic()
+        self.before = 0  # games that were over when those of now began
+
+    def look(self, over: int, steps: int) -> None:
+        """After each step of the games that are played at once, `over` of which have ended."""
+        if (now := time.monotonic()) - self._said >= PROGRESS_SECONDS:
+            self._said = now
+            others = f"The others are at step {steps:,}, and are cut off after {self._most_steps:,} (--most-steps)."
+            print(f"{self.before + over} of {self._episodes} games are over. {others}", file=sys.stderr, flush=True)
 
 
 def play_games(
@@ -35,9 +54,12 @@ def play_games(
     does not end is cut off after `most_steps`.
     """
     scores, cut_off = [], 0
+    progress = Progress(episodes, most_steps)
     while len(scores) < episodes:
         count = min(AT_ONCE, episodes - len(scores))
-        played, cut = _play_at_once(policy, settings, count, seed + len(scores), greedy, most_steps, exploration)
+        progress.before = len(scores)
+        rules = greedy, most_steps, exploration, progress
+        played, cut = _play_at_once(policy, settings, count, seed + len(scores), *rules)
         scores, cut_off = scores + played, cut_off + cut
     return scores, cut_off
 
@@ -50,6 +72,7 @@ def _play_at_once(
     greedy: bool,
     most_steps: int,
     exploration: float,
+    progress: Progress,
 ) -> tuple[list[float], int]:
     scores, playing = np.zeros(count), np.ones(count, np.bool_)
     random = np.random.default_rng([seed, 1])  # with the seed alone it would be the first game's own
@@ -57,7 +80,7 @@ def _play_at_once(
         blame, kind = f"The game '{games.spec.name}' failed", games.spec.actions
         with blaming(blame):
             observations = games.reset()
-        for _ in range(most_steps):
+        for steps in range(1, most_steps + 1):
             sampled, policies, _ = policy(observations)
             actions = (kind.most_likely(policies) if greedy else sampled).astype(kind.dtype)
             if exploration:
@@ -69,6 +92,7 @@ def _play_at_once(
             playing &= ~(terminated | truncated)  # the games that go on for company do not count
             if not playing.any():
                 break
+            progress.look(count - int(playing.sum()), steps)
     return scores.tolist(), int(playing.sum())
 
 

@@ -49,7 +49,7 @@ def _evaluation(game: str, emulator: str, episodes: int, out: Path) -> dict:
     command += ["--episodes", str(episodes)]
     done = subprocess.run(command, capture_output=True, text=True, env=child_environment())
     if done.returncode:
-        raise RunFailed(f"The agent of {game} could not be evaluated: {done.stderr.strip()}")
+        raise RunFailed(f"The agent of {game} could not be evaluated: {done.stderr.strip().rpartition('ga3c: ')[2]}")
     return json.loads(file.read_text(encoding="utf-8"))
 
 
