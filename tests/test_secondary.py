@@ -1,8 +1,10 @@
 """A secondary learner beside a run of DQN."""
 
 import signal
+import tempfile
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -92,13 +94,18 @@ def updates(run) -> int:
     return checkpoint.load_newest(run / "checkpoints")[2]["totals"]["updates"]
 
 
-def test_both_learn_and_go_on_after_they_are_killed(tmp_path):
+def test_both_learn_and_go_on_after_they_are_killed(tmp_path, monkeypatch):
+    place = tempfile.TemporaryDirectory()  # its path must be short
+    monkeypatch.setenv("TMPDIR", place.name)
     run, log = tmp_path / "run", ["--log-seconds", 0.5, "--checkpoint-seconds", 1]
     runs = [run, run / "secondary"]
     started = Started(tmp_path / "log", *SMALL, "--secondary-batch", 64, *log, "--run-dir", run)
     started.wait_for(lambda: checkpoint.saved(run / "checkpoints") and updates(run) > 50)
     started.stop(signal.SIGKILL)
     assert not started.left_over()
+    with place:
+        assert not list(Path(place.name).glob("*.py"))  # such as TensorFlow makes of functions, where that is asked for
+    monkeypatch.delenv("TMPDIR")
     before = [updates(one) for one in runs]
     played = checkpoint.load_newest(run / "checkpoints")[2]["totals"]["steps"]
     ended = program.run("--resume", run, "--steps", played + 5_000)

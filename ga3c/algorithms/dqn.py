@@ -87,7 +87,7 @@ class DQN:
         }
         return weights, state, numbers, errors
 
-    @tf.function(jit_compile=True)
+    @tf.function(jit_compile=True, autograph=False)
     def _fused_step(self, weights, state, gradients, norm, learning_rate):
         """As one pass over the weights: operation by operation it takes half as long as the gradients. The norms are
         faster without."""
