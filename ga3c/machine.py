@@ -19,6 +19,7 @@ AGENT_BYTES, GAME_BYTES = 50_000_000, 500_000  # besides the slots
 FILES, FILES_PER_AGENT = 200, 6
 # TensorFlow reserves address space far beyond what it uses, and more with each of its threads.
 ADDRESS_SPACE_BYTES, ADDRESS_SPACE_BYTES_PER_CORE = 2_300_000_000, 100_000_000
+COMPILER_BYTES = 800_000_000  # of address space, besides: XLA ends the process where it gets none
 THREADS, THREADS_PER_CORE = 20, 5
 FILE_BYTES = 100_000  # a small network's checkpoint; a disk that does not take a larger one is said while it trains
 REMEDIES = {
@@ -193,18 +194,29 @@ def agents_that_fit(slots_bytes: int, games: int) -> dict[str, int]:
     }
 
 
+def check_compiler_fits() -> None:
+    """Raises ConfigError where XLA, which compiles parts of a model, would end the process without a word."""
+    needed = _address_space_needed() + COMPILER_BYTES
+    if address_space() < needed:
+        raise ConfigError(
+            f"ulimit -v allows {address_space() / 1e9:.1f} GB of address space, and the compiler of the model needs "
+            f"{needed / 1e9:.1f} GB: raise the limit (ulimit -v unlimited)."
+        )
+
+
 def check_replay_fits(transitions: int, bytes_of: Callable[[int], int], agents_bytes: int) -> None:
     """Raises ConfigError, with the number that would fit, where so many do not. `bytes_of` grows with the number."""
-    there = memory_available()
-    if there is None:
-        return
-    room = max(0, there - SERVER_BYTES - agents_bytes)
+    check_compiler_fits()  # the updates of all that learn from a replay are compiled
+    free, space = memory_available(), address_space() - _address_space_needed() - COMPILER_BYTES
+    in_memory = math.inf if free is None else free - SERVER_BYTES - agents_bytes
+    room = max(0, min(in_memory, space))
     if bytes_of(transitions) <= room:
         return
+    who = "this machine has" if in_memory <= space else "ulimit -v leaves"
     most = bisect.bisect_right(range(1, transitions), room, key=bytes_of)
     advice = f"use --replay-transitions {most}" if most else REMEDIES["memory"]
     raise ConfigError(
-        f"A replay of {transitions:,} transitions takes {bytes_of(transitions) / 1e9:.1f} GB, and this machine has "
+        f"A replay of {transitions:,} transitions takes {bytes_of(transitions) / 1e9:.1f} GB, and {who} "
         f"{room / 1e9:.1f} GB for it: {advice}."
     )
 

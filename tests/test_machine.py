@@ -82,6 +82,22 @@ def test_a_replay_that_does_not_fit_is_said_with_the_size_that_would(monkeypatch
         machine.check_replay_fits(1, bytes_of, agents_bytes)
 
 
+def test_a_replay_needs_room_within_what_ulimit_allows_of_address_space(monkeypatch):
+    """Else the compiler ends the process, or the memory of the replay is refused in the middle of the start."""
+    needed = machine._address_space_needed() + machine.COMPILER_BYTES
+    for limit, said in (
+        (needed - 1, r"ulimit -v allows .* GB of address space, and the compiler of the model needs .*unlimited\)\."),
+        (
+            needed + 500,
+            r"A replay of 1,000 transitions .*, and ulimit -v leaves 0.0 GB for it: use .*transitions 500\.",
+        ),
+    ):
+        monkeypatch.setattr(machine, "address_space", lambda limit=limit: limit)
+        with pytest.raises(ConfigError, match=said):
+            machine.check_replay_fits(1_000, lambda transitions: transitions, 0)
+    machine.check_replay_fits(500, lambda transitions: transitions, 0)
+
+
 def test_a_run_whose_replay_does_not_fit_does_not_begin(tmp_path):
     code = "from ga3c import machine\nmachine.memory_available = lambda: machine.SERVER_BYTES + 2_000_000_000"
     flags = "--game", "Pong", "--algorithm", "dqn", "--agents", 2, "--run-dir", tmp_path / "run", "--steps", 10

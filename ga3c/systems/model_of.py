@@ -10,6 +10,7 @@ from ga3c.algorithms import exploration
 from ga3c.devices.pieces import pieces
 from ga3c.devices.replicas import AllReduce, Group
 from ga3c.errors import ConfigError
+from ga3c.machine import check_compiler_fits
 from ga3c.model import Model
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings import devices
@@ -28,6 +29,8 @@ def model_of(
     """
     run, learning = settings.run, settings.learning
     network = networks.resolve(learning.network, spec, learning.algorithm)
+    if run.xla == "on":
+        check_compiler_fits()
     count = run.tensorflow_threads or threads(network)
     seed, steps = learning.seed + begun.totals.updates, begun.totals.trained_steps
     turns, acts = algorithms.turns(settings, algorithm), settings.replay.concurrent_training
