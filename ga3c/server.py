@@ -101,6 +101,7 @@ class Server:
         except BaseException as failure:
             text = str(failure) if isinstance(failure, TrainingFailed) else f"{type(failure).__name__}: {failure}"
             self._end = RunState(FAILED, few_words(text))
+            self._write_state(self._end)  # already now: what has failed may end this process, too
             raise
 
     def _serve(self, every_second: Callable[[], None]) -> None:
