@@ -345,9 +345,11 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
     arguments += ["--sampling", options.sampling] if options.sampling else []
     if options.sampling == "asynchronous":
         arguments += ["--controller", options.controller or "paper"]
-    arguments += ["--controller-seconds", "1", "--log-seconds", "1", "--plot-seconds", "0"]
+        arguments += ["--controller-seconds", "1"] if options.controller != "off" else []
+    arguments += ["--log-seconds", "1", "--plot-seconds", "0"]
     arguments += ["--checkpoint-seconds", str(CHECKPOINT_SECONDS)]
-    arguments += ["--agent-silence-seconds", "2", "--stall-seconds", "20"]
+    arguments += [] if options.pods else ["--agent-silence-seconds", "2"]
+    arguments += ["--stall-seconds", "20"]
     at_first = ["--preset", options.preset] if options.preset else ["--algorithm", options.algorithm]
     arguments += ["--replay-shards", str(options.shards)] if options.pods else []
     arguments += ["--cluster", "local"] if options.pods and not options.nodes else []

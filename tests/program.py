@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 HANG_SECONDS = 600  # nothing takes so long, on a busy machine neither: who waits for longer waits in vain
 # Small and quick: two agents with four games each on the environment of tests/tiny_environment.py.
 TINY = ["--game", "tests.tiny_environment:Match-v0", "--agents", "2", "--envs-per-agent", "4"]
-TINY += ["--learning-rate", "0.002", "--rmsprop-epsilon", "1e-5"]
+TINY += ["--learning-rate", "0.002"]
 
 STARTED: list[subprocess.Popen] = []  # for those that a failed test leaves behind
 

@@ -261,7 +261,8 @@ def test_why_games_are_not_played_on_a_gpu(monkeypatch, words, why):
     monkeypatch.setattr("ga3c.environments.emulators.find_spec", lambda _: "numba-cuda" not in why or None)
     monkeypatch.setattr("ga3c.environments.emulators.numba_has_gpu", lambda: False)
     words = [*words, "--algorithm", "a2c", *BATCHED]
-    settings, _ = parse_settings([*map(str, words), "--emulator", "gpu"])
+    settings, _ = parse_settings(list(map(str, words)))
+    settings = replace(settings, environment=replace(settings.environment, emulator="gpu"))
     spec = environments.make(replace(settings.environment, emulator="auto"), 1, 0).spec
     arguments = spec, progress.beginning(settings), lambda _: None, lambda _: None
     with pytest.raises(ConfigError, match=f"^--emulator gpu cannot be had: .*{why}") as refused:

@@ -16,7 +16,7 @@ from ga3c.machine import usable_cores
 from ga3c.replay.replay import Replay
 from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings.run import Settings
-from ga3c.settings.saved import to_flags
+from ga3c.settings.saved import flags_of, to_flags
 from tests import program
 
 SPEC = EnvironmentSpec("Test", (3,), "float32", discrete(2), 1)
@@ -132,12 +132,16 @@ def test_messages_of_an_agent_are_counted_on_both_sides():
     assert cost.wall_ms > 0
 
 
-def test_flags_make_the_same_settings_again():
-    settings = parse_settings(["--preset", "paper", "--game", "Boxing", "--full-action-set", "--minutes", "3"])[0]
-    flags = to_flags(replace(settings, learning=replace(settings.learning, preset="default")), Settings())
-    assert "--full-action-set" in flags
-    again = parse_settings(flags)[0]
-    assert replace(again, learning=replace(again.learning, preset="paper")) == settings
+@pytest.mark.parametrize("words", ["--preset paper --full-action-set", "--preset c51 --batch 512", "--algorithm ppo"])
+def test_flags_make_the_same_settings_again(words):
+    settings = parse_settings(["--game", "Boxing", *words.split()])[0]
+    flags = flags_of(settings)
+    assert ("--full-action-set" in flags) == ("full" in words)
+    assert parse_settings(flags)[0] == settings
+
+
+def test_what_is_off_is_a_flag_too():
+    settings = parse_settings(["--full-action-set"])[0]
     assert to_flags(Settings(), settings).count("--no-full-action-set") == 1
 
 

@@ -82,7 +82,7 @@ def test_what_a_pod_played_too_long_ago_is_lost(tmp_path):
     run = tmp_path / "run"
     started = Started(
         tmp_path / "log", "--cluster", "local", "--algorithm", "a2c-vtrace", *TINY, "--agents", 1, "--run-dir", run,
-        "--experience-age-limit-updates", 1, "--log-seconds", 0.5, "--checkpoint-seconds", 1,
+        "--rmsprop-epsilon", 1e-5, "--experience-age-limit-updates", 1, "--log-seconds", 0.5, "--checkpoint-seconds", 1,
     )  # fmt: skip
 
     def dropped():

@@ -115,7 +115,3 @@ def test_with_larger_batches_each_transition_is_learned_from_as_often():
     assert between == pytest.approx((2.5e-4 * 7.5e-4) ** 0.5)
     own = parse_settings(["--preset", "dqn", "--batch", "512", "--learning-rate", "1e-3", "--steps-per-update", "4"])[0]
     assert (own.learning.learning_rate, own.replay.steps_per_update) == (1e-3, 4)
-    assert (
-        parse_settings(["--preset", "ppo", "--batch", "512"])[0].learning
-        == parse_settings(["--preset", "ppo"])[0].learning
-    )

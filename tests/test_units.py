@@ -11,7 +11,7 @@ from tests import program
 from tests.program import TINY, Started
 
 FLAGS = [*TINY, "--devices", "cpu:2", "--device-updates", "asynchronous", "--discount", 0.5, "--seed", 3]
-A2C = [*FLAGS, "--preset", "a2c", "--learning-rate", 0.02]
+A2C = [*FLAGS, "--preset", "a2c", "--rmsprop-epsilon", 1e-5, "--learning-rate", 0.02]
 PPO = [*FLAGS, "--preset", "ppo", "--t-max", 16, "--learning-rate", 0.004]
 RAINBOW = [*FLAGS, "--preset", "rainbow", "--learning-rate", 0.003, "--target-updates", 40, "--steps-per-update", 8]
 RAINBOW += ["--replay-transitions", 3_000, "--replay-minimum-transitions", 400, "--exploration-decay-steps", 3_000]

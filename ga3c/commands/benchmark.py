@@ -8,6 +8,7 @@ from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.experiments.benchmark import BenchmarkOptions, measure, report, training_settings
 from ga3c.settings import ranges
+from ga3c.settings.learning import REPLAYING
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
 
@@ -25,7 +26,9 @@ def parse_options(arguments: list[str]) -> BenchmarkOptions:
     preset = value_of("--preset", arguments) or value_of("--algorithm", arguments)
     batch = whole_number(value_of("--batch", arguments))
     usual = with_presets(Settings(), preset, value_of("--protocol", arguments), batch)
-    schedule, replay = replace(usual.schedule, controller="off"), replace(usual.replay, **SHORT)
+    schedule, replay = replace(usual.schedule, controller="off"), usual.replay
+    if usual.learning.algorithm in REPLAYING:
+        replay = replace(replay, **SHORT)
     default = BenchmarkOptions(usual.environment, schedule, usual.learning, replay)
     return parse(BenchmarkOptions, arguments, default, DESCRIPTION, "benchmark")
 

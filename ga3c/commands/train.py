@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from ga3c import environments, networks
-from ga3c.commands.train_options import parse_settings
+from ga3c.commands.train_options import given, parse_settings
 from ga3c.environments import own_games
 from ga3c.environments.gymnasium import GymnasiumEnvironments
 from ga3c.errors import ConfigError, TrainingFailed
@@ -23,6 +23,7 @@ from ga3c.records.console import Console
 from ga3c.records.disk import CsvLog, Disk
 from ga3c.records.game_output import GameOutput
 from ga3c.rollout import EnvironmentSpec
+from ga3c.settings import uses
 from ga3c.settings.batches import of_secondary
 from ga3c.settings.learning import REPLAYING
 from ga3c.settings.run import Settings
@@ -107,7 +108,11 @@ def run(arguments: list[str]) -> int:
     if settings.run.checkpoint_games and not hasattr(games, "restore"):
         why = environments.emulator_line(settings.environment) or "This game is not played on that."
         raise ConfigError(f"--checkpoint-games is for Atari games on our own emulator: leave it out. {why}")
-    networks.resolve(settings.learning.network, games.spec, settings.learning.algorithm)
+    spec = games.spec
+    network, asked = networks.resolve(settings.learning.network, spec, settings.learning.algorithm), given(arguments)
+    uses.check_seen(settings, asked, network, len(spec.observation_shape) == 3, spec.actions.continuous)
+    if "console" in asked and settings.run.console == "screen" and not can_show():
+        raise ConfigError("--console screen: standard output is no terminal that can be filled. Use plain or auto.")
     console = Console()
     if resumed is None:
         own_games.note(settings.environment.game, here)

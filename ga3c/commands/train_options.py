@@ -1,6 +1,6 @@
 """The settings of a run from its command line: of a new one, or of one that goes on."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from ga3c import environments
@@ -9,7 +9,7 @@ from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.records import run_directory
 from ga3c.records.description import read_settings
-from ga3c.settings import ranges
+from ga3c.settings import ranges, uses
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
 
@@ -39,8 +39,10 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
         preset = value_of("--preset", arguments) or value_of("--algorithm", arguments)  # their constants' name, too
         protocol = value_of("--protocol", arguments)
         default = with_presets(Settings(), preset, protocol, whole_number(value_of("--batch", arguments)))
-        settings, _ = _parse(arguments, default)
+        settings, trusted = _parse(arguments, default)
         run_dir = None
+        if trusted:
+            raise ConfigError("--trust is for --resume, which runs what another has written: leave it out.")
     else:
         for flag in ("--preset", "--protocol", "--name", "--from", "--secondary-batch"):
             if value_of(flag, arguments) is not None:
@@ -55,7 +57,8 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
             raise ConfigError(f"{run_dir} goes on with the run that it is in: --resume {run_dir.parent}")
         saved = read_settings(run_dir)
         fresh = replace(saved.run, steps=None, minutes=None, episodes=None)
-        settings, trusted = _parse(arguments, replace(saved, run=fresh))
+        default = replace(saved, run=fresh)
+        settings, trusted = _parse(arguments, default)
         if environments.resolve(settings.environment.game) != environments.resolve(saved.environment.game):
             games = f"{saved.environment.game}, not of {settings.environment.game}"
             raise ConfigError(f"The run in {run_dir} is of {games}: leave --game out.")
@@ -65,16 +68,21 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
                 "--adapt-spaces, and can go on so alone: leave the flag out."
             )
     ranges.check(settings)
-    asked, schedule = value_of("--controller", arguments) or "off", settings.schedule
-    if asked != "off" and (schedule.serial or schedule.sampling != "asynchronous"):
-        mode = "--serial" if schedule.serial else f"--sampling {schedule.sampling}"
-        raise ConfigError(f"--controller {asked} does not go with {mode}, where the counts stay: leave it out.")
+    is_atari = environments.resolve(settings.environment.game)[0] == "atari"
+    uses.check(settings, default, given(arguments), is_atari)
     if run_dir is None:
         own_games.import_named(settings.environment.game)
     else:
         named = value_of("--game", arguments) is not None
         own_games.import_of_run(settings.environment.game, run_dir, trusted or named)
     return settings, run_dir
+
+
+def given(arguments: list[str]) -> set[str]:
+    """Names of the settings whose flags are among the arguments."""
+    words = {word.partition("=")[0].removeprefix("--").replace("_", "-") for word in arguments if word.startswith("--")}
+    names = {field.name for group in vars(Settings()).values() for field in fields(group)}
+    return {name for name in names if {name.replace("_", "-"), "no-" + name.replace("_", "-")} & words}
 
 
 def _resume_with_value(arguments: list[str]) -> list[str]:

@@ -24,7 +24,7 @@ from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.replay import ReplaySettings
 from ga3c.settings.run import Settings
-from ga3c.settings.saved import to_flags
+from ga3c.settings.saved import flags_of
 from ga3c.settings.schedule import ScheduleSettings
 
 GROUPS = ("environment", "schedule", "learning", "replay")
@@ -85,9 +85,7 @@ def measure_run(options: BenchmarkOptions) -> dict[str, float]:
     """The whole program, over the rows of its throughput.csv, one each second: means of what is counted in a second,
     which may hold one update or two, and medians of the rest, where there is any. Raises ConfigError."""
     settings = training_settings(options)
-    flags = to_flags(replace(settings, learning=replace(settings.learning, preset="default")), Settings())
-    # The constants are those that the flags say.
-    flags += ["--preset", "default", "--log-seconds", "1", "--plot-seconds", "0"]
+    flags = [*flags_of(settings), "--log-seconds", "1", "--plot-seconds", "0"]
     with tempfile.TemporaryDirectory() as scratch, (Path(scratch) / "output.txt").open("w+") as output:
         run = Path(scratch) / "run"
         command = [sys.executable, "-m", "ga3c", "train", "--run-dir", str(run), *flags]

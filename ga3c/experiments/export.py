@@ -12,9 +12,8 @@ from ga3c.records import checkpoint, progress
 from ga3c.records.description import read
 from ga3c.records.disk import line, write_whole
 from ga3c.settings import saved as saved_settings
-from ga3c.settings.presets import with_presets
 from ga3c.settings.run import RunSettings, Settings
-from ga3c.settings.saved import to_flags
+from ga3c.settings.saved import flags_of
 from ga3c.views import curves
 from ga3c.views.drawing import pyplot, save
 
@@ -54,15 +53,7 @@ def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) 
 
 def command(settings: Settings) -> str:
     """What trains with these settings, seed included."""
-    learning, environment = settings.learning, settings.environment
-    usual = with_presets(Settings(), learning.preset, environment.protocol)
-    usual = replace(
-        usual,
-        environment=replace(usual.environment, game="", protocol="paper"),
-        learning=replace(usual.learning, preset="default"),
-        run=settings.run,
-    )
-    return " ".join(["./run.sh", *to_flags(settings, usual)])
+    return " ".join(["./run.sh", *flags_of(settings)])
 
 
 def _draw(x, y, game: str, file: Path) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, fields
 
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError
-from ga3c.machine import usable_cores
 from ga3c.records.disk import LARGEST
 from ga3c.records.files import reason
 from ga3c.rollout import EnvironmentSpec, spaces_of
@@ -50,10 +49,8 @@ class Progress:
 
 def counts_of(settings: Settings) -> Counts:
     """That a run starts with."""
-    schedule, cores = settings.schedule, usable_cores()
-    # One more than there are cores fills the time in which the others wait; who waits for all others waits for it, too.
-    usual = cores + 1 if schedule.sampling == "asynchronous" else max(2, cores)
-    return Counts(schedule.agents or usual, schedule.predictors, schedule.trainers)
+    schedule = settings.schedule
+    return Counts(schedule.first_agents(), schedule.predictors, schedule.trainers)
 
 
 def beginning(settings: Settings) -> Progress:

@@ -1,10 +1,11 @@
 """Settings as they lie in config.json and in checkpoints, read back with suspicion; and as flags of `train`."""
 
 import reprlib
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass, replace
 from typing import Literal, get_args, get_origin, get_type_hints
 
 from ga3c.errors import ConfigError
+from ga3c.settings.presets import with_presets
 from ga3c.settings.ranges import check
 from ga3c.settings.run import Settings
 
@@ -50,6 +51,21 @@ def _is(value, kind) -> bool:
     if isinstance(value, bool):
         return kind is bool
     return isinstance(value, int | float if kind is float else kind)
+
+
+def flags_of(settings: Settings) -> list[str]:
+    """The flags of `train` that make these settings, but for those of RunSettings: what its preset does not say."""
+    learning, environment = settings.learning, settings.environment
+    names = learning.preset, environment.protocol
+    own, usual = with_presets(Settings(), *names), with_presets(Settings(), *names, settings.replay.batch)
+    usual = replace(
+        usual,
+        environment=replace(usual.environment, game="", protocol="paper"),
+        learning=replace(usual.learning, preset="default"),
+        replay=replace(usual.replay, batch=own.replay.batch),
+        run=settings.run,
+    )
+    return to_flags(settings, usual)
 
 
 def to_flags(options, default) -> list[str]:

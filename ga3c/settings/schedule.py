@@ -52,6 +52,15 @@ class ScheduleSettings:
     max_prediction_batch: int = 128
     """States in one prediction at the most, but for the games of one agent, which stay together."""
 
+    def first_agents(self) -> int:
+        """Agents that a new run starts with.
+
+        One more than there are cores fills the time in which the others wait; who waits for all others waits for it,
+        too.
+        """
+        cores = usable_cores()
+        return self.agents or (cores + 1 if self.sampling == "asynchronous" else max(2, cores))
+
     def games_of(self, agents: int) -> int:
         """In all: those of so many agents, or those that step as one batch."""
         return self.games or agents * self.envs_per_agent

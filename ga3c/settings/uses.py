@@ -1,0 +1,199 @@
+"""Which settings have an effect in which run. One that was asked for and has none is refused, with what can use it."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ga3c.errors import ConfigError
+from ga3c.machine import usable_cores
+from ga3c.settings import devices
+from ga3c.settings.learning import REPLAYING
+from ga3c.settings.run import Settings
+
+ATARI = (
+    *("protocol", "frame_skip_frames", "frame_size_pixels", "frame_stack", "no_op_max_steps", "fire_reset"),
+    *("sticky_action_probability", "full_action_set", "life_loss_terminates", "episode_cap_frames", "emulator"),
+)
+_LEARNING = ("a3c", "a2c", "a2c-vtrace", "ppo", "appo", "pqn", *REPLAYING)
+_POLICY, _VALUES = ("a3c", "a2c", "a2c-vtrace", "ppo", "appo"), ("pqn", "dqn", "c51")
+_REPLAY = (
+    *("replay_transitions", "replay_eviction", "replay_minimum_transitions", "prefetch_batches", "checkpoint_replay"),
+    *("replay_compression", "batch", "steps_per_update", "target_updates", "n_steps", "priority_alpha"),
+    *("eviction_alpha", "priority_beta", "priority_beta_final", "concurrent_training"),
+)
+# Settings, and the algorithms that they are for; all others are for all.
+ALGORITHMS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (("discount", "learning_rate", "learning_rate_decay_steps", "learning_rate_schedule"), _LEARNING),
+    (("gradient_clip_norm",), _LEARNING),
+    (("return_lambda",), (*_POLICY, "pqn")),
+    (("normalize_advantages", "entropy_weight", "value_weight"), _POLICY),
+    (("log_epsilon",), ("a3c", "a2c", "a2c-vtrace")),
+    (("vtrace_rho_limit", "vtrace_c_limit"), ("a2c-vtrace",)),
+    (("epochs", "minibatches"), ("ppo", "appo", "pqn")),
+    (("ppo_clip", "value_clip"), ("ppo", "appo")),
+    (("exploration", "exploration_base", "exploration_exponent"), _VALUES),
+    (("exploration_start", "exploration_end", "exploration_decay_steps"), _VALUES),
+    (("exploration_noise", "actor_gradient_clip"), ("dpg",)),
+    (("learning_rate_batch_steps",), ("a2c", "a2c-vtrace")),
+    (("rmsprop_decay", "rmsprop_epsilon"), ("a3c", "a2c", "a2c-vtrace", "dqn")),
+    (("adam_epsilon",), ("ppo", "appo", "pqn", "c51", "dpg")),
+    (("error_clip",), ("dqn",)),
+    (_REPLAY, REPLAYING),
+    (("double_q", "dueling"), ("dqn", "c51")),
+    (("atoms", "value_limit"), ("c51",)),
+)
+
+
+class _Rule(NamedTuple):
+    holds: bool  # then the settings have an effect
+    settings: tuple[str, ...]
+    against: str  # what they do not go with,
+    users: str  # and what they are for
+
+
+def check(settings: Settings, default: Settings, given: set[str], is_atari: bool) -> None:
+    """Raises ConfigError for the first of the settings `given` by name that has no effect, or one that nobody means.
+
+    `default`: what they would be without being given. One that says "none of it", as it is anyway, is no offence.
+    """
+    _check(_rules(settings, is_atari), settings, default, given)
+    learning, run = settings.learning, settings.run
+    if "learning_rate" in given and not learning.learning_rate:
+        raise ConfigError("--learning-rate 0 learns nothing: give more, or --algorithm none, which plays alone.")
+    if "vtrace_rho_limit" in given and not learning.vtrace_rho_limit:
+        raise ConfigError("--vtrace-rho-limit 0 learns nothing: give more.")
+    steps = _batch_steps(settings)
+    if "minibatches" in given and steps % learning.minibatches:
+        fits = max(n for n in range(1, learning.minibatches) if steps % n == 0)
+        raise ConfigError(
+            f"--minibatches {learning.minibatches} does not divide a batch of {steps:,} steps: use {fits}."
+        )
+    cores = usable_cores()
+    if "devices" in given and run.devices:
+        kind, numbers = devices.named(run.devices)
+        if kind == "cpu" and len(numbers) > cores:
+            raise ConfigError(
+                f"--devices {run.devices} is more parts than there are cores: use cpu:{cores} at the most."
+            )
+    if "tensorflow_threads" in given and run.tensorflow_threads > cores:
+        raise ConfigError(
+            f"--tensorflow-threads {run.tensorflow_threads} is more than there are cores: use {cores} at the most."
+        )
+    if "learning_rate_schedule" in given and learning.learning_rate_schedule == "linear" and not _rate_ends(settings):
+        raise ConfigError("--learning-rate-schedule linear needs an end: give --steps or --learning-rate-decay-steps.")
+
+
+def check_seen(settings: Settings, given: set[str], network: str, pictures: bool, continuous: bool) -> None:
+    """The same for what depends on what a game shows, and on the `network` that looks at it. Raises ConfigError."""
+    game, mlp = f"the game {settings.environment.game}", network.endswith("mlp")
+    rules = (
+        _Rule(not mlp, ("precision",), f"--network {network}", "networks for pictures"),
+        _Rule(not mlp or network == "separate-mlp", ("input_scaling",), f"--network {network}",
+              "separate-mlp and networks for pictures"),
+        _Rule(pictures, ("replay_compression",), game, "games that show pictures"),
+        _Rule(not continuous, ("log_epsilon",), game, "discrete actions"),
+    )  # fmt: skip
+    _check(rules, settings, Settings(), given)
+
+
+def _check(rules, settings: Settings, default: Settings, given: set[str]) -> None:
+    values, usual = (
+        {name: value for group in vars(s).values() for name, value in vars(group).items()} for s in (settings, default)
+    )
+    for rule in rules:
+        for name in rule.settings:
+            if rule.holds or name not in given or _says_nothing(values[name], usual[name]):
+                continue
+            raise ConfigError(
+                f"{_said(name, values[name])} does not go with {rule.against}: it is for {rule.users}. Leave it out."
+            )
+
+
+def _said(name: str, value) -> str:
+    """As on the command line."""
+    flag = name.replace("_", "-")
+    if isinstance(value, bool):
+        return f"--{flag}" if value else f"--no-{flag}"
+    return f"--{flag} {value:g}" if isinstance(value, float) else f"--{flag} {value}"
+
+
+def _says_nothing(value, usual) -> bool:
+    return value == "off" or (value == usual and (not value or value in (1, "auto")))
+
+
+def _rules(settings: Settings, is_atari: bool) -> Iterator[_Rule]:
+    algorithm = settings.learning.algorithm
+    yield _Rule(is_atari, ATARI, f"the game {settings.environment.game}", "Atari games")
+    for names, users in ALGORITHMS:
+        others = "all others" if users is _LEARNING else _or(users)
+        yield _Rule(algorithm in users, names, f"--algorithm {algorithm}", others)
+    yield from _rules_of_play(settings)
+    yield from _rules_of_others(settings)
+
+
+def _rules_of_play(settings: Settings) -> Iterator[_Rule]:
+    """Who plays, and who waits for whom."""
+    schedule, algorithm = settings.schedule, settings.learning.algorithm
+    alone, together, pods = schedule.serial, schedule.sampling != "asynchronous", bool(schedule.cluster)
+    mode = "--serial" if alone else f"--sampling {schedule.sampling}" if together else "--cluster"
+    free, replaying = not (alone or together), algorithm in REPLAYING
+    control = ("controller", "controller_seconds", "policy_lag_limit_updates")
+    who = "agents of this machine that do not wait for each other"
+    yield _Rule(not alone, ("sampling",), mode, "games of agents")
+    yield _Rule(free and not pods, ("predictors", "max_prediction_batch", *control), mode, who)
+    yield _Rule(free, ("trainers",), mode, "agents that do not wait for each other")
+    without = "algorithms without a replay memory"
+    yield _Rule(not replaying, ("trainers", *control, "minimum_batch_steps"), f"--algorithm {algorithm}", without)
+    here = not (alone or pods or schedule.sampling == "batched")
+    yield _Rule(here, ("agent_silence_seconds",), mode, "agents in processes of this machine")
+    yield _Rule(not schedule.games, ("agents", "envs_per_agent"), f"--games {schedule.games}", "games of agents")
+    exact = settings.learning.minimum_batch_steps == _batch_steps(settings)
+    yield _Rule(
+        alone or free or _plays_on(settings) or exact,
+        ("minimum_batch_steps",),
+        mode,
+        "a3c, and for games that do not wait for each other",
+    )
+
+
+def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
+    """Settings that are for one value of another alone."""
+    learning, replay, controller = settings.learning, settings.replay, settings.schedule.controller
+    linear, until = learning.learning_rate_schedule == "linear", settings.run.steps is not None
+    scheduled = ("exploration_start", "exploration_end", "exploration_decay_steps")
+    per_game = ("exploration_base", "exploration_exponent")
+    for holds, names, flag, value, wanted in (
+        (controller != "off", ("controller_seconds",), "--controller", controller, "on or paper"),
+        (controller == "on", ("policy_lag_limit_updates",), "--controller", controller, "on"),
+        (learning.exploration == "schedule", scheduled, "--exploration", learning.exploration, "schedule"),
+        (learning.exploration == "per-game", per_game, "--exploration", learning.exploration, "per-game"),
+        (replay.priority_alpha > 0, ("priority_beta", "priority_beta_final"), "--priority-alpha", 0, "above 0"),
+        (replay.replay_eviction == "priority", ("eviction_alpha",), "--replay-eviction", "oldest", "priority"),
+    ):
+        yield _Rule(holds, names, f"{flag} {value}", f"{flag} {wanted}")
+    both = "--learning-rate-schedule linear and --steps"
+    yield _Rule(not (linear and until), ("learning_rate_decay_steps",), both, "runs without one of them")
+
+
+def _plays_on(settings: Settings) -> bool:
+    """All agents step together, and not even so they wait for updates: those of GA3C's own algorithm."""
+    return settings.schedule.sampling in ("synchronised", "alternating") and settings.learning.algorithm == "a3c"
+
+
+def _batch_steps(settings: Settings) -> int:
+    """Of one update from rollouts, when the run begins."""
+    learning, schedule = settings.learning, settings.schedule
+    agents, envs = schedule.first_agents(), schedule.envs_per_agent
+    if schedule.sampling == "batched":
+        return learning.t_max * (schedule.games_of(agents) // schedule.batches)
+    if schedule.sampling != "asynchronous" and not schedule.serial and not _plays_on(settings):
+        return learning.t_max * agents * envs
+    rollout = learning.t_max * envs * (agents if schedule.serial else 1)
+    return -(-learning.minimum_batch_steps // rollout) * rollout
+
+
+def _rate_ends(settings: Settings) -> bool:
+    return bool(settings.learning.learning_rate_decay_steps or settings.run.steps)
+
+
+def _or(names: tuple[str, ...]) -> str:
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
