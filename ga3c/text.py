@@ -1,6 +1,7 @@
 """What is written for people: of what comes from files and arguments, nothing that a terminal would obey."""
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -42,6 +43,23 @@ def place(path: Path) -> str:
     with suppress(OSError, ValueError):  # where it stood is gone; it lies elsewhere
         return one_line(path.absolute().relative_to(_standing[0] if _standing else Path.cwd()))
     return one_line(path)
+
+
+def word(path: Path) -> str:
+    """The same as a word of a command, to be copied into a shell."""
+    return shlex.quote(place(path))
+
+
+def count(number: int, what: str) -> str:
+    """So many of something: "1 game", "1,200 games"."""
+    return f"{number:,} {what}" + "s" * (number != 1)
+
+
+def duration(seconds: float) -> str:
+    """In the unit that suits it: "45 seconds", "3.5 minutes", "2.0 hours"."""
+    if seconds < 89.5:
+        return count(round(seconds), "second")
+    return f"{seconds / 60:.1f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
 def lead_nowhere(file: int) -> None:

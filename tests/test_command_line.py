@@ -9,7 +9,7 @@ import pytest
 import ga3c
 from ga3c import environments
 from ga3c.__main__ import main
-from ga3c.commands import COMMANDS, train
+from ga3c.commands import COMMANDS, full_help, help, train
 from ga3c.commands.command_line import parse
 from ga3c.commands.plot import PlotOptions
 from ga3c.commands.train_options import parse_settings
@@ -43,7 +43,7 @@ BAD = [
     (["--controller", "maybe"], "invalid choice 'maybe' for argument '--controller'"),
     (["--preset", "papr"], "invalid choice 'papr' for argument '--preset'"),
     (["--network", "huge"], "invalid choice 'huge' for argument '--network'"),
-    (["--steps"], "Missing value for argument '--steps'"),
+    (["--steps"], "Missing value for argument '--steps'. It takes one value."),
     (["--steps", "many"], "Error parsing --steps: many is no whole number. See --help."),
     (["--steps", "None"], "Error parsing --steps: None is no whole number"),
     (["--resume", "/nowhere"], "There is no run in /nowhere"),
@@ -97,13 +97,40 @@ def test_a_temporary_directory_with_too_long_a_name_is_said(tmp_path):
 def test_help_names_every_setting_with_its_default():
     ended = program.run("--help-all", env={"COLUMNS": "200"})
     assert ended.returncode == 0
-    for group in fields(Settings):
-        for setting in fields(group.type):
-            name = {"start_from": "from"}.get(setting.name, setting.name)
-            assert "--" + name.replace("_", "-") in ended.stdout, name
     assert "(default: 0.99)" in ended.stdout
     assert "--steps INT" in ended.stdout
     assert "None" not in program.run("evaluate", "--help").stdout
+
+
+SETTINGS = {name: text for group in fields(Settings) for name, text in help.texts(group.default_factory).items()}
+
+
+def test_each_setting_has_a_place_in_the_full_help():
+    grouped = " ".join(full_help.GROUPS.values()).split()
+    assert sorted(grouped) == sorted([*SETTINGS, "trust"])
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_help_of_a_setting_is_whole_sentences(name):
+    text = SETTINGS[name]
+    first = help.first_sentence(text)
+    assert first.endswith(".")
+    assert first[0].isupper() or first.startswith("--")
+    assert text.rstrip().endswith("."), "a sentence goes on in the next setting's text"
+    assert not text.startswith(("Of ", "With ", "What ", "Whether ", "Where ", "And "))
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_full_help_fits_a_terminal_and_shows_a_presets_defaults(columns, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for arguments in (["--help-all"], ["train", "--preset", "ppo", "--help"]):
+        assert main(arguments) == 0
+        out = capsys.readouterr().out
+        assert max(map(len, out.splitlines())) <= columns
+        assert f"--t-max INT  (default: {10 if len(arguments) == 1 else 128})" in out
+        for name in SETTINGS:
+            flag = {"start_from": "from"}.get(name, name).replace("_", "-")
+            assert f"\n  --{flag}" in out, name
 
 
 def test_help_fits_a_terminal_and_says_what_people_use_first(capsys):
@@ -186,7 +213,7 @@ def test_a_game_that_never_ends_is_cut_off(tmp_path):
         "evaluate", tmp_path / "run", "--episodes", 3, "--most-steps", 50, "--json", tmp_path / "x.json"
     )
     assert ended.returncode == 0, ended.stderr
-    assert "6 games were cut off after 50 steps" in ended.stdout
+    assert "6 games cut off after 50 steps" in ended.stdout
     assert json.loads((tmp_path / "x.json").read_text())["ways"]["sampled"]["cut_off"] == 3
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import termios
 import time
+from types import SimpleNamespace
 
 import imageio.v2 as imageio
 import numpy as np
@@ -16,7 +17,8 @@ import pytest
 from PIL import Image, ImageGrab
 
 from ga3c.__main__ import main
-from ga3c.play.playing import Stage, moments
+from ga3c.play.displays import terminal as displays
+from ga3c.play.playing import Moment, Stage, moments
 from ga3c.settings.game import EnvironmentSettings
 from tests import program
 from tests.program import TINY
@@ -225,7 +227,8 @@ import sys
 import numpy as np
 from ga3c.play import trained_agent
 from ga3c.__main__ import main
-from ga3c.play.playing import Stage, moments
+from ga3c.play.displays import terminal as displays
+from ga3c.play.playing import Moment, Stage, moments
 agent = trained_agent.load(None, None, sys.argv[1], 3)
 stage = Stage(agent.settings.environment, 1, 3)
 pictures = []
@@ -405,3 +408,13 @@ def test_live_play_takes_up_new_weights(tmp_path):
     assert terminal.is_clean()
     assert training.stop() == 130
     assert "Traceback" not in training.log.read_text()
+
+
+def test_names_of_actions_are_whole_beside_the_game():
+    names, one = ["NOOP", "DOWNRIGHTFIRE", "UPLEFTFIRE"], np.array([1])
+    picture, shares = np.zeros((1, 210, 160, 3), np.uint8), np.array([[0, 1, 0]], np.float32)
+    moment = Moment(picture, shares, "actions", one / 2, one, one, one, one == 0, [0.5])
+    width = displays.PANEL_COLUMNS - 2
+    panel = displays.Terminal._panel(SimpleNamespace(_title="Pong", _names=names), moment, "", width, 20)
+    assert any(line.startswith(">DOWNRIGHTFIRE █") for line in panel), panel
+    assert max(map(len, panel)) <= width

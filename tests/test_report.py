@@ -56,7 +56,7 @@ def test_what_it_says(report):
     words = words_of(text)
     for part in (
         "CartPole-v1", "95 % confidence", "sampling from the policy", "greedy", "mean true score of 12 games", "steps",
-        "hours of training", "What the controller did", "tensorflow 2.", "cores", "seed 1000",
+        " of training,", "What the controller did", "tensorflow 2.", "cores", "seed 1000",
         "Score over steps", "Trainings per second (TPS)", "--game CartPole-v1",
     ):  # fmt: skip
         assert part in words, part

@@ -4,10 +4,13 @@ import csv
 import io
 import os
 import re
+import shlex
 import subprocess
+from pathlib import Path
 
 import pytest
 
+from ga3c import text
 from ga3c.records import run_directory
 from ga3c.text import Output, harmless, one_line
 from tests import program
@@ -108,3 +111,14 @@ def test_output_that_cannot_be_written(command, monkeypatch):
     ended = subprocess.run(arguments, stdout=writer, stderr=subprocess.PIPE, cwd=program.ROOT, timeout=HANG_SECONDS)
     os.close(writer)
     assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+def test_numbers_are_said_with_the_right_form_and_unit():
+    assert [text.count(number, "game") for number in (0, 1, 1_200)] == ["0 games", "1 game", "1,200 games"]
+    said = {0.4: "0 seconds", 1: "1 second", 89.4: "89 seconds", 216: "3.6 minutes", 7200: "2.0 hours"}
+    assert {seconds: text.duration(seconds) for seconds in said} == said
+
+
+def test_a_path_can_be_copied_into_a_shell():
+    for name in ("plain", "rün 1", "it's", "$HOME"):
+        assert shlex.split(f"./run.sh --resume {text.word(Path(name))}")[-1] == name

@@ -164,7 +164,7 @@ def test_a_run_says_what_it_does_from_the_start_to_the_end(atari_run):
         " processes, and compiling the network",
         "Stopping: the agents hand over what they have played",
         "Saved in",
-        f"Go on: ./run.sh --resume {run_dir}   Watch it play: ./play.sh {run_dir}",
+        f"Go on:\n./run.sh --resume {run_dir}\nWatch it play:\n./play.sh {run_dir}\n",
     ]
     places = [output.index(text) for text in said]
     assert places == sorted(places)

@@ -148,4 +148,5 @@ def _one_line(box: str) -> str:
     what, _, rest = re.sub(r"[─]{3,}", "\0", text).partition("\0")
     near = re.findall(r"^(--[\w-]+)", rest, re.MULTILINE) if "Perhaps you meant" in rest else []
     hint = f" Nearest: {', '.join(dict.fromkeys(near))}." if near else ""
+    what = what.replace("Expected 1 values", "It takes one value")
     return " ".join(what.split()).rstrip(".") + f".{hint} See --help."

@@ -16,6 +16,7 @@ from ga3c.experiments.aggregates import in_words
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import DQN_EVALUATION_EPSILON
+from ga3c.text import count
 
 DESCRIPTION = """Plays whole games, each with its own seed, many at once, and prints their true scores: so many games
 with actions sampled from the policy, as the paper does, and so many with the most probable ones. An agent of action
@@ -60,14 +61,14 @@ def run(arguments: list[str]) -> int:
         outcomes[emulator] = evaluation.result(agent, settings, *rules)
     names, outcome = evaluation.ways_of(agent), next(iter(outcomes.values()))
     random = f", {100 * exploration:g} % of actions at random" if exploration else ""
-    print(f"  {options.episodes} games in each way, protocol {outcome['fingerprint']}{random}")
+    print(f"  {count(options.episodes, 'game')} in each way, protocol {outcome['fingerprint']}{random}")
     trained_under = protocols.fingerprint(agent.settings.environment)
     if mix := protocols.mix([outcome["fingerprint"], trained_under]):
         print(f"  Trained and measured under {mix}")
     _print_table(outcomes, names)
     played = [one["ways"][way] for one in outcomes.values() for way in names]
     if cut := sum(way["cut_off"] for way in played):
-        print(f"  {cut} games were cut off after {options.most_steps:,} steps (--most-steps)")
+        print(f"  {count(cut, 'game')} cut off after {count(options.most_steps, 'step')} (--most-steps)")
     if len(outcomes) > 1:
         outcome = outcome | {"emulators": outcomes}
     if options.json:

@@ -4,6 +4,7 @@ import ast
 import inspect
 import itertools
 import platform
+import re
 import textwrap
 from dataclasses import fields
 from importlib import metadata
@@ -36,6 +37,11 @@ def texts(group: type) -> dict[str, str]:
     return found
 
 
+def first_sentence(text: str) -> str:
+    """Of a setting's text: what it is."""
+    return " ".join(re.split(r"(?<=\.)\s", text)[0].split())
+
+
 def overview() -> str:
     """Examples, commands, and the options that people use first."""
     known = {name: text for group in fields(Settings) for name, text in texts(group.default_factory).items()}
@@ -47,7 +53,7 @@ def overview() -> str:
     lines += ["", "Options of train that people use first (./run.sh --help-all shows every one):", ""]
     for name in FIRST:
         flag, indent = "--" + name.replace("_", "-"), " " * 23
-        text = " ".join(known[name].split("\n")[0].split())
+        text = first_sentence(known[name])
         lines += textwrap.wrap(text, WIDTH, initial_indent=f"  {flag:21}", subsequent_indent=indent)
     return "\n".join(lines)
 

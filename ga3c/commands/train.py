@@ -27,7 +27,7 @@ from ga3c.settings import uses
 from ga3c.settings.batches import of_secondary
 from ga3c.settings.learning import REPLAYING
 from ga3c.settings.run import Settings
-from ga3c.text import place
+from ga3c.text import count, duration, place, word
 from ga3c.views import live_screen
 from ga3c.views.plot import draw
 from ga3c.views.plotter import Plotter
@@ -163,7 +163,8 @@ def _train(settings: Settings, directories: _Directories, games, console: Consol
     if server.saved:
         _say_saved(directories.runs, console)
     else:
-        console.say(f"The last checkpoint could not be written: --resume {place(run_dir)} takes the one before.")
+        console.say("The last checkpoint could not be written. This takes the one before:")
+        console.say(f"./run.sh --resume {word(run_dir)}")
     return 1 if failed or not server.saved else signals.status
 
 
@@ -174,9 +175,8 @@ def _announce(settings: Settings, run_dir: Path, games, console: Console) -> Non
     network = networks.resolve(settings.learning.network, games.spec, settings.learning.algorithm)
     for line in environments.said(settings.environment, games, network):
         console.say(line)
-    console.say(
-        f"Curves in a browser: {place(Path(sys.executable).with_name('tensorboard'))} --logdir {place(run_dir)}"
-    )
+    console.say("Curves in a browser:")
+    console.say(f"{word(Path(sys.executable).with_name('tensorboard'))} --logdir {word(run_dir)}")
     console.say("Loading TensorFlow.")
 
 
@@ -234,17 +234,20 @@ def _say_model(settings: Settings, system, console: Console) -> None:
 
 def _say_totals(totals, spec: EnvironmentSpec, server, second, console: Console) -> None:
     console.say(
-        f"{totals.steps:,} steps ({totals.steps * spec.frames_per_step:,} frames), {totals.episodes:,} games, "
-        f"{totals.updates:,} updates in {totals.seconds / 60:.1f} minutes" + _score(server.system.stats.mean_score())
+        f"{count(totals.steps, 'step')} ({count(totals.steps * spec.frames_per_step, 'frame')}), "
+        f"{count(totals.episodes, 'game')}, {count(totals.updates, 'update')} in {duration(totals.seconds)}"
+        + _score(server.system.stats.mean_score())
     )
     if second:
-        console.say(f"secondary: {second.stats.totals().updates:,} updates{_score(second.stats.mean_score())}")
+        console.say(f"secondary: {count(second.stats.totals().updates, 'update')}{_score(second.stats.mean_score())}")
 
 
 def _say_saved(runs: list[Path], console: Console) -> None:
     run_dir = runs[0]
     console.say(f"Saved in {place(run_dir)}")
-    console.say(f"Go on: ./run.sh --resume {place(run_dir)}   Watch it play: ./play.sh {place(run_dir)}")
+    for what, command in (("Go on", "./run.sh --resume"), ("Watch it play", "./play.sh")):
+        console.say(f"{what}:")
+        console.say(f"{command} {word(run_dir)}")  # on a line of its own, to be copied
     try:
         draw(runs, run_dir / "plot.png")
     except OSError as error:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from ga3c import environments
+from ga3c.commands import full_help
 from ga3c.commands.command_line import NEWEST, parse, value_of, whole_number
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
@@ -12,6 +13,7 @@ from ga3c.records.description import read_settings
 from ga3c.settings import ranges, uses
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
+from ga3c.text import word
 
 DESCRIPTION = """Trains an agent with GA3C. ./run.sh help lists the other commands."""
 
@@ -21,8 +23,8 @@ class TrainOptions(Settings):
     """The settings, and what is said of a start alone."""
 
     trust: bool = False
-    """With --resume: run the code of a game that the run names (package.module:EnvId), though you have not trained
-    on it here."""
+    """A resumed run may use the code of a game that it names (package.module:EnvId), though you have not trained on
+    that game here. It is for --resume."""
 
 
 def _parse(arguments: list[str], default: Settings) -> tuple[Settings, bool]:
@@ -35,10 +37,13 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
     """Settings from the command line, and the run to go on with, if any. Raises ConfigError."""
     arguments = _resume_with_value(arguments)
     resume = value_of("--resume", arguments)
+    preset = value_of("--preset", arguments) or value_of("--algorithm", arguments)  # their constants' name, too
+    protocol = value_of("--protocol", arguments)
+    default = with_presets(Settings(), preset, protocol, whole_number(value_of("--batch", arguments)))
+    if {"--help", "-h"} & set(arguments):
+        print(full_help.text_of(TrainOptions(**vars(default))))
+        raise SystemExit(0)
     if resume is None:
-        preset = value_of("--preset", arguments) or value_of("--algorithm", arguments)  # their constants' name, too
-        protocol = value_of("--protocol", arguments)
-        default = with_presets(Settings(), preset, protocol, whole_number(value_of("--batch", arguments)))
         settings, trusted = _parse(arguments, default)
         run_dir = None
         if trusted:
@@ -51,10 +56,10 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
         run_dir = run_directory.find(wanted)
         if run_directory.is_exported(run_dir):
             raise ConfigError(
-                f"{run_dir} is an exported agent, not a run: --from {run_dir} begins a new run with its weights."
+                f"{run_dir} is an exported agent, not a run: --from {word(run_dir)} begins a new run with its weights."
             )
         if run_directory.is_secondary(run_dir):
-            raise ConfigError(f"{run_dir} goes on with the run that it is in: --resume {run_dir.parent}")
+            raise ConfigError(f"{run_dir} goes on with the run that it is in: --resume {word(run_dir.parent)}")
         saved = read_settings(run_dir)
         fresh = replace(saved.run, steps=None, minutes=None, episodes=None)
         default = replace(saved, run=fresh)

@@ -1,6 +1,7 @@
 """Makes a small directory of a trained agent, laid out as a run: weights, settings, learning curve, scores."""
 
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,7 +54,7 @@ def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) 
 
 def command(settings: Settings) -> str:
     """What trains with these settings, seed included."""
-    return " ".join(["./run.sh", *flags_of(settings)])
+    return shlex.join(["./run.sh", *flags_of(settings)])
 
 
 def _draw(x, y, game: str, file: Path) -> None:

@@ -15,6 +15,7 @@ from ga3c.errors import ConfigError
 from ga3c.records import checkpoint
 from ga3c.records.disk import read_csv, write_whole
 from ga3c.records.lock import take
+from ga3c.text import count, duration
 
 FINISHED = "finished.json"  # lies in the directory of a finished run and says how it was made
 START_SECONDS = 10.0  # about what a run takes besides its time of training
@@ -90,11 +91,13 @@ def _perform(runs: list[Run], out: Path) -> None:
     order = random.Random(1).sample(runs, len(runs))
     todo = [run for run in order if not is_finished(run, out)]
     begun = [run for run in todo if directory_of(run, out).exists()]
-    found = f"{len(runs) - len(todo)} of {len(runs)} runs are finished in {out}"
+    found = (
+        f"{len(runs) - len(todo)} of {count(len(runs), 'run')} {'is' if len(runs) == 1 else 'are'} finished in {out}"
+    )
     print(found + (f", {len(begun)} unfinished." if begun else "."), flush=True)
     for number, run in enumerate(todo, start=1):
         left = sum(later.seconds + START_SECONDS for later in todo[number - 1 :])
-        print(f"[{number}/{len(todo)}, about {left / 60:.0f} minutes left] {run.name}", flush=True)
+        print(f"[{number}/{len(todo)}, about {duration(left)} left] {run.name}", flush=True)
         _make(run, directory_of(run, out))
 
 

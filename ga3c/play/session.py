@@ -5,6 +5,7 @@ import numpy as np
 from ga3c.play.keyboard import Keyboard
 from ga3c.play.playing import Stage, moments
 from ga3c.play.trained_agent import Policy
+from ga3c.text import count
 
 
 def play(
@@ -19,7 +20,9 @@ def play(
         display.show(moment, f"{keyboard}{policy}")
         for game in np.flatnonzero(moment.ended & (left > 0)):
             left[game] -= 1
-            scores.append(f"Game {len(scores) + 1}: score {moment.scores[game]:g} in {moment.steps[game]:,} steps")
+            scores.append(
+                f"Game {len(scores) + 1}: score {moment.scores[game]:g} in {count(moment.steps[game], 'step')}"
+            )
             if not display.covers_output:
                 print(scores[-1], flush=True)
         if not (left > 0).any():

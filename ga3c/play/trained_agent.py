@@ -12,7 +12,7 @@ from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.records import checkpoint, progress, run_directory
 from ga3c.settings.run import Settings
-from ga3c.text import one_line, place
+from ga3c.text import count, one_line, place
 
 LOOK_SECONDS = 2.0  # between two looks for a new checkpoint
 
@@ -76,7 +76,7 @@ def load(
     set_up_device("cpu", usable_cores())
     model = Model(spec, settings.learning, algorithms.make(settings, spec.actions), seed, xla=False)
     model.restore(arrays)
-    print(f"{one_line(spec.name)}: {place(path)}, {steps:,} steps of training", flush=True)
+    print(f"{one_line(spec.name)}: {place(path)}, {count(steps, 'step')} of training", flush=True)
     return TrainedAgent(model, settings, spec.name, spec.frames_per_step, steps, path)
 
 
@@ -89,7 +89,7 @@ class Policy:
 
     def __str__(self) -> str:
         """Whose it is, where that changes."""
-        return f", after {self._steps:,} steps" if self._live else ""
+        return f", after {count(self._steps, 'step')}" if self._live else ""
 
     def __call__(self, observations: np.ndarray) -> tuple:
         if self._live and time.monotonic() - self._looked > LOOK_SECONDS:

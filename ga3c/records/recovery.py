@@ -23,6 +23,7 @@ from ga3c.scheduling.counts import Counts
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.run import Settings
 from ga3c.stats import RECENT_GAMES, Stats
+from ga3c.text import count
 
 LOGS = ("throughput.csv", "controller.csv")  # rows come at any time; in episodes.csv they come with their steps
 ALL_LOGS = ("episodes.csv", *LOGS)
@@ -135,7 +136,7 @@ class Recovery:
                 mend(self._run_dir / name, last_step=totals.steps, last_second=totals.seconds)
         except (OSError, MemoryError) as error:
             raise ConfigError(f"Cannot write to {self._run_dir}: {reason(error)}.") from error
-        self._say(f"Going on from {path.name}: {totals.steps:,} steps, {totals.episodes:,} games.")
+        self._say(f"Going on from {path.name}: {count(totals.steps, 'step')}, {count(totals.episodes, 'game')}.")
         asked, before = (progress.counts_of(settings) for settings in (self._settings, saved.settings))
         return saved if asked == before else replace(saved, counts=asked), arrays
 

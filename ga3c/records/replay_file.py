@@ -11,6 +11,7 @@ import numpy as np
 
 from ga3c.records.disk import Disk
 from ga3c.records.files import PARTIAL, open_to_read, reason, remove, write_whole
+from ga3c.text import count
 
 NAME = "replay.bin"
 NEW_SHARE = 0.25  # of what it holds: it is written again when so much was played since
@@ -70,7 +71,7 @@ class ReplayFile:
             self._say(f"Cannot read {self._path}: {reason(error)}. The replay is filled anew.")
             return
         self._stored = replay.stored
-        self._say(f"Replay: {replay.size:,} transitions from {NAME}.")
+        self._say(f"Replay: {count(replay.size, 'transition')} from {NAME}.")
 
 
 def _content(replay, steps: int) -> Iterator[bytearray]:

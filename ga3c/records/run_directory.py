@@ -18,7 +18,7 @@ from ga3c.records.description import describe, read_settings, resumed
 from ga3c.records.files import make_directory, reason, remove, sync_directory, write_whole
 from ga3c.records.lock import LOCK, hold
 from ga3c.settings.run import RunSettings, Settings
-from ga3c.text import place
+from ga3c.text import place, word
 
 SECONDARY = "secondary"  # in a run: the run of a network that learns from its replay, too
 GAME_OUTPUT = "game-output.txt"  # what games print, where that is much
@@ -44,7 +44,9 @@ def create(settings: Settings) -> Path:
     named = settings.run.run_dir or (of_game / name if name else None)
     path = Path(named or of_game / time.strftime("%Y-%m-%d_%H-%M-%S"))
     if (path / "config.json").exists() and named:
-        raise ConfigError(f"There is a run in {path} already: --resume {path} goes on with it; or give another name.")
+        raise ConfigError(
+            f"There is a run in {path} already: --resume {word(path)} goes on with it; or give another name."
+        )
     made = not (named and path.is_dir())
     try:
         if not named:

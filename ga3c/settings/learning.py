@@ -14,120 +14,145 @@ REPLAYING = ("dqn", "c51", "dpg")  # algorithms that learn from a replay memory
 @dataclass(frozen=True)
 class LearningSettings:
     algorithm: Literal["a3c", "a2c", "a2c-vtrace", "ppo", "appo", "pqn", "dqn", "c51", "dpg", "none"] = "a3c"
-    """What is learned from what was played. a3c: GA3C's, a sum over the batch. a2c: the same as a mean, with the values
-    of the newest weights. a2c-vtrace: that, for steps of older policies (Espeholt et al. 2018).
-    ppo: proximal policy optimization, several passes over each batch (Schulman et al. 2017). appo: the same, of games
-    that nobody waits for (Stooke and Abbeel 2018). pqn: Q-learning without replay (Gallici et al. 2024).
-    dqn: Q-learning from a replay memory (Mnih et al. 2015). c51: the same, of the distribution of returns (Bellemare et
-    al. 2017). dpg: from a replay memory, too, for continuous actions (Lillicrap et al. 2016, Horgan et al. 2018).
-    none: nothing, to measure how fast games are played (Stooke and Abbeel 2018, section 5.2)."""
+    """The algorithm decides what is learned from the games. It also sets the constants of the preset of its name.
+    a3c: GA3C's own; its loss is a sum over the batch.
+    a2c: the loss is a mean over the batch, and all values are of the newest weights.
+    a2c-vtrace: a2c with a correction for steps of older policies (Espeholt et al. 2018).
+    ppo: proximal policy optimization, with several passes over each batch (Schulman et al. 2017).
+    appo: ppo with games that wait for nobody (Stooke and Abbeel 2018).
+    pqn: Q-learning without a replay memory (Gallici et al. 2024).
+    dqn: Q-learning from a replay memory (Mnih et al. 2015).
+    c51: dqn that learns the distribution of returns (Bellemare et al. 2017).
+    dpg: continuous actions, learned from a replay memory (Lillicrap et al. 2016, Horgan et al. 2018).
+    none: nothing is learned, to measure how fast games are played."""
     preset: Literal["default", "lockstep", "paper", "a2c", "a2c-vtrace", "ppo", "ppo-continuous", "appo", "pqn", "dqn",
                     "fast-dqn", "c51", "rainbow", "apex-dqn", "apex-dpg", "cule"] = "default"  # fmt: skip
-    """Defaults of the learning and scheduling settings. lockstep: those of the default, with a2c and 32 games as one
-    batch in the server: no policy lag, and the same weights from the same seed. paper: the paper's constants and one
-    game for each agent. The others stand for the algorithm of their name and the constants of its paper; --algorithm
-    sets them, too.
+    """A preset is a set of defaults for one algorithm and for how games are played. Each flag that you give changes
+    its value.
+    default: GA3C as it learns best on a small machine.
+    lockstep: the default with a2c and 32 games as one batch in the server. There is no policy lag, and the same seed
+    gives the same weights.
+    paper: the constants of the paper, and one game for each agent.
     a2c: 16 games in lockstep, 5 steps, RMSProp at 7e-4 (Stooke and Abbeel 2018).
-    a2c-vtrace: the default with V-trace for what older policies played (Espeholt et al. 2018).
-    cule: the same, of 20 steps, with 120 games as one batch in the server, and an update after each step, with one of
-    20 batches of them in turn (Dalton et al. 2020). With a GPU --games 1200 is as in the paper.
+    a2c-vtrace: the default with V-trace (Espeholt et al. 2018).
     ppo: 8 games in lockstep, 128 steps, 4 epochs of 4 minibatches, clip 0.1, Adam at 2.5e-4 (Schulman et al. 2017).
-    ppo-continuous: ppo for games with continuous actions: one game, 2,048 steps, 10 epochs of 32 minibatches, clip 0.2,
-    Adam at 3e-4 that falls to 0 in 1 million steps, rewards scaled (Schulman et al. 2017, MuJoCo).
-    appo: 8 games that nobody waits for, 256 steps, Adam at 6.25e-5, else as ppo (Stooke and Abbeel 2018).
+    ppo-continuous: ppo for continuous actions: one game, 2,048 steps, 10 epochs of 32 minibatches, clip 0.2, Adam at
+    3e-4 that falls to 0 in 1 million steps, and scaled rewards (Schulman et al. 2017, MuJoCo).
+    appo: 8 games that wait for nobody, 256 steps, Adam at 6.25e-5, and the rest as ppo (Stooke and Abbeel 2018).
     pqn: 128 games in lockstep, 32 steps, 2 epochs of 32 minibatches, lambda 0.65, RAdam at 2.5e-4 (Gallici et al.
     2024).
-    dqn: 8 games in lockstep, 32 transitions of a million in an update for each 4 steps, RMSProp at 2.5e-4 (Mnih et al.
-    2015). fast-dqn: the same, with --concurrent-training (Daley and Amato 2021).
-    c51: as dqn, with Adam at 2.5e-4 (Bellemare et al. 2017). rainbow: c51 with --double-q, --dueling, --n-steps 3 and
-    priorities, Adam at 6.25e-5 (Hessel et al. 2018; without noisy networks).
-    apex-dqn: games as by default, each with an epsilon of its own, and updates of 512 transitions of 2 million, none
-    waiting for the other; double, dueling, 3 steps, priorities, RMSProp at 6.25e-5 (Horgan et al. 2018).
-    apex-dpg: the same for games with continuous actions: dpg, updates of 512 transitions of a million, Adam at 1e-4."""
+    dqn: 8 games in lockstep, an update from 32 of a million transitions for each 4 steps, RMSProp at 2.5e-4 (Mnih et
+    al. 2015).
+    fast-dqn: dqn with --concurrent-training (Daley and Amato 2021).
+    c51: dqn with the distribution of returns and Adam at 2.5e-4 (Bellemare et al. 2017).
+    rainbow: c51 with --double-q, --dueling, --n-steps 3 and priorities, Adam at 6.25e-5 (Hessel et al. 2018, without
+    noisy networks).
+    apex-dqn: many games with an epsilon each, and updates from 512 of 2 million transitions, neither of which waits
+    for the other. It is double and dueling, with 3 steps, priorities, and RMSProp at 6.25e-5 (Horgan et al. 2018).
+    apex-dpg: the same for continuous actions: dpg, updates from 512 of a million transitions, Adam at 1e-4.
+    cule: a2c-vtrace with 120 games as one batch in the server and 20 steps. Each step brings an update from one of 20
+    batches of games (Dalton et al. 2020). On a GPU --games 1200 is as in the paper."""
     network: Network = "auto"
-    """The paper's small or large networks (section 5.1), or a small fully connected one (mlp; separate-mlp: one for the
-    policy and one for the value).
-    auto: small for images, mlp for vectors, separate-mlp for vectors and continuous actions; with pqn its own, pqn and
-    pqn-mlp; with dqn and c51 dqn and dqn-mlp; with dpg dpg-mlp."""
+    """This is the neural network: auto fits it to the game and the algorithm.
+    auto: small for pictures; mlp for vectors; separate-mlp for vectors with continuous actions; for pqn, dqn, c51 and
+    dpg the network of that algorithm.
+    small: the paper's small network (section 5.1).
+    large-stride-4: the first of the paper's four large networks; a smaller stride makes the network larger and slower.
+    mlp: two fully connected layers for vectors.
+    separate-mlp: the same layers twice, once for the policy and once for the value."""
     input_scaling: Literal["standardized", "bytes"] = "standardized"
-    """What images are to the network. standardized: less the mean state of the run, over four standard deviations.
-    bytes: 0 to 255 becomes 0 to 1. With separate-mlp, vectors: standardized: each number less its mean, over its
-    standard deviation, 10 at the most; bytes: as they are."""
+    """This is how the network's input is scaled. It applies to pictures, and to vectors with separate-mlp.
+    standardized: the mean that the run has seen is subtracted, and the rest is divided by the standard deviation (by
+    four of them for pictures).
+    bytes: pictures are scaled from 0 to 255 to 0 to 1, and vectors stay as they are."""
     precision: Literal["float32", "bfloat16"] = "float32"
-    """What networks for images compute with; weights, outputs and losses are float32 always. bfloat16: updates take
-    three fifths of the time on cores that have it (`lscpu` says avx512_bf16 or amx_bf16), and longer on others."""
+    """Networks for pictures compute with these numbers. Weights, outputs and losses are always float32.
+    float32: works well on every machine.
+    bfloat16: updates take three fifths of the time on cores that have it (`lscpu` lists avx512_bf16 or amx_bf16), and
+    longer on others."""
     t_max: int = 10
-    """Steps of one rollout (paper: t_max)."""
+    """A rollout holds this many steps of each game (paper: t_max)."""
     minimum_batch_steps: int = 320
-    """Steps in one model update (paper, section 5.3: minimum training batch size), rounded up to whole rollouts.
-    A rollout that the end of its only game cut short counts as a whole one."""
+    """An update uses at least this many steps, rounded up to whole rollouts (paper, section 5.3: minimum training
+    batch size). Where all games wait for each update, it uses one rollout of each game instead."""
     discount: float = 0.99
-    """Discount of future rewards for each step (paper: gamma)."""
+    """Rewards count less by this factor for each step that they lie in the future (paper: gamma)."""
     return_lambda: float = 0.95
-    """Weight of longer returns against shorter ones in the targets (lambda of GAE). 1: the n-step return (paper)."""
+    """This weighs long returns against short ones in the targets, from 0 to 1 (lambda of GAE). 1 is the n-step return
+    of the paper."""
     vtrace_rho_limit: float = 1.0
-    """a2c-vtrace: the most that a step counts which is more likely now than when it was taken (rho-bar)."""
+    """A step weighs at most this much when its action has become more likely since (rho-bar of V-trace). It is for
+    a2c-vtrace."""
     vtrace_c_limit: float = 1.0
-    """a2c-vtrace: the same where a step passes on what came after it (c-bar). At most --vtrace-rho-limit."""
+    """Later steps correct the value of an earlier one by at most this factor for each step between (c-bar of V-trace).
+    It is at most --vtrace-rho-limit. It is for a2c-vtrace."""
     normalize_advantages: bool = False
-    """Advantages of a batch (ppo, appo: of a minibatch) get mean 0 and deviation 1 before they enter the policy's
-    loss."""
+    """Advantages are shifted and scaled to mean 0 and standard deviation 1 before they enter the policy's loss. ppo
+    and appo do this in each minibatch, others in each batch."""
     epochs: int = 4
-    """ppo, appo, pqn: passes over each batch."""
+    """Each batch is passed over this many times. It is for ppo, appo and pqn."""
     minibatches: int = 4
-    """ppo, appo, pqn: updates in each pass, with a part of the batch each."""
+    """Each pass over a batch makes this many updates, each from its own part of the batch. It must divide the steps of
+    the batch. It is for ppo, appo and pqn."""
     ppo_clip: float = 0.1
-    """ppo, appo: the policy's loss does not ask a step's probability to change by more than this share (epsilon)."""
+    """The loss gains nothing when the probability of an action changes by more than this share (epsilon of PPO). It is
+    for ppo and appo."""
     value_clip: float = 0.0
-    """ppo, appo: nor the value's loss a value by more than this. 0: by whatever it likes (paper of PPO)."""
+    """The loss gains nothing when a value changes by more than this. 0 means no limit, as in the paper of PPO. It is
+    for ppo and appo."""
     exploration: Literal["schedule", "per-game"] = "schedule"
-    """pqn, dqn, c51: how many actions are any action. schedule: in all games one share, which falls with the steps.
-    per-game: in each game a share of its own, which stays (Horgan et al. 2018, section 4.1); scores are those of the
-    games with 5 % or less."""
+    """This says how many actions are random. It is for pqn, dqn and c51.
+    schedule: all games have the same share, which falls with the steps.
+    per-game: each game keeps a share of its own (Horgan et al. 2018, section 4.1). Scores are those of the games with
+    5 % or less."""
     exploration_noise: float = 0.3
-    """dpg: deviation of the noise on each element of an action, in halves of its range."""
+    """Normal noise with this standard deviation is added to each element of an action. The unit is half of the
+    element's range. It is for dpg."""
     exploration_base: float = 0.4
-    """per-game: share of random actions in the first game (epsilon); of N games number i has
-    epsilon^(1 + alpha i / (N - 1)),"""
+    """The first game takes this share of its actions at random (epsilon). Game i of N takes epsilon^(1 + alpha i / (N
+    - 1)). It is for --exploration per-game."""
     exploration_exponent: float = 7.0
-    """per-game: with this alpha."""
+    """This is alpha in the formula of --exploration-base. It is for --exploration per-game."""
     exploration_start: float = 1.0
-    """schedule: share of actions that are any action at the start (epsilon),"""
+    """This share of actions is random at the start (epsilon). It is for --exploration schedule."""
     exploration_end: float = 0.001
-    """schedule: and from the end of its fall on, in a straight line."""
+    """The share of random actions falls to this value in a straight line. It is for --exploration schedule."""
     exploration_decay_steps: int = 1_000_000
-    """schedule: steps until the end of that fall."""
+    """The share of random actions falls for this many steps. It is for --exploration schedule."""
     entropy_weight: float = 0.004
-    """Weight of the policy's entropy in the loss (paper: beta)."""
+    """This is the weight of the policy's entropy in the loss (paper: beta). More keeps the policy more random."""
     value_weight: float = 0.1
-    """Weight of the squared value error in the loss."""
+    """This is the weight of the squared error of the value in the loss."""
     learning_rate: float = 8e-4
-    """Step size of RMSProp (paper: eta), of ppo and appo that of Adam, of pqn that of RAdam, of c51
-    and dpg that of Adam."""
+    """This is the step size of the optimizer at the start (paper: eta). The optimizer is RMSProp for a3c, a2c,
+    a2c-vtrace and dqn, RAdam for pqn, and Adam for all others."""
     learning_rate_decay_steps: int = 1_000_000
-    """The step size falls as 1 / (1 + steps / this), so to a half after so many. 0: it stays (paper)."""
+    """The learning rate has fallen to a half after this many steps, or with the linear schedule to 0, where --steps
+    does not say when. 0 means that it stays, as in the paper."""
     learning_rate_schedule: Literal["inverse", "linear"] = "inverse"
-    """inverse: the step size falls as --learning-rate-decay-steps says. linear: in a straight line to 0 at --steps,
-    and where that is not given after --learning-rate-decay-steps."""
+    """This is how the learning rate falls.
+    inverse: as 1 / (1 + steps / --learning-rate-decay-steps).
+    linear: in a straight line to 0 at --steps, or without --steps at --learning-rate-decay-steps."""
     learning_rate_batch_steps: int = 0
-    """a2c: --learning-rate is for batches of so many steps, and grows with the square root of the batch (Stooke and
-    Abbeel 2018). 0: it is for any batch."""
+    """--learning-rate is for batches of this many steps, and grows with the square root of the batch (Stooke and
+    Abbeel 2018). 0 means that it is for any batch. It is for a2c and a2c-vtrace."""
     rmsprop_decay: float = 0.99
-    """Decay of RMSProp's mean square (paper: alpha)."""
+    """This is the decay of RMSProp's mean square (paper: alpha)."""
     rmsprop_epsilon: float = 1e-5
-    """Added to the mean square inside the square root (paper: epsilon of Eq. 3)."""
+    """This number is added to RMSProp's mean square inside the square root (paper: epsilon of Eq. 3)."""
     adam_epsilon: float = 1e-5
-    """ppo, appo, pqn, c51, dpg: added to the root of Adam's mean square."""
+    """This number is added to the root of Adam's mean square."""
     error_clip: float = 1.0
-    """dqn: the slope of a transition's loss is its error, and this at the most (Mnih et al. 2015). 0: the loss is half
-    the square of any error."""
+    """The slope of the loss is limited to plus or minus this (Mnih et al. 2015). 0 means no limit: the loss is half of
+    the squared error. It is for dqn."""
     gradient_clip_norm: float = 160.0
-    """The gradient, of a3c summed over the batch, is scaled down to this norm; 0: never (the paper needs none)."""
+    """The gradient is scaled down to this norm where it is larger. The gradient of a3c is a sum over the batch, that
+    of the others a mean. 0 means no limit, as in the paper."""
     actor_gradient_clip: float = 1.0
-    """dpg: each element of the actor's gradient is clipped to plus or minus this; 0: never. --gradient-clip-norm is the
-    critic's."""
+    """Each element of the actor's gradient is limited to plus or minus this. 0 means no limit. --gradient-clip-norm is
+    for the critic. It is for dpg."""
     log_epsilon: float = 1e-6
-    """Added to probabilities inside logarithms (paper: epsilon of Eq. 5)."""
+    """This number is added to probabilities inside logarithms (paper: epsilon of Eq. 5)."""
     seed: int = 0
-    """Seeds the weights, the games and the sampling of actions.
-    0: one is drawn, written into config.json, and kept over a resume."""
+    """The seed decides the first weights, the games and the sampling of actions. 0 means that one is drawn. It is
+    written into config.json, and a resumed run keeps it."""

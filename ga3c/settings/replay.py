@@ -7,58 +7,64 @@ from typing import Literal
 @dataclass(frozen=True)
 class ReplaySettings:
     replay_transitions: int = 1_000_000
-    """Of dqn, c51 and dpg, as all that follows: transitions that the replay holds; then the oldest go. Of each agent it
-    holds as many."""
+    """The replay memory holds this many transitions. Then the oldest go. It is shared evenly between the agents."""
     replay_eviction: Literal["oldest", "priority"] = "oldest"
-    """Which go when there are more. oldest: those that were played first. priority: after every 100 updates, by chance,
-    those with a large priority later (Horgan et al. 2018, appendix D). It may hold more in between, has room for twice
-    as many, and none is kept for longer than that room lasts."""
+    """This says which transitions go when the memory is full.
+    oldest: those that were played first.
+    priority: those with a small priority, by chance, after every 100 updates (Horgan et al. 2018, appendix D). The
+    memory has room for twice as many, and none stays for longer than that room lasts."""
     eviction_alpha: float = -0.4
-    """priority: in proportion to the priority to this power."""
+    """A transition goes with a chance proportional to its priority to this power. It is for --replay-eviction
+    priority."""
     replay_minimum_transitions: int = 50_000
-    """Transitions in the replay before the first update. A resumed run plays so many before it learns on,
+    """The first update waits until the replay memory holds this many transitions. A resumed run plays as many again,
     unless --checkpoint-replay has kept them."""
     prefetch_batches: int = 0
-    """With --steps-per-update 0: a thread draws so many batches ahead while the model learns (Horgan et al. 2018: 16).
-    On cores alone nothing is gained or lost: to draw a batch takes less than a hundredth of an update. Each takes 29 MB
-    at 512 transitions of an Atari game. 0: none."""
+    """A thread draws this many batches ahead while the model learns (Horgan et al. 2018: 16). Each takes 29 MB at 512
+    transitions of an Atari game. On cores alone this makes nothing faster. 0 means none. It is for --steps-per-update
+    0."""
     replay_shards: int = 0
-    """With --cluster: keep the replay in so many processes on the learner's machine, to which pods send by themselves;
-    the learner draws from them in turn. 0: in the learner's own."""
+    """This many processes on the learner's machine hold the replay memory. Pods send to them directly, and the learner
+    draws from them in turn. 0 means that the learner's own process holds it. It is for --cluster."""
     checkpoint_replay: bool = False
-    """Keep the replay in the run's directory, beside the checkpoints: it may take gigabytes there."""
+    """The replay memory is saved in the run's directory beside the checkpoints. It may take gigabytes there."""
     replay_compression: bool = False
-    """Keep pictures compressed (LZ4). Pong's take a twentieth of the memory then, Q*bert's a quarter; to draw a batch
-    takes three to eight times as long (512 transitions of Pong 5 ms instead of 2)."""
+    """Pictures in the replay memory are compressed (LZ4). Those of Pong take a twentieth of the memory, those of
+    Q*bert a quarter. Drawing a batch takes three to eight times as long (512 transitions of Pong 5 ms instead of
+    2)."""
     batch: int = 32
-    """Transitions in one update. With a preset the step size, --steps-per-update and --target-updates go with
-    it (Stooke and Abbeel 2018, section 5.4.1)."""
+    """Each update uses this many transitions. With a preset of dqn or c51, the learning rate, --steps-per-update and
+    --target-updates follow it (Stooke and Abbeel 2018, section 5.4.1)."""
     steps_per_update: int = 4
-    """Steps that are played for each update. 0: updates follow each other from the minimum on, agents play on
-    meanwhile, and neither waits for the other (Horgan et al. 2018)."""
+    """One update is made for each of this many steps that are played. 0 means that updates and play do not wait for
+    each other (Horgan et al. 2018)."""
     target_updates: int = 2_500
-    """Updates between two copies of the network into that which the targets are taken from."""
+    """The network is copied into the target network after this many updates."""
     n_steps: int = 1
-    """Rewards of so many steps, and the value of the state after them, make a target."""
+    """A target is made of this many rewards and the value of the state after them."""
     double_q: bool = False
-    """dqn, c51: the newest network chooses the action whose value the target takes (van Hasselt et al. 2016)."""
+    """The newest network chooses the action whose value the target network gives (van Hasselt et al. 2016). It is for
+    dqn and c51."""
     dueling: bool = False
-    """dqn, c51: the network tells the value of a state from the advantages of actions (Wang et al. 2016)."""
+    """The network has separate outputs for the value of a state and the advantages of actions (Wang et al. 2016). It
+    is for dqn and c51."""
     atoms: int = 51
-    """c51: values that the distribution of a return is made of (Bellemare et al. 2017),"""
+    """The distribution of returns has this many values (Bellemare et al. 2017). It is for c51."""
     value_limit: float = 10.0
-    """c51: evenly spaced from minus this to this."""
+    """The values of the distribution lie evenly between minus this and this. It is for c51."""
     priority_alpha: float = 0.0
-    """Transitions with large errors are drawn more often, with the error to this power (Schaul et al. 2016).
-    0: all as often."""
+    """Transitions with large errors are drawn more often, in proportion to the error to this power (Schaul et al.
+    2016). 0 means that all are drawn equally often."""
     priority_beta: float = 0.4
-    """How much of the bias that this brings is taken out again at the start,"""
+    """This share of the bias from drawing by priority is corrected at the start. It is for --priority-alpha above
+    0."""
     priority_beta_final: float = 1.0
-    """and at --steps, or without it after 50 million steps; in between on a straight line."""
+    """The corrected share of the bias reaches this value in a straight line: at --steps, or without --steps after 50
+    million steps. It is for --priority-alpha above 0."""
     concurrent_training: bool = False
-    """dqn, c51: play and learn at the same time (Daley and Amato 2021): the network of the targets plays, and after
-    --target-updates both wait until what was played is in the replay and the newest network is copied."""
+    """Play and learning go on at the same time (Daley and Amato 2021). The target network plays. After
+    --target-updates both wait until all that was played is stored, and the newest network is copied."""
     secondary_batch: int = 0
-    """dqn, c51: a second network, with the same weights at first, learns with batches of so many transitions from what
-    the run plays, and each transition as often (Stooke and Abbeel 2018, section 5.4.2). It is a run of its own in
-    RUN/secondary; its scores are of games that it plays itself and nobody learns from. 0: none."""
+    """A second network learns from what the run plays, with batches of this many transitions (Stooke and Abbeel 2018,
+    section 5.4.2). It begins with the same weights, and learns from each transition as often. It is a run of its own
+    in RUN/secondary, and its scores are of games that it plays itself. 0 means none. It is for dqn and c51."""

@@ -14,47 +14,65 @@ from ga3c.settings.schedule import ScheduleSettings
 @dataclass(frozen=True)
 class RunSettings:
     steps: int | None = None
-    """Stop after this many steps of the whole run (1 step = frame_skip_frames frames)."""
+    """The run ends after this many steps in all. One step is --frame-skip-frames frames of an Atari game. Not given:
+    no limit."""
     minutes: float | None = None
-    """Stop after this many minutes of training in this start, from the first prediction on."""
+    """This start ends after this many minutes of training, counted from the first prediction on. Not given: no
+    limit."""
     episodes: int | None = None
-    """Stop after this many finished games of the whole run."""
+    """The run ends after this many finished games in all. Not given: no limit."""
     device: Literal["auto", "cpu", "gpu"] = "auto"
-    """Where the model runs. auto: the GPU where TensorFlow finds one."""
+    """The model runs on this device: auto, cpu or gpu.
+    auto: the GPU where TensorFlow finds one, else the cores.
+    cpu: the cores.
+    gpu: the GPU. It is an error if there is none."""
     devices: str | None = None
-    """Several devices that learn together, each from its part of every batch, with equal weights (Stooke and Abbeel
-    2018, section 4.2): gpu:all, gpu:0,1 (those of these numbers), or cpu:2 (the cores, divided by two: to try it)."""
+    """These devices learn together, each from its part of every batch, and have equal weights (Stooke and Abbeel 2018,
+    section 4.2). Say gpu:all, gpu:0,1 for the GPUs of these numbers, or cpu:2 to try it with the cores divided by two.
+    Not given: one device."""
     device_updates: Literal["synchronous", "asynchronous"] = "synchronous"
-    """asynchronous: with --devices and a2c, a2c-vtrace, ppo, dqn or c51: each device has agents and batches of its own,
-    waits for no other, and brings what it has learned to weights that all share (section 4.3 and appendix A)."""
+    """This says whether the devices of --devices wait for each other.
+    synchronous: they make each update together.
+    asynchronous: each has agents and batches of its own, and adds what it has learned to weights that all share
+    (Stooke and Abbeel 2018, section 4.3). It works with a2c, a2c-vtrace, ppo, dqn and c51."""
     xla: Literal["auto", "on", "off"] = "auto"
-    """Compile the model with XLA. auto: on a GPU."""
+    """TensorFlow compiles the model with XLA.
+    auto: on a GPU.
+    on: always.
+    off: never."""
     tensorflow_threads: int = 0
-    """Threads inside one TensorFlow operation. 0: a quarter of the cores; all for the two largest networks."""
+    """One TensorFlow operation uses this many threads. 0 means a quarter of the cores, or all of them for the two
+    largest networks and that of dqn."""
     name: str | None = None
-    """What to call the run: the name of its directory, and its label where runs stand beside each other."""
+    """The run gets this name. It is the name of its directory and its label beside other runs. Not given: the time of
+    the start."""
     resume: str | None = None
-    """Go on with a run: the newest of the game, or the one whose directory follows."""
+    """A run goes on: the newest run of the game, or the one with the directory that follows."""
     start_from: Annotated[str | None, tyro.conf.arg(name="from")] = None
-    """Begin with the weights of an agent: the directory of a run, or a checkpoint. All else is new."""
+    """A new run begins with the weights of this agent: the directory of a run, or a checkpoint. Everything else is
+    new."""
     run_dir: str | None = None
-    """Directory of the run. Default: results/GAME/START-TIME, with --name results/GAME/NAME."""
+    """The run is written into this directory. Not given: results/GAME/START-TIME, or results/GAME/NAME with --name."""
     checkpoint_seconds: float = 60.0
-    """Seconds between two checkpoints."""
+    """A checkpoint is written every this many seconds."""
     checkpoints_kept: int = 3
-    """Newest checkpoints that stay on disk."""
+    """This many of the newest checkpoints stay on disk."""
     checkpoint_games: bool = False
-    """batched, or --serial: keep the games with the newest checkpoint, so that a resumed run goes on in the middle of
-    them, and not with new ones. Of Atari games on our own emulator; each takes 0.13 MB there. Games of agents in
-    processes of their own begin anew."""
+    """The games are saved with the newest checkpoint, so that a resumed run goes on in the middle of them. It works
+    with --sampling batched or --serial, for Atari games on our own emulator. Each game takes 0.13 MB. Other games
+    begin anew."""
     log_seconds: float = 5.0
-    """Seconds between two rows of throughput.csv, and two lines of a plain console."""
+    """A row of throughput.csv, and a line of the plain console, is written every this many seconds."""
     console: Literal["auto", "screen", "plain"] = "auto"
-    """screen: a live screen that fills the terminal. plain: a line now and then. auto: a screen where it can be."""
+    """The progress is shown in this way: auto, screen or plain.
+    auto: the screen where the terminal can show it, else plain lines.
+    screen: a live screen that fills the terminal.
+    plain: a line now and then."""
     stall_seconds: float = 30.0
-    """After so long without an update the console says who waits for whom (also on SIGQUIT, Ctrl-\\); 0: never."""
+    """The console says who waits for whom when no update comes for this many seconds. Ctrl-\\ (SIGQUIT) asks for that
+    at any time. 0 means never."""
     plot_seconds: float = 300.0
-    """Seconds between two drawings of the plot; 0: only at the end."""
+    """The plot is drawn every this many seconds. 0 means only at the end."""
 
 
 @dataclass(frozen=True)

@@ -9,48 +9,54 @@ from ga3c.machine import usable_cores
 @dataclass(frozen=True)
 class ScheduleSettings:
     sampling: Literal["asynchronous", "synchronised", "alternating", "batched"] = "asynchronous"
-    """Who waits for whom (Stooke and Abbeel 2018, section 4.1). asynchronous: each agent asks when it is ready, and
-    plays on while the model learns. synchronised: all games step together, one prediction for all. alternating: so in
-    two groups, of which one steps while the other is predicted for. With both, agents wait for each update, which takes
-    one rollout of each (but not with a3c), the controller is off, and there is one predictor and one trainer.
-    batched (Dalton et al. 2020, CuLE): there are no agents; one thread steps all games as one batch, predicts for all
-    of them at once, and learns."""
+    """This says who waits for whom (Stooke and Abbeel 2018, section 4.1).
+    asynchronous: each agent asks for an action when it is ready, and plays on while the model learns.
+    synchronised: all games step together, with one prediction for all, and wait for each update.
+    alternating: the same in two groups of agents. One group steps while the actions of the other are predicted.
+    batched: one thread steps all games as one batch, predicts for all of them, and learns. There are no agents (Dalton
+    et al. 2020, CuLE)."""
     games: int = 0
-    """batched: games (paper: environments). 0: as many as --agents of --envs-per-agent games have."""
+    """This is the number of games with --sampling batched. 0 means as many as --agents times --envs-per-agent."""
     batches: int = 1
-    """batched: the games are in so many batches. After each --t-max / --batches steps (paper: steps per update, SPU)
-    one of them in turn is learned from: the last --t-max steps (N-steps) of its games, the newest of which the newest
-    policy took. With 1 all games are, after --t-max steps."""
+    """The games of --sampling batched are divided into this many batches, which are learned from in turn. An update
+    comes after every --t-max / --batches steps, and uses the last --t-max steps of one batch. 1 means that all games
+    are learned from after --t-max steps."""
     serial: bool = False
-    """Play, predict and learn in one thread, without agents' processes: slower, and the same weights each time from the
-    same seed and for as many steps."""
+    """One thread plays, predicts and learns, without agent processes. This is slower, and the same seed gives the same
+    weights each time."""
     agents: int = 0
-    """Agent processes (paper: N_A). 0: one more than there are cores; as many where all wait for each other. With
-    --cluster: pods."""
+    """This is the number of agent processes, or of pods with --cluster (paper: N_A). 0 means one more than there are
+    cores, or one for each core where all agents wait for each other."""
     cluster: str | None = None
-    """Play in pods, each with a copy of the weights, over Ray (Horgan et al. 2018). local: on this machine. auto, or
-    the address of a cluster that was started with `ray start`: on all of its machines."""
+    """Agents play in pods over Ray, each with a copy of the weights (Horgan et al. 2018). Say local for pods on this
+    machine. Say auto, or the address of a cluster that was started with `ray start`, for all of its machines. Not
+    given: no pods."""
     experience_age_limit_updates: int = 0
-    """With --cluster: what a pod has played with weights that are more updates old is lost when it comes, as after a
-    network was cut. Not with a replay memory, which is learned from later in any case. 0: no limit."""
+    """Experience that was played with weights older than this many updates is dropped when it arrives. 0 means no
+    limit. It does not go with a replay memory. It is for --cluster."""
     predictors: int = 1
-    """Predictor threads (paper: N_P)."""
+    """This is the number of threads that predict actions (paper: N_P)."""
     trainers: int = 1
-    """Trainer threads (paper: N_T)."""
+    """This is the number of threads that train (paper: N_T)."""
     envs_per_agent: int = 32
-    """Games that one agent steps together; 1 is the paper's agent."""
+    """Each agent steps this many games together. The paper's agents have 1."""
     controller: Literal["on", "paper", "off"] = "on"
-    """Change the three counts while training to raise TPS (paper, section 4.3).
-    paper: by the paper's rule, one count at random by one, kept if TPS is higher. on: by measurements against noise."""
+    """The controller changes the numbers of agents, predictors and trainers while the run trains, to make it faster
+    (paper, section 4.3). It works with --sampling asynchronous, without --serial, --cluster or a replay memory.
+    on: it keeps a change that measurably helps.
+    paper: it changes one number at random and keeps the change if TPS is higher.
+    off: the numbers stay."""
     controller_seconds: float = 60.0
-    """The longest that a trial of the controller measures a new setting; paper: seconds between two decisions."""
+    """The controller measures a change for this many seconds at most. With --controller paper it decides once in this
+    many seconds."""
     policy_lag_limit_updates: float = field(default_factory=lambda: 0.75 * (usable_cores() + 1))
-    """The controller keeps to settings with a mean policy lag up to this, whatever their TPS; 0: no limit (paper).
-    Not given: 0.75 for each core and one more, a fifth above the lag of as many agents of 32 games."""
+    """The controller avoids numbers with a mean policy lag above this many updates. 0 means no limit, as in the paper.
+    Not given: 0.75 for each core and one more."""
     agent_silence_seconds: float = 5.0
-    """An agent without a sign of life for so long hangs and is replaced; 0: never. More for games with slow steps."""
+    """An agent that gives no sign of life for this many seconds is replaced. 0 means never. Games with slow steps need
+    more."""
     max_prediction_batch: int = 128
-    """States in one prediction at the most, but for the games of one agent, which stay together."""
+    """One prediction holds the states of this many games at most. The games of one agent always stay together."""
 
     def first_agents(self) -> int:
         """Agents that a new run starts with.

@@ -24,6 +24,7 @@ from ga3c.errors import ConfigError
 from ga3c.rollout import Batch, column_axis
 from ga3c.scheduling.counts import Counts
 from ga3c.systems.slots import LAST, OBSERVATION, OwnMemory, Slots
+from ga3c.text import count
 from ga3c.training_queue import Experience, Rollout, TrainingQueue
 from ga3c.transport.inbox import Inbox
 from ga3c.transport.memory import AgentMemory
@@ -157,7 +158,7 @@ class Batched(Serial):
     def _how(self) -> str:
         t_max, begin = (
             self._settings.learning.t_max,
-            f"Batched: {self._count:,} games in one batch{self._where}, no agents",
+            f"Batched: {count(self._count, 'game')} in one batch{self._where}, no agents",
         )
         if self._batches == 1:
             return f"{begin}. No controller."

@@ -20,6 +20,7 @@ from ga3c.scheduling.paper_rule import PaperRule
 from ga3c.scheduling.tuner import Tuner
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats
+from ga3c.text import count
 from ga3c.trainer import train
 from ga3c.training_queue import TrainingQueue
 
@@ -97,7 +98,8 @@ class GA3C:
         games, agents = self.counts.agents * self._settings.schedule.envs_per_agent, self.counts.agents
         limit = self._settings.environment.start_steps_limit
         steps = f" with up to {limit} random steps each" if limit else ""
-        self._say(f"Starting {games} games in {agents} processes{steps}, and compiling the network: some seconds.")
+        processes = "1 process" if agents == 1 else f"{agents} processes"
+        self._say(f"Starting {count(games, 'game')} in {processes}{steps}, and compiling the network: some seconds.")
         self.device, self.model = self._model(arrays)
         envs = self._settings.schedule.envs_per_agent
         self._sizes = self.model.prediction_sizes(envs, self._max_requests * envs)
@@ -235,4 +237,6 @@ class GA3C:
             thread.join()
         self._agents.keep_books(self.stats, final=True)
         if lost := self.stats.totals().lost_steps - lost:
-            self._say(f"{lost:,} steps could not be trained on within the seconds of the stop: they count as lost.")
+            self._say(
+                f"{count(lost, 'step')} could not be trained on within the seconds of the stop, and count as lost."
+            )

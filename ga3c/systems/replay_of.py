@@ -14,6 +14,7 @@ from ga3c.rollout import EnvironmentSpec
 from ga3c.scheduling.pace import Pace
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats
+from ga3c.text import count
 
 BETA_STEPS = 50_000_000  # Rainbow's 200 million frames: until beta is what it ends at, where the run has no end
 
@@ -105,13 +106,13 @@ class Filling:
         pace.played(min(replay.size, minimum))
         self._missing = minimum - replay.size
         if self._missing > 0:
-            say(f"Replay: {self._missing:,} transitions first, then training {self._goes}.")
+            say(f"Replay: {count(self._missing, 'transition')} first, then training {self._goes}.")
 
     def look(self) -> None:
         """Now and then."""
         if self._missing > 0 and self._pace.has_minimum:
             self._missing = 0
-            self._say(f"Replay: {self._replay.size:,} transitions: training {self._goes}.")
+            self._say(f"Replay: {count(self._replay.size, 'transition')}: training {self._goes}.")
 
 
 def block_rows(settings: Settings, games: int) -> int:

@@ -27,6 +27,7 @@ from ga3c.stats import Stats, Timings
 from ga3c.systems.blockwise import Block, BlockwiseReplayQueue
 from ga3c.systems.replay_of import Filling, block_rows, count_stored, replay_of
 from ga3c.systems.under_way import UnderWay
+from ga3c.text import count
 from ga3c.trainer import train
 from ga3c.training_queue import Episode, Experience, Rollout, TrainingQueue
 from ga3c.transport.inbox import Inbox
@@ -155,7 +156,7 @@ class Serial:
 
     @property
     def _how(self) -> str:
-        return f"Serial: {self._count} games in one thread, which predicts and learns, too. No controller."
+        return f"Serial: {count(self._count, 'game')} in one thread, which predicts and learns, too. No controller."
 
     @property
     def _columns(self) -> int:  # of a batch: rollouts of one game each

@@ -1,13 +1,14 @@
 """A report of a run: one HTML page that says what it was and how it got there."""
 
 import base64
+import shlex
 import time
 from pathlib import Path
 
 from ga3c.records.description import read
 from ga3c.settings import saved as saved_settings
 from ga3c.settings.run import Settings
-from ga3c.text import one_line
+from ga3c.text import duration, one_line
 from ga3c.views.figures import clock
 from ga3c.views.run_view import RunView
 
@@ -36,13 +37,13 @@ def page(run: Path, trained_steps: int, rows: list[dict], film_file: Path, film_
         game=view.game,
         run=one_line(run.name),
         written=time.strftime("%Y-%m-%d %H:%M"),
-        command=" ".join(["./run.sh", *map(str, description["command"][1:])]),
+        command=shlex.join(["./run.sh", *map(str, description["command"][1:])]),
         description=description,
         changed=changed(view.settings),
         settings=saved_settings.to_dict(view.settings),
         rows=rows,
         state="" if view.exported else view.now.sentence,
-        hours=seconds / 3600,
+        duration=duration(seconds),
         steps=steps,
         frames=frames,
         trained_steps=trained_steps,

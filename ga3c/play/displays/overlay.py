@@ -58,11 +58,12 @@ class Overlay:
             continuous = moment.actions.ndim > 1
             draw.text((12, 80), moment.shares_of, QUIET, self._font)
             font = ImageFont.load_default(min(13, row))
+            bars = max(118, 20 + math.ceil(max(font.getlength(name) for name in self._names)))
             for action, (name, share) in enumerate(zip(self._names, moment.shares[0], strict=True)):
                 y = 100 + action * row
                 taken = continuous or action == moment.actions[0]
                 colour = MARK if taken else QUIET
-                draw.rectangle((118, y + 2, 118 + (width - 106) * float(share), y + row - 3), colour)
+                draw.rectangle((bars, y + 2, bars + (width + 12 - bars) * float(share), y + row - 3), colour)
                 draw.text((12, y), name, BRIGHT if taken else QUIET, font)
         draw.text((12, curve_top), f"value {moment.values[0]:.2f}", QUIET, self._font)
         _curve(draw, moment.history, (12, curve_top + 22, 12 + width, height - 12))

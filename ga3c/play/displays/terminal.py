@@ -78,12 +78,13 @@ class Terminal:
 
     def _panel(self, moment: Moment, status: str, width: int, height: int) -> list[str]:
         lines = [self._title, f"score {moment.scores[0]:g}", f"step {moment.steps[0]:,}", *status.split(", "), ""]
-        bar = width - 13
+        names = min(max(map(len, self._names)), width - 7)
+        bar = width - names - 2
         room = max(height - len(lines) - 6, 0)
         shares = moment.shares[0]
         for action in sorted(shares.argsort()[::-1][:room]):  # the likeliest, where there are too many
             mark = ">" if moment.actions.ndim == 1 and action == moment.actions[0] else " "
-            lines.append(f"{mark}{self._names[action][:11]:<11} {'█' * round(bar * float(shares[action]))}")
+            lines.append(f"{mark}{self._names[action][:names]:<{names}} {'█' * round(bar * float(shares[action]))}")
         lines += ["", f"value {moment.values[0]:.2f}", *chart(moment.history, width, 3)]
         return [*(line[:width] for line in lines[:height]), *[""] * (height - len(lines))]
 

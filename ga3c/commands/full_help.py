@@ -1,0 +1,105 @@
+"""Every option of `train`, grouped by what a person wants to do: ./run.sh --help-all."""
+
+import re
+import shutil
+import textwrap
+from dataclasses import fields, is_dataclass
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from ga3c.commands.help import texts
+
+GROUPS = {
+    "What is trained": "game adapt_spaces preset algorithm network seed start_from resume trust",
+    "How long": "steps minutes episodes",
+    "The rules of Atari games, and what the agent sees of them": """protocol frame_skip_frames frame_size_pixels
+        frame_stack no_op_max_steps sticky_action_probability full_action_set fire_reset life_loss_terminates
+        episode_cap_frames""",
+    "How it samples": "sampling serial agents envs_per_agent t_max games batches start_steps_limit",
+    "How it learns": """minimum_batch_steps discount return_lambda reward_clip reward_scaling_discount entropy_weight
+        value_weight normalize_advantages log_epsilon vtrace_rho_limit vtrace_c_limit epochs minibatches ppo_clip
+        value_clip error_clip input_scaling""",
+    "The optimizer": """learning_rate learning_rate_schedule learning_rate_decay_steps learning_rate_batch_steps
+        gradient_clip_norm actor_gradient_clip rmsprop_decay rmsprop_epsilon adam_epsilon""",
+    "How it explores": """exploration exploration_start exploration_end exploration_decay_steps exploration_base
+        exploration_exponent exploration_noise""",
+    "Replay memory (dqn, c51 and dpg)": """replay_transitions replay_minimum_transitions batch steps_per_update
+        target_updates n_steps double_q dueling atoms value_limit priority_alpha priority_beta priority_beta_final
+        replay_eviction eviction_alpha concurrent_training prefetch_batches replay_compression checkpoint_replay
+        secondary_batch""",
+    "The controller, and what it controls": """controller controller_seconds policy_lag_limit_updates predictors
+        trainers""",
+    "Speed and machine": """device precision emulator xla tensorflow_threads max_prediction_batch
+        agent_silence_seconds""",
+    "Several devices": "devices device_updates",
+    "Many machines": "cluster experience_age_limit_updates replay_shards",
+    "What is written and shown": """name run_dir console log_seconds plot_seconds stall_seconds checkpoint_seconds
+        checkpoints_kept checkpoint_games""",
+}
+VALUES = {
+    "game": "GAME", "start_from": "RUN", "resume": "[RUN]", "name": "NAME", "run_dir": "DIRECTORY",
+    "devices": "DEVICES", "cluster": "ADDRESS",
+}  # fmt: skip
+WIDEST = 100  # letters of a line: longer ones are hard to read
+
+
+def text_of(options: Any) -> str:
+    """All of them. options: what they are without being given, a dataclass of dataclasses of settings."""
+    known = {name: (kind, value, text) for group in _groups(options) for name, kind, value, text in _settings(group)}
+    width = min(WIDEST, shutil.get_terminal_size((80, 24)).columns)
+    lines = ["usage: ./run.sh [train] [OPTIONS]", ""]
+    lines += textwrap.wrap(
+        "Trains an agent. ./run.sh help shows the commands and what people use first. A default here is that of the "
+        "preset: with --preset NAME before --help, it is that of another one.", width,
+    )  # fmt: skip
+    for title, names in GROUPS.items():
+        lines += ["", title, "-" * len(title)]
+        for name in names.split():
+            lines += ["", *_entry(name, *known[name], width)]
+    return "\n".join(lines)
+
+
+def _groups(options: Any) -> list:
+    return [options, *(value for value in vars(options).values() if is_dataclass(value))]
+
+
+def _settings(group: Any):
+    """Name, type, value and text of each setting of one group."""
+    said, kinds = texts(type(group)), get_type_hints(type(group))
+    for field in fields(group):
+        if field.name in said:
+            yield field.name, kinds[field.name], getattr(group, field.name), said[field.name]
+
+
+def _entry(name: str, kind: Any, value: Any, text: str, width: int) -> list[str]:
+    """The flag, and below it its text, with a line for each word that it may have, and the default."""
+    words = list(map(str, get_args(kind))) if get_origin(kind) is Literal else []
+    paragraphs = re.split(rf"\n(?=(?:{'|'.join(map(re.escape, words))}): )", text) if words else [text]
+    explained = {paragraph.partition(":")[0] for paragraph in paragraphs[1:]}
+    if len(explained) < len(words):
+        paragraphs.insert(1, f"Say one of {', '.join(words)}.")
+    default = "" if value is None else f"  (default: {_said(value)})"
+    lines = [f"  {_flag(name, kind, value)}{default}"]
+    for paragraph in paragraphs:
+        indent = 8 if paragraph.partition(":")[0] in explained else 6
+        lines += textwrap.wrap(
+            " ".join(paragraph.split()), width, initial_indent=" " * indent,
+            subsequent_indent=" " * (indent + 4 * (indent > 6)), break_on_hyphens=False, break_long_words=False,
+        )  # fmt: skip
+    return lines
+
+
+def _flag(name: str, kind: Any, value: Any) -> str:
+    flag = "from" if name == "start_from" else name.replace("_", "-")
+    if isinstance(value, bool):
+        return f"--{flag}, --no-{flag}" if value else f"--{flag}"
+    numbers = {int: "INT", float: "NUMBER"}
+    kinds = [numbers[one] for one in (kind, *get_args(kind)) if one in numbers]
+    return f"--{flag} {VALUES.get(name) or (kinds[0] if kinds else 'WORD')}"
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
