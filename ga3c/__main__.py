@@ -1,4 +1,4 @@
-"""python -m ga3c [COMMAND] [OPTIONS]; train is the default command, `help` lists all."""
+"""python -m ga3c [COMMAND or GAME] [OPTIONS]; train is the default command, `help` lists all."""
 
 import contextlib
 import difflib
@@ -53,9 +53,7 @@ def _main(arguments: list[str]) -> int:
 
 def _run(command: str, arguments: list[str]) -> int:
     if command not in COMMANDS:
-        near = difflib.get_close_matches(command, COMMANDS, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(COMMANDS)}."
-        raise ConfigError(f"Unknown command '{command}': {hint}")
+        command, arguments = "train", [*_game(command), *arguments]
     if command not in WITHOUT_MODEL:
         from ga3c.machine import check_limits
 
@@ -73,6 +71,21 @@ def _command(arguments: list[str]) -> tuple[str, list[str]]:
     if first and not first.startswith("-"):
         return first, arguments[1:]
     return "train", arguments
+
+
+def _game(word: str) -> list[str]:
+    """The flag of the game that a first word names which is no command. Raises ConfigError where it is none either."""
+    from ga3c import environments
+
+    try:
+        environments.resolve(word)
+    except ConfigError as error:
+        near = difflib.get_close_matches(word, COMMANDS, n=1)
+        games = str(error).partition(" Nearest: ")[2]
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(COMMANDS)}."
+        hint = f"the nearest games are {games}" if games and not near else hint
+        raise ConfigError(f"Unknown command '{word}': {hint}") from None
+    return ["--game", word]
 
 
 def _leave_working_directory() -> None:

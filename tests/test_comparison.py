@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ga3c.__main__ import main
 from ga3c.commands import compare
 from ga3c.commands.command_line import parse
 from ga3c.commands.compare import CompareOptions, plan
+from ga3c.commands.train_options import parse_settings
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError
 from ga3c.experiments import comparison, comparison_report
@@ -84,8 +86,28 @@ def test_a_plan_is_settings_times_games_times_seeds():
     ],
 )
 def test_what_cannot_be_meant_is_refused(arguments, said):
+    games = [] if "--game" in arguments else ["--game", "Pong"]
     with pytest.raises(ConfigError, match=said):
-        plan(options(*arguments))
+        plan(options(*arguments, *games))
+
+
+def test_without_a_game_it_asks_for_one_and_says_how_long_that_would_take(capsys):
+    assert main(["compare", "--setting", "a", "--setting", "b: --t-max 20"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        "ga3c: compare needs a game, as in --game Pong. It would make 6 runs for each game (2 settings, 3 seeds) of "
+        "60.0 minutes of training, one after the other: about 6.0 hours.\n"
+    )
+
+
+def test_before_it_starts_it_says_what_it_will_do_and_how_long(monkeypatch, capsys):
+    monkeypatch.setattr(compare, "made", lambda *_: 0)
+    assert main(["compare", "--game", "Pong", "--seeds", "1", "--minutes", "5", "--steps", "1000"]) == 0
+    assert capsys.readouterr().out == (
+        "On Pong: 1 run (1 setting, 1 seed) of 5.0 minutes of training at most, or 1,000 steps, one after the other: "
+        "about 5.2 minutes. Then each agent plays 30 games in each way.\n"
+    )
 
 
 def test_an_outcome_says_how_far_and_how_early_a_run_came(tmp_path):
@@ -156,7 +178,10 @@ def test_aggregates(tmp_path):
 
 def test_a_report(tmp_path):
     outcomes = [learnt(replace(RUN, seed=seed), tmp_path, 5.0) for seed in (1, 2)]
-    assert "| Pong | default | 2 | 5.00 | too few: 5, 5 |" in comparison_report.report(outcomes, tmp_path, "x")
+    table = comparison_report.report(outcomes, tmp_path, "x")
+    assert "| Pong | default | 2 | 5.00 | too few: 5, 5 |" in table
+    assert "actions sampled from the policy" in table
+    assert (tmp_path / "x.md").read_text() == table
     assert [row["seed"] for row in program.rows(tmp_path / "x-runs.csv")] == ["1", "2"]
     assert (tmp_path / "x.png").stat().st_size > 5000
     assert (tmp_path / "x-steps.png").stat().st_size > 5000
@@ -184,13 +209,13 @@ def test_the_figures_are_those_of_the_paper():
         for scale in ("cpu", "full"):
             for run in figure.plan(Options(scale)):
                 command = run.command(Path("nowhere"))
-                compare.train.parse_settings(command[4:])  # train takes it
+                parse_settings(command[4:])  # train takes it
 
 
 def test_the_ablation_puts_everything_back_that_the_preset_changes():
     """But for the number of threads, which the controller finds."""
     flags = " ".join(ablation.SETTINGS.values())
-    default, paper = (compare.train.parse_settings(["--preset", name])[0] for name in ("default", "paper"))
+    default, paper = (parse_settings(["--preset", name])[0] for name in ("default", "paper"))
     for group in ("learning", "schedule"):
         for name, value in vars(getattr(paper, group)).items():
             if value != getattr(getattr(default, group), name) and name not in ("preset", "predictors", "trainers"):
@@ -220,7 +245,7 @@ def test_figures_5_and_7_say_what_the_settings_did(tmp_path):
 def test_accelerated_figure_3_has_the_batches_of_the_paper():
     for algorithm, runs in accelerated_fig3.plan(accelerated.Options("full", game=("Pong",), seeds=1)).items():
         for run in runs:
-            settings, _ = compare.train.parse_settings(run.command(Path("nowhere"))[4:])
+            settings, _ = parse_settings(run.command(Path("nowhere"))[4:])
             schedule, learning = settings.schedule, settings.learning
             count = schedule.agents * schedule.envs_per_agent
             assert run.setting == f"{algorithm}-{count}"
@@ -254,7 +279,7 @@ def test_a_comparison_stopped_and_gone_on_with(tmp_path):
     arguments += ["--episodes", 4, "--out", out]
     common = "--agents 1 --envs-per-agent 4 --checkpoint-seconds 1 --log-seconds 1 --controller off"
     arguments += ["--setting", f"quick: {common} --learning-rate 0.002 --rmsprop-epsilon 1e-5"]
-    arguments += ["--setting", f"still: {common} --learning-rate 0"]
+    arguments += ["--setting", f"still: {common} --learning-rate 1e-30"]
     started = Started(tmp_path / "log", *arguments)
     started.wait_for(lambda: list(out.glob("runs/*/checkpoints/*.npz")))
     (unfinished,) = [path.parent.name for path in out.glob("runs/*/checkpoints")]

@@ -8,13 +8,15 @@ from typing import Annotated
 
 import tyro
 
-from ga3c.commands import train
 from ga3c.commands.command_line import parse, value_of
 from ga3c.commands.reproduce import made
+from ga3c.commands.train_options import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
+from ga3c.experiments.runs import START_SECONDS
 from ga3c.records import run_directory
+from ga3c.text import count, duration
 
 DESCRIPTION = """Trains each setting on each game with each seed, for the same time or the same steps, one run after the
 other; lets the agents play; and writes a table with confidence intervals, and the curves. A second start goes on.
@@ -29,8 +31,8 @@ TAKEN = ("--game", "--seed", "--minutes", "--steps", "--run-dir", "--name", "--r
 class CompareOptions:
     setting: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """NAME or "NAME: OPTIONS OF TRAIN", once for each setting. The first is what the others are held against."""
-    game: tuple[str, ...] = ("Pong",)
-    """Games to train on."""
+    game: tuple[str, ...] = ()
+    """Games to train on, one or more: there is no default."""
     seeds: int = 3
     """Runs of each setting on each game, with the seeds 1, 2, ..."""
     minutes: float = 60.0
@@ -55,6 +57,9 @@ def plan(options: CompareOptions) -> list[LearningRun]:
         raise ConfigError(f"--minutes {options.minutes:g} is out of range: give a number of at least 0.01.")
     if options.steps < 0:
         raise ConfigError(f"--steps {options.steps} is out of range: give a number of at least 0.")
+    if not options.game:
+        raise ConfigError(f"compare needs a game, as in --game Pong. It would make {_work(settings, options, 1)}.")
+    limits = ["--steps", str(options.steps)] if options.steps else []
     runs = []
     for (name, text), game, seed in product(settings, options.game, range(1, options.seeds + 1)):
         if not name or not all(letter.isalnum() or letter in "-_.=+" for letter in name):
@@ -66,9 +71,21 @@ def plan(options: CompareOptions) -> list[LearningRun]:
         for flag in TAKEN:
             if value_of(flag, list(flags)) is not None:
                 raise ConfigError(f"--setting {name!r}: {flag} is not for a setting; compare has an option for it.")
-        train.parse_settings(["--game", game, *flags])  # refuses what train would refuse
+        parse_settings(["--game", game, *flags, *limits])  # refuses what train would refuse
         runs.append(LearningRun(game, name, flags, seed, 60 * options.minutes, options.steps))
     return runs
+
+
+def _work(settings: list, options: CompareOptions, games: int) -> str:
+    """How many runs there are to make, and how long that takes."""
+    runs, seconds = len(settings) * options.seeds * games, 60 * options.minutes
+    each = "" if options.game else " for each game"
+    long = duration(runs * (seconds + START_SECONDS))
+    at_most = f" at most, or {count(options.steps, 'step')}" if options.steps else ""
+    return (
+        f"{count(runs, 'run')}{each} ({count(len(settings), 'setting')}, {count(options.seeds, 'seed')}) of "
+        f"{duration(seconds)} of training{at_most}, one after the other: about {long}"
+    )
 
 
 def run(arguments: list[str]) -> int:
@@ -76,4 +93,6 @@ def run(arguments: list[str]) -> int:
     runs = plan(options)
     games = "-".join(run_directory.game_directory(game).name for game in options.game)
     out = Path(options.out) if options.out else run_directory.RESULTS / "compare" / games
+    work = _work(list(dict.fromkeys(run.setting for run in runs)), options, len(options.game))
+    print(f"On {', '.join(options.game)}: {work}. Then each agent plays {count(options.episodes, 'game')} in each way.")
     return made(lambda: comparison_report.report(comparison.make(runs, out, options.episodes), out, "comparison"), out)

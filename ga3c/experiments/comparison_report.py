@@ -15,6 +15,8 @@ from ga3c.records.disk import write_whole
 from ga3c.views import curves
 from ga3c.views.drawing import BAND, COLOURS, INK, common_legend, pyplot, save
 
+ACTIONS = "Scores: whole games, actions sampled from the policy; agents of action values take the best action."
+
 
 def refuse_mixed(outcomes: list[Outcome]) -> None:
     """Raises ConfigError where runs were not made under one protocol."""
@@ -119,7 +121,7 @@ def report(outcomes: list[Outcome], out: Path, name: str) -> str:
     """Writes NAME-runs.csv, NAME.md, NAME.png, NAME-steps.png and NAME-scores.png into `out`; returns the table."""
     refuse_mixed(outcomes)
     write_rows(out / f"{name}-runs.csv", [o.row() for o in outcomes])
-    table = markdown(aggregate(outcomes))
+    table = f"{markdown(aggregate(outcomes))}\n{ACTIONS}\n"
     write_whole(out / f"{name}.md", table)
     draw(outcomes, out / f"{name}.png")
     draw(outcomes, out / f"{name}-steps.png", curves.SCORE_OVER_STEPS)

@@ -3,6 +3,7 @@
 from itertools import product
 from pathlib import Path
 
+from ga3c import environments
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
 from ga3c.papers import Options, games, seconds, seeds
@@ -24,6 +25,7 @@ SETTINGS = {
     "no-lag-limit": "--policy-lag-limit-updates 0",
     "paper": "--preset paper",
 }
+OF_ATARI = ("bytes", "lives-go-on")  # have no effect on games without pictures and lives
 SCALES = {
     "cpu": {"games": ("CartPole-v1",), "seconds": 40.0, "seeds": 5},
     "full": {"games": ("Pong",), "seconds": 3600.0, "seeds": 3},
@@ -37,6 +39,7 @@ def plan(options: Options) -> list[LearningRun]:
         for (name, flags), game, seed in product(
             SETTINGS.items(), games(options, scale["games"]), seeds(options, scale)
         )
+        if name not in OF_ATARI or environments.resolve(game)[0] == "atari"
     ]
 
 
