@@ -31,6 +31,7 @@ from ga3c.text import count, duration, place, word
 from ga3c.views import live_screen
 from ga3c.views.plot import draw
 from ga3c.views.plotter import Plotter
+from ga3c.views.standing import standing
 from ga3c.views.terminal import can_show
 
 SAME_WISH_SECONDS = 1.0  # between two signals that mean one stop
@@ -159,7 +160,7 @@ def _train(settings: Settings, directories: _Directories, games, console: Consol
         if totals is None:  # it did not come to serve: nothing was trained
             console.flush()
             directories.take_back()
-    _say_totals(totals, spec, server, second, console)
+    _say_totals(totals, settings, spec, server, second, console)
     if server.saved:
         _say_saved(directories.runs, console)
     else:
@@ -232,12 +233,14 @@ def _say_model(settings: Settings, system, console: Console) -> None:
         console.say(f"The learning rate falls to 0 at {end:,} steps: then learning ends. --steps moves that.")
 
 
-def _say_totals(totals, spec: EnvironmentSpec, server, second, console: Console) -> None:
+def _say_totals(totals, settings: Settings, spec: EnvironmentSpec, server, second, console: Console) -> None:
     console.say(
         f"{count(totals.steps, 'step')} ({count(totals.steps * spec.frames_per_step, 'frame')}), "
         f"{count(totals.episodes, 'game')}, {count(totals.updates, 'update')} in {duration(totals.seconds)}"
         + _score(server.system.stats.mean_score())
     )
+    if server.system.stats.recent_scores() and (known := standing(settings.environment, totals.steps)):
+        console.say(known)
     if second:
         console.say(f"secondary: {count(second.stats.totals().updates, 'update')}{_score(second.stats.mean_score())}")
 

@@ -27,6 +27,12 @@ def known_ids() -> list[str]:
     return [name for name, spec in gymnasium.registry.items() if not re.match("ale_py|ga3c", str(spec.entry_point))]
 
 
+def solved_at(name: str) -> float | None:
+    """The score from which on Gymnasium calls a game solved; None where it does not say."""
+    spec = gymnasium.registry.get(name.rpartition(":")[2])
+    return spec.reward_threshold if spec else None
+
+
 def check_form(name: str) -> None:
     """Raises ConfigError where a name is not of the form package.module:EnvId."""
     module, _, env_id = name.partition(":")
