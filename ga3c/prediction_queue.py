@@ -86,6 +86,7 @@ class PredictionQueue:
         self._choose = choose
         self._inbox = Inbox(lambda agent, data: Request(agent, *_REQUEST.unpack(data)))
         self._places: set[int] = set()  # that are taken
+        self.enough: Callable[[], bool] = lambda: False  # then nobody is answered; `look_again` when it changes
         self.look_again = self._inbox.look_again
         self.close = self._inbox.close
         self.retire_one = self._inbox.retire_one
@@ -110,7 +111,8 @@ class PredictionQueue:
 
         Where it was given a rule, that says for which it waits.
         """
-        return self._inbox.take(self._choose or (lambda waiting: min(len(waiting), max_requests)))
+        choose = self._choose or (lambda waiting: min(len(waiting), max_requests))
+        return self._inbox.take(lambda waiting: 0 if self.enough() else choose(waiting))
 
 
 class PredictionClient:

@@ -135,7 +135,7 @@ class Server:
             if self._books.disk.look():
                 every_second()
             if (
-                (run.steps is not None and totals.steps >= run.steps and system.may_end)
+                (run.steps is not None and (totals.steps >= run.steps or system.has_all_steps) and system.may_end)
                 or (run.episodes is not None and totals.episodes >= run.episodes)
                 or totals.seconds >= until
             ):

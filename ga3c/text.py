@@ -51,12 +51,14 @@ def word(path: Path) -> str:
 
 
 def count(number: int, what: str) -> str:
-    """So many of something: "1 game", "1,200 games"."""
-    return f"{number:,} {what}" + "s" * (number != 1)
+    """So many of something: "1 game", "1,200 games", "2 processes"."""
+    return f"{number:,} {what}" + ("es" if what.endswith("s") else "s") * (number != 1)
 
 
 def duration(seconds: float) -> str:
-    """In the unit that suits it: "45 seconds", "3.5 minutes", "2.0 hours"."""
+    """In the unit that suits it: "0.4 seconds", "45 seconds", "3.5 minutes", "2.0 hours"."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} seconds"
     if seconds < 89.5:
         return count(round(seconds), "second")
     return f"{seconds / 60:.1f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

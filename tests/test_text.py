@@ -115,7 +115,8 @@ def test_output_that_cannot_be_written(command, monkeypatch):
 
 def test_numbers_are_said_with_the_right_form_and_unit():
     assert [text.count(number, "game") for number in (0, 1, 1_200)] == ["0 games", "1 game", "1,200 games"]
-    said = {0.4: "0 seconds", 1: "1 second", 89.4: "89 seconds", 216: "3.6 minutes", 7200: "2.0 hours"}
+    assert text.count(2, "process") == "2 processes"
+    said = {0.44: "0.4 seconds", 12: "12 seconds", 89.4: "89 seconds", 216: "3.6 minutes", 7200: "2.0 hours"}
     assert {seconds: text.duration(seconds) for seconds in said} == said
 
 

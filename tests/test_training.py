@@ -16,6 +16,7 @@ import numpy as np
 import psutil
 import pytest
 
+from ga3c import text
 from ga3c.errors import TrainingFailed
 from ga3c.records import checkpoint, run_state
 from ga3c.server import Server
@@ -276,6 +277,20 @@ def say_so(self, batch, steps=0):
     return train(self, batch, steps)
 Model.train = say_so
 """
+
+
+@pytest.mark.parametrize("flags", [[], ["--preset", "dqn", "--replay-minimum-transitions", 500]], ids=["ga3c", "dqn"])
+def test_a_run_makes_no_more_steps_than_it_was_asked_for_but_those_that_are_under_way(tmp_path, flags):
+    """In each of its 8 games; it says why it is more. So it is when it goes on."""
+    run, limit = tmp_path / "run", 3_000
+    for more in (["--run-dir", run, *TINY, *flags], ["--resume", run]):
+        ended = program.run(*more, "--steps", limit)
+        assert ended.returncode == 0, ended.stderr
+        made = checkpoint.load_newest(run / "checkpoints")[2]["totals"]["steps"]
+        assert limit <= made < limit + 8 * 2, ended.stdout
+        said = f"more than --steps {limit}: every game finishes the step that it is in."
+        assert (f"These are {text.count(made - limit, 'step')} {said}" in ended.stdout) == (made > limit)
+        limit = 6_000
 
 
 @pytest.mark.parametrize("output", ["pipe", "terminal", "screen"])

@@ -239,10 +239,22 @@ def _say_totals(totals, settings: Settings, spec: EnvironmentSpec, server, secon
         f"{count(totals.episodes, 'game')}, {count(totals.updates, 'update')} in {duration(totals.seconds)}"
         + _score(server.system.stats.mean_score())
     )
+    if settings.run.steps and totals.steps > settings.run.steps:
+        more = count(totals.steps - settings.run.steps, "step")
+        console.say(f"These are {more} more than --steps {settings.run.steps}: {_why_more(settings)}.")
     if server.system.stats.recent_scores() and (known := standing(settings.environment, totals.steps)):
         console.say(known)
     if second:
         console.say(f"secondary: {count(second.stats.totals().updates, 'update')}{_score(second.stats.mean_score())}")
+
+
+def _why_more(settings: Settings) -> str:
+    """Why a run has made more steps than it was asked for."""
+    if settings.schedule.cluster:
+        return "pods hand over what they had played until they heard of the end"
+    if settings.replay.concurrent_training:
+        return "a block of concurrent training goes on to its end"
+    return "every game finishes the step that it is in"
 
 
 def _say_saved(runs: list[Path], console: Console) -> None:

@@ -62,6 +62,7 @@ class AgentPool:
         self._cannot_start = ""  # the reason, as it was last said
         self._watched = self._woken = time.monotonic()
         self._core_seconds_ended = 0.0
+        self._settled_steps = 0  # of agents that have ended: what was trained on
         self.next_number = first_number  # agents are numbered through, over a resume too
 
     def scale(self, count: int) -> None:
@@ -232,7 +233,16 @@ class AgentPool:
         with self._lock:
             for made, training in [pair for pair in self._ended if final or pair[1].settled]:
                 self._ended.remove((made, training))
+                self._settled_steps += training.trained_steps
                 stats.agent_ended(made, made - training.trained_steps)
+
+    def steps(self) -> int:
+        """Transitions that agents have made in this start, shipped or not, without those that were lost with one.
+
+        Asked before each prediction, so without the lock: for a moment it may miss an agent that ends.
+        """
+        ended = sum(training.trained_steps for _, training in list(self._ended))
+        return self._settled_steps + ended + sum(agent.memory.steps for agent in list(self._agents.values()))
 
     def missing(self) -> int:
         """Agents that are wanted and do not play: they start, or are to be started later."""

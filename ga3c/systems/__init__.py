@@ -4,7 +4,7 @@ The `server` runs a system, whichever it is: it calls `start(arrays)` with the w
 second, and `stop()`. It reads `model`, `replay` (None without one), `under_way` (its games, where they shall be saved),
 `stats`, `counts` (that run now), `chosen_counts` (without a trial), `next_agent`, `games()` (under way, and wanted),
 `waiting()` (the lengths of both queues), `agents_core_seconds()`, `watched()` (what a row of the log holds besides, by
-name) and `report()` (who waits for whom),
-and `may_end` (whether the run may, once it has made the steps that were asked for). With `--cluster`, `cluster()` too:
-pods and nodes, for JSON.
+name) and `report()` (who waits for whom), `has_all_steps` (whether the steps that were asked for are made, though maybe
+not learned from), and `may_end` (whether the run may, then). With `--cluster`, `cluster()` too: pods and nodes, for
+JSON.
 """

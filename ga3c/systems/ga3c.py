@@ -57,6 +57,8 @@ class GA3C:
         self._agents = self._pods(slots) if schedule.cluster else self._agents_here(slots)
         self._threads: list[threading.Thread] = []
         self._stopping = self._started = False
+        self._steps_before = begun.totals.steps
+        self._predictions.enough = lambda: self.has_all_steps and not self._stopping
 
     def _agents_here(self, slots: int) -> AgentPool:
         envs, silence = self._settings.schedule.envs_per_agent, self._settings.schedule.agent_silence_seconds
@@ -95,11 +97,11 @@ class GA3C:
             self._say(f"Controller: off, because {self._why_no_controller}.")
             self._settings = replace(self._settings, schedule=replace(schedule, controller="off"))
         self._agents.scale(self.counts.agents)
-        games, agents = self.counts.agents * self._settings.schedule.envs_per_agent, self.counts.agents
+        agents = self.counts.agents
+        there = f"{count(agents * schedule.envs_per_agent, 'game')} in {count(agents, 'process')}"
         limit = self._settings.environment.start_steps_limit
         steps = f" with up to {limit} random steps each" if limit else ""
-        processes = "1 process" if agents == 1 else f"{agents} processes"
-        self._say(f"Starting {count(games, 'game')} in {processes}{steps}, and compiling the network: some seconds.")
+        self._say(f"Starting {there}{steps}, and compiling the network: some seconds.")
         self.device, self.model = self._model(arrays)
         envs = self._settings.schedule.envs_per_agent
         self._sizes = self.model.prediction_sizes(envs, self._max_requests * envs)
@@ -171,6 +173,16 @@ class GA3C:
         self._threads = [thread for thread in self._threads if thread.is_alive()]
         self._threads.append(threading.Thread(target=target, args=arguments, name=name, daemon=True))
         self._threads[-1].start()
+
+    @property
+    def has_all_steps(self) -> bool:
+        """Agents have made all that were asked for: they get no answer any more, so that few more are made."""
+        limit = self._settings.run.steps if self._ends_at_once else None
+        return limit is not None and self._steps_before + self._agents.steps() >= limit
+
+    @property
+    def _ends_at_once(self) -> bool:
+        return not self._settings.schedule.cluster  # what pods make is known once they hand it over
 
     @property
     def chosen_counts(self) -> Counts:

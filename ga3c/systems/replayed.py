@@ -75,6 +75,10 @@ class Replayed(Synchronous):
         self._predictions.look_again()
 
     @property
+    def _ends_at_once(self) -> bool:
+        return not self._settings.replay.concurrent_training
+
+    @property
     def may_end(self) -> bool:
         """With concurrent training not before the end of a block: it is the same one each time."""
         return not self._settings.replay.concurrent_training or self._training.ended

@@ -60,6 +60,10 @@ class Secondary(GA3C):
         self.stats.stored([rollout._replace(episodes=()) for rollout in rollouts], columns, _NO_LAGS)
         self._training.round(sum(rollout.transitions for rollout in rollouts))
 
+    @property
+    def _ends_at_once(self) -> bool:
+        return False  # the steps that end the run are the primary's
+
     def stop(self) -> None:
         self._training.ending = True
         self._training.look_again()

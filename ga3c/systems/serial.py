@@ -95,6 +95,7 @@ class Serial:
     """A system, as `ga3c.systems` describes it."""
 
     may_end = True
+    has_all_steps = False  # the player ends by itself
     replay = None
     _threads, _on_gpu = 1, False  # how many step games, and whether a GPU does
 

@@ -64,6 +64,15 @@ class _Own:
     def _new_stats(self):
         return self._own[2]
 
+    @property
+    def steps_of_own(self) -> int:
+        """That its own agents have made."""
+        return self._agents.steps()
+
+    @property
+    def has_all_steps(self) -> bool:
+        return self.all_have_enough()
+
 
 class _Unit(_Own, Synchronous):
     """Learns from what is played."""
@@ -101,6 +110,9 @@ class Units:
             unit(own, spec, replace(begun, counts=counts, next_agent=begun.next_agent + i * AGENTS_APART), say, None)
             for i in range(count)
         ]
+        for one in self._units:
+            one.all_have_enough = lambda: self.has_all_steps
+        self._steps_before = begun.totals.steps
         self.counts = self.chosen_counts = begun.counts._replace(predictors=count, trainers=count)
 
     def start(self, arrays: dict[str, np.ndarray] | None) -> None:
@@ -130,6 +142,12 @@ class Units:
         self.stats.updating = _All([one.updating for one in stats])
         for unit, name, model, own in zip(self._units, names, models, stats, strict=True):
             unit.begin(name, model, own)
+
+    @property
+    def has_all_steps(self) -> bool:
+        """As `GA3C.has_all_steps`, of all units together."""
+        limit, made = self._settings.run.steps, sum(unit.steps_of_own for unit in self._units)
+        return limit is not None and self._steps_before + made >= limit
 
     def watch(self) -> None:
         """Raises TrainingFailed."""
