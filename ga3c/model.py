@@ -197,6 +197,14 @@ class Model:
         names = dict(zip(self._numbers, numbers.tolist(), strict=True))
         return Update(version, applied, names, *(error.numpy() for error in errors))
 
+    def why_unchanged(self, steps: int) -> tuple[str, bool]:
+        """Why an update changes no weight after so many steps of play, in words; and whether that passes with play."""
+        if missing := self._current[1].missing_states:
+            return f"{missing:,} more states are to be counted first, which the network scales its input by", True
+        if not self._algorithm.learning_rate(steps):
+            return "the step size is 0 (--learning-rate, --learning-rate-schedule)", False
+        return "all gradients are 0", False
+
     def copy_to_target(self, steps: int) -> None:
         """The newest weights are the target network's, too, until the next call. `steps`: as of `train`."""
         with self._training:

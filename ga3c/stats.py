@@ -74,6 +74,7 @@ class Stats:
         self._recent_scores: deque[float] = deque(recent_scores, maxlen=RECENT_GAMES)
         self.last_score = float("nan")
         self.skipped_in_a_row = 0  # updates
+        self.unchanged_in_a_row, self.unchanged_since = 0, 0.0  # updates that changed no weight; time of the first
         self.updating = threading.Lock()  # held from an update of the model until it is counted
 
     def predicted(self, states: int, timings: Timings) -> None:
@@ -96,10 +97,19 @@ class Stats:
                 totals.trained_steps += steps
                 window.updates.append(update)
                 self.skipped_in_a_row = 0
+                self._look_for_change(update.numbers)
             else:
                 totals.skipped_updates += 1
                 totals.skipped_steps += steps
                 self.skipped_in_a_row += 1
+
+    def _look_for_change(self, numbers: dict[str, float]) -> None:
+        if numbers.get("update_norm") != 0:  # an algorithm that learns nothing has none
+            self.unchanged_in_a_row = 0
+            return
+        if not self.unchanged_in_a_row:
+            self.unchanged_since = time.monotonic()
+        self.unchanged_in_a_row += 1
 
     def stored(self, rollouts: Sequence, columns: int, lags: np.ndarray) -> None:
         """Rollouts that a replay has taken in, of `columns` games; `lags` of their rows, in updates."""

@@ -9,7 +9,7 @@ from ga3c.model import Model
 from ga3c.networks import standardization
 from ga3c.networks.a3c import StandardizingConvolution
 from ga3c.networks.standardization import Statistics
-from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
+from ga3c.rollout import EnvironmentSpec, column_axis, discrete, rollout_dtype
 from ga3c.settings.learning import LearningSettings
 
 SHAPE = (36, 36, 2)
@@ -58,6 +58,22 @@ def test_a_batch_without_a_valid_state_changes_nothing():
         assert after.variance == before.variance
 
 
+def test_of_images_the_first_row_is_counted_where_most_rollouts_begin_with_a_step():
+    shown = np.arange(3 * 4).reshape(3, 4, 1)
+    valid = np.array([[1, 1, 0, 1], [1, 0, 1, 1], [1, 1, 1, 1]], bool)
+    counted, which = standardization.one_of_each(tf.constant(shown), tf.constant(valid))
+    np.testing.assert_array_equal(counted[:, 0], [0, 1, 2, 3])
+    np.testing.assert_array_equal(which, [True, True, False, True])
+
+
+def test_of_images_what_is_valid_is_counted_where_most_rollouts_begin_with_no_step():
+    shown = np.arange(3 * 4).reshape(3, 4, 1)
+    valid = np.array([[0, 0, 0, 1], [1, 0, 0, 1], [1, 1, 0, 1]], bool)
+    counted, which = standardization.one_of_each(tf.constant(shown), tf.constant(valid))
+    np.testing.assert_array_equal(which, [True, True, False, True])
+    np.testing.assert_array_equal(counted[:, 0][which], [4, 9, 3])
+
+
 def test_the_convolution_sees_standardized_states():
     convolution = StandardizingConvolution(4, 8, 4)
     convolution.build((None, *SHAPE))
@@ -104,6 +120,24 @@ def test_the_model_gathers_statistics_before_it_learns_and_goes_on_with_both():
     for ours, theirs in zip(model.policy(states(500))[1:], other.policy(states(500))[1:], strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert model.train(batch(600)) == other.train(batch(600))
+
+
+def test_the_model_learns_where_every_rollout_begins_with_the_restart_of_its_game():
+    settings = LearningSettings(t_max=2)
+    model, seed = model_of(settings, 1), 0
+    while not model.train(restarted(seed)).numbers["update_norm"]:
+        seed += 1
+        assert seed <= 125  # 125 batches of 16 are 2,000 states
+
+
+def restarted(seed):
+    """As `batch`, each step after a row that is none."""
+    record = np.zeros((), rollout_dtype(SPEC, t_max=2, envs=16))
+    made = {name: record[name] for name in A3C.learns_from}
+    for name, array in batch(seed).items():
+        if column_axis(name):
+            made[name][1:] = array
+    return made
 
 
 def test_bytes_leave_the_model_without_statistics():

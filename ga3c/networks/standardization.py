@@ -1,7 +1,7 @@
 """Running mean and deviation of what the agents see, as pure functions of tensors.
 
-Of images one deviation for all pixels, of the first state of each rollout: those after it are much the same. Of vectors
-one for each number, of all states.
+Images have one deviation for all pixels, and one state of each rollout is counted: those after it are much the same.
+Vectors have one deviation for each number, and all states are counted.
 
 Little moves on an Atari screen: in Pong the squares of the pixels are 800 times their variance. Without the
 background the first layers see what moves; Pong is learned in a fraction of the steps (results/README.md).
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 # No weight changes before so many states are counted: what they are scaled by would move under it.
-_FIRST_STATES = 2_000.0
+FIRST_STATES = 2_000
 # More are not told apart in float32; from here on old states fade slowly.
 _MOST_STATES = 1e7
 
@@ -35,8 +35,22 @@ def update_from_rollouts(
 ) -> Statistics:
     """Adds states [time, columns, ...], where valid (bool [time, columns])."""
     if statistics.variance.shape.rank == 0:
-        return update(statistics, states[0], valid[0], total)
+        return update(statistics, *one_of_each(states, valid, total), total)
     return update(statistics, tf.reshape(states, (-1, *states.shape[2:])), tf.reshape(valid, (-1,)), total)
+
+
+def one_of_each(states: tf.Tensor, valid: tf.Tensor, total: Callable = tf.identity) -> tuple[tf.Tensor, tf.Tensor]:
+    """One state of each column, and whether it is valid; arguments as those of `update_from_rollouts`.
+
+    It is the first one. Where most columns begin with a row that is not valid, as those of games that end within a
+    rollout do, it is the first that is valid.
+    """
+    counted = tf.cast(valid, tf.float32)
+    first_valid = tf.argmax(counted, axis=0, output_type=tf.int32)  # 0 where none is
+    most_begin = total(tf.reduce_sum(counted[0] - 0.5)) >= 0
+    rows = tf.where(most_begin, 0, first_valid)
+    places = tf.stack([rows, tf.range(tf.size(rows))], axis=1)
+    return tf.gather_nd(states, places), tf.gather_nd(valid, places)
 
 
 def update(statistics: Statistics, states: tf.Tensor, valid: tf.Tensor, total: Callable = tf.identity) -> Statistics:
@@ -61,4 +75,4 @@ def update(statistics: Statistics, states: tf.Tensor, valid: tf.Tensor, total: C
 
 def learning_rate(statistics: Statistics, rate: tf.Tensor) -> tf.Tensor:
     """`rate`, or 0 as long as the statistics are of too few states."""
-    return tf.where(statistics.count < _FIRST_STATES, 0.0, rate)
+    return tf.where(statistics.count < FIRST_STATES, 0.0, rate)

@@ -20,6 +20,11 @@ class Weights(NamedTuple):
         """The step size, or 0 as long as too little is known of the observations."""
         return standardization.learning_rate(self.statistics, learning_rate) if self.statistics else learning_rate
 
+    @property
+    def missing_states(self) -> int:
+        """How many states are still to be counted before an update changes a weight."""
+        return max(0, standardization.FIRST_STATES - int(self.statistics.count)) if self.statistics else 0
+
     def statistics_with(self, batch: dict[str, tf.Tensor], total: Callable) -> Statistics | tuple[()]:
         """What it knows of its observations after those of a batch, if there are any in it. `total`: of a tensor on
         each device the sum."""

@@ -11,6 +11,7 @@ from ga3c.records.disk import CsvLog, Disk
 from ga3c.records.recovery import Recovery, initial_weights
 from ga3c.records.run_state import RunState
 from ga3c.records.stats_writer import StatsWriter
+from ga3c.records.unchanged import UnchangedWatch
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.run import Settings
 
@@ -26,6 +27,7 @@ class Books:
         self.disk = Disk(console.say, run_dir)
         self._cluster = ClusterFile(run_dir, settings.run.log_seconds, self.disk)
         self._recovery = Recovery(run_dir, settings, self.disk, console.say, spec)
+        self._unchanged = UnchangedWatch()
         begun, self._arrays = progress.beginning(settings), None
         goes_on = settings.run.resume is not None and not self._recovery.begins_anew()
         if goes_on:
@@ -62,6 +64,8 @@ class Books:
         """Raises TrainingFailed."""
         self.system.watch()
         self._recovery.mend_updates(self.system.model, self.system.stats)
+        if said := self._unchanged.look(self.system.stats, self.system.model):
+            self._console.say(said)
         if self._settings.schedule.cluster:
             self._cluster.look(self.system.cluster)
 

@@ -28,6 +28,7 @@ class Replicas:
         self._first = first = self._models[0]
         self.network_name, self.parameters, self.per_game = first.network_name, first.parameters, first.per_game
         self.prediction_sizes, self.state = first.prediction_sizes, first.state
+        self.why_unchanged = first.why_unchanged
         self._own, self._next = threading.local(), itertools.cycle(range(len(group.devices)))
         self._checked = -1  # version; none
 

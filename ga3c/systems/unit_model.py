@@ -98,6 +98,7 @@ class SharedModel:
         self._models, self._first = models, models[0]
         self._store = self._first.new_store()
         self.network_name, self.parameters = self._first.network_name, self._first.parameters
+        self.why_unchanged = self._first.why_unchanged
         self._join()
 
     def _join(self) -> None:

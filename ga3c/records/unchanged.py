@@ -1,0 +1,33 @@
+"""Unchanged: updates follow each other, and no weight changes: the run learns nothing."""
+
+import time
+
+from ga3c.stats import Stats
+
+SECONDS = 10.0  # of such updates, before it is said,
+PASSING_SECONDS = 60.0  # and where it passes by itself
+FEWEST_UPDATES = 3  # in that time: a single one may take as long
+
+
+class UnchangedWatch:
+    """Notices that the weights stay as they are, whatever the system and the algorithm."""
+
+    def __init__(self):
+        self._said = False
+
+    def look(self, stats: Stats, model) -> str | None:
+        """Returns what is to be said: once when no weight changes, and once when that is over.
+
+        `model`: a `model.Model`, which says why.
+        """
+        updates, seconds = stats.unchanged_in_a_row, time.monotonic() - stats.unchanged_since
+        if self._said:
+            self._said = updates > 0
+            return None if self._said else "Updates change weights now."
+        if updates < FEWEST_UPDATES or seconds <= SECONDS:
+            return None
+        why, passes = model.why_unchanged(stats.trained_steps())
+        if passes and seconds <= PASSING_SECONDS:
+            return None
+        self._said = True
+        return f"Nothing is learned: {updates:,} updates in {seconds:.0f} s changed no weight, because {why}."
