@@ -81,15 +81,26 @@ def random_start(
 class RewardScale:
     """What rewards are divided by: the running deviation of the return so far, R <- discount R + r, in these games.
 
-    As Gymnasium's and OpenAI Baselines' normalized rewards.
+    As Gymnasium's and OpenAI Baselines' normalized rewards. With a `limit` they are kept as long as the largest is
+    neither above it nor, when as many games have ended as there are, below its inverse.
     """
 
-    def __init__(self, envs: int, discount: float):
-        self._discount, self._returns = discount, np.zeros(envs)
+    def __init__(self, envs: int, discount: float, limit: float = 0.0):
+        self._discount, self._limit, self._returns = discount, limit, np.zeros(envs)
         self._count = self._mean = self._squares = 0.0  # of the returns; squares of their distance from the mean
+        self._largest, self._ended = 0.0, 0  # of all rewards by size; games
+
+    def _is_needed(self, rewards: np.ndarray, moved: np.ndarray, ended: np.ndarray) -> bool:
+        self._largest = max(self._largest, float(np.abs(rewards * moved).max()))
+        self._ended += int((ended & moved).sum())
+        if self._largest > self._limit:
+            return True
+        return 0 < self._largest < 1 / self._limit and self._ended >= len(self._returns)
 
     def scaled(self, rewards: np.ndarray, moved: np.ndarray, ended: np.ndarray) -> np.ndarray:
         """One step; arguments as those of `Scores.add`."""
+        if self._limit and not self._is_needed(rewards, moved, ended):
+            return rewards
         self._returns = self._discount * self._returns + rewards
         for value in self._returns[moved]:  # Welford 1962
             self._count += 1
@@ -102,11 +113,15 @@ class RewardScale:
 
     def state(self) -> dict[str, np.ndarray]:
         moments = np.array([self._count, self._mean, self._squares])
-        return {"agent/returns": self._returns, "agent/moments": moments}
+        arrays = {"agent/returns": self._returns, "agent/moments": moments}
+        seen = {"agent/largest": np.array(self._largest), "agent/ended": np.array(self._ended)}
+        return arrays | (seen if self._limit else {})
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         self._returns = arrays["agent/returns"]
         self._count, self._mean, self._squares = arrays["agent/moments"].tolist()
+        if self._limit:
+            self._largest, self._ended = float(arrays["agent/largest"]), int(arrays["agent/ended"])
 
 
 class Games:
@@ -115,7 +130,7 @@ class Games:
     def __init__(self, envs, count: int, settings: EnvironmentSettings):
         discount, self._limit = settings.reward_scaling_discount, settings.start_steps_limit
         self.envs, self.scores = envs, Scores(count)
-        self.scale = RewardScale(count, discount) if discount else None
+        self.scale = RewardScale(count, discount, settings.reward_scaling_limit) if discount else None
         self.over = np.zeros(count, np.bool_)  # the next step only starts a new one
         self._observations: np.ndarray | None = None  # of games that go on
 

@@ -9,6 +9,7 @@ import pytest
 
 from ga3c.commands.benchmark import parse_options
 from ga3c.commands.train import parse_settings
+from ga3c.environments import rewards
 from ga3c.experiments import station_costs
 from ga3c.experiments.benchmark import bound, latency, since_first_update, summary
 from ga3c.experiments.station_costs import Cost
@@ -135,7 +136,7 @@ def test_messages_of_an_agent_are_counted_on_both_sides():
 @pytest.mark.parametrize("words", ["--preset paper --full-action-set", "--preset c51 --batch 512", "--algorithm ppo"])
 def test_flags_make_the_same_settings_again(words):
     settings = parse_settings(["--game", "Boxing", *words.split()])[0]
-    flags = flags_of(settings)
+    flags = flags_of(settings, rewards.usual)
     assert ("--full-action-set" in flags) == ("full" in words)
     assert parse_settings(flags)[0] == settings
 

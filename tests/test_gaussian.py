@@ -176,6 +176,37 @@ def test_rewards_are_scaled_by_the_deviation_of_the_return():
         moved = ~ended
 
 
+@pytest.mark.parametrize(
+    ("sizes", "scaled_from"),
+    [
+        ([4, -10, 0.01], None),
+        ([1, 1, 1000, 1], 2),
+        ([0.0, 0.01, 0.02], 2),
+        ([0.01, 0.5, 0.01], None),
+        ([0, 0, 0], None),
+    ],
+)
+def test_with_a_limit_rewards_are_scaled_where_they_are_large_or_small(sizes, scaled_from):
+    """Two games, each of which ends with the second step: what is small is known after as many."""
+    scale, always = RewardScale(2, 0.9, limit=10.0), RewardScale(2, 0.9)
+    for step, size in enumerate(sizes):
+        if step == scaled_from:
+            always = RewardScale(2, 0.9)  # the deviation is measured from then on
+        rewards, moved, ended = np.array([size, -size]), np.ones(2, bool), np.full(2, step == 2)
+        found, divided = (one.scaled(rewards, moved, ended) for one in (scale, always))
+        np.testing.assert_array_equal(found, divided if scaled_from is not None and step >= scaled_from else rewards)
+
+
+def test_a_limited_scale_goes_on_where_it_was():
+    first, second = (RewardScale(1, 0.9, limit=10.0) for _ in range(2))
+    one = np.ones(1, bool)
+    for size in (20.0, 5.0):
+        first.scaled(np.array([size]), one, ~one)
+    second.restore(first.state())
+    found = [scale.scaled(np.array([3.0]), one, ~one) for scale in (first, second)]
+    assert found[0] == found[1] != 3.0
+
+
 def test_ppo_solves_a_game_and_goes_on(tmp_path):
     """Serial, then in lockstep with processes, which are killed on the way. True scores are logged; the mean plays."""
     run = tmp_path / "run"

@@ -44,6 +44,7 @@ OF_THE_AGENT = {
     "life_loss_terminates": True,
     "reward_clip": 0.0,
     "reward_scaling_discount": 0.9,
+    "reward_scaling_limit": 10.0,
     "start_steps_limit": 7,
     "emulator": "ours",
     "adapt_spaces": False,

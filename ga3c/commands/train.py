@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ga3c import environments, networks
 from ga3c.commands.train_options import given, parse_settings
-from ga3c.environments import own_games
+from ga3c.environments import own_games, rewards
 from ga3c.environments.gymnasium import GymnasiumEnvironments
 from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.processes import agents_start, stop_signals
@@ -174,8 +174,9 @@ def _announce(settings: Settings, run_dir: Path, games, console: Console) -> Non
     console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, Disk(lambda _: None, run_dir)).append)
     console.say(f"Training {games.spec.name} in {place(run_dir)}  (Ctrl-C stops and saves)")
     network = networks.resolve(settings.learning.network, games.spec, settings.learning.algorithm)
-    for line in environments.said(settings.environment, games, network):
-        console.say(line)
+    for line in (*environments.said(settings.environment, games, network), rewards.line(settings.environment)):
+        if line:
+            console.say(line)
     console.say("Curves in a browser:")
     console.say(f"{word(Path(sys.executable).with_name('tensorboard'))} --logdir {word(run_dir)}")
     console.say("Loading TensorFlow.")

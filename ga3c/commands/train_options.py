@@ -1,12 +1,13 @@
 """The settings of a run from its command line: of a new one, or of one that goes on."""
 
+import contextlib
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from ga3c import environments
 from ga3c.commands import full_help
 from ga3c.commands.command_line import NEWEST, parse, value_of, whole_number
-from ga3c.environments import own_games
+from ga3c.environments import own_games, rewards
 from ga3c.errors import ConfigError
 from ga3c.records import run_directory
 from ga3c.records.description import read_settings
@@ -44,6 +45,7 @@ def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
         print(full_help.text_of(TrainOptions(**vars(default))))
         raise SystemExit(0)
     if resume is None:
+        default = _with_usual_rewards(default, arguments)
         settings, trusted = _parse(arguments, default)
         run_dir = None
         if trusted:
@@ -88,6 +90,17 @@ def given(arguments: list[str]) -> set[str]:
     words = {word.partition("=")[0].removeprefix("--").replace("_", "-") for word in arguments if word.startswith("--")}
     names = {field.name for group in vars(Settings()).values() for field in fields(group)}
     return {name for name in names if {name.replace("_", "-"), "no-" + name.replace("_", "-")} & words}
+
+
+def _with_usual_rewards(default: Settings, arguments: list[str]) -> Settings:
+    """Who says one thing of the rewards says all: nothing else happens to them then."""
+    game = value_of("--game", arguments)
+    if game is None or any(value_of(flag, arguments) is not None for flag in rewards.FLAGS):
+        return default
+    with contextlib.suppress(ConfigError):  # there is no such game: that is said where it is looked for
+        named = rewards.usual(replace(default.environment, game=game))
+        return replace(default, environment=replace(named, game=default.environment.game))
+    return default
 
 
 def _resume_with_value(arguments: list[str]) -> list[str]:

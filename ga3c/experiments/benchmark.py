@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ga3c import environments, networks
+from ga3c.environments import rewards
 from ga3c.errors import ConfigError
 from ga3c.experiments import station_costs
 from ga3c.experiments.runs import child_environment
@@ -85,7 +86,7 @@ def measure_run(options: BenchmarkOptions) -> dict[str, float]:
     """The whole program, over the rows of its throughput.csv, one each second: means of what is counted in a second,
     which may hold one update or two, and medians of the rest, where there is any. Raises ConfigError."""
     settings = training_settings(options)
-    flags = [*flags_of(settings), "--log-seconds", "1", "--plot-seconds", "0"]
+    flags = [*flags_of(settings, rewards.usual), "--log-seconds", "1", "--plot-seconds", "0"]
     with tempfile.TemporaryDirectory() as scratch, (Path(scratch) / "output.txt").open("w+") as output:
         run = Path(scratch) / "run"
         command = [sys.executable, "-m", "ga3c", "train", "--run-dir", str(run), *flags]

@@ -134,7 +134,7 @@ def evaluate(
         scores, cut_off = play_games(agent.model.policy, settings, episodes, seed, WAYS[way], most_steps, exploration)
         ways[way] = summary(scores, settings) | {"cut_off": cut_off}
     ways = {way: ways.get(way, ways["greedy"]) for way in WAYS}
-    not_rules = ("game", "reward_clip", "reward_scaling_discount", "adapt_spaces")
+    not_rules = ("game", "reward_clip", "reward_scaling_discount", "reward_scaling_limit", "adapt_spaces")
     rules = {name: value for name, value in vars(settings).items() if name not in not_rules}
     fingerprint = protocols.fingerprint(settings)
     found = {"episodes": episodes, "seed": seed, "exploration": exploration, "protocol": rules}

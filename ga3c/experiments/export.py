@@ -5,6 +5,7 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
+from ga3c.environments import rewards
 from ga3c.errors import ConfigError
 from ga3c.experiments.aggregates import in_words
 from ga3c.experiments.evaluation import result, ways_of
@@ -54,7 +55,7 @@ def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) 
 
 def command(settings: Settings) -> str:
     """What trains with these settings, seed included."""
-    return shlex.join(["./run.sh", *flags_of(settings)])
+    return shlex.join(["./run.sh", *flags_of(settings, rewards.usual)])
 
 
 def _draw(x, y, game: str, file: Path) -> None:

@@ -38,10 +38,16 @@ class EnvironmentSettings:
     """Training takes the loss of a life in an Atari game for its end. The game itself and its score go on. The paper
     does not do this."""
     reward_clip: float = 1.0
-    """Rewards are clipped to plus or minus this for training; 0: never. Logged scores are always the true ones."""
+    """Rewards are clipped to plus or minus this for training; 0 clips nothing. Logged scores are always the true ones.
+    1 is Atari's protocol. Where no flag names rewards, the rewards of other games are kept up to a size of 10 and
+    scaled where they are larger."""
     reward_scaling_discount: float = 0.0
-    """Before that, rewards are divided by the deviation of what they come to in an agent's games so far, discounted by
-    this in each step; 0: never. An agent that starts, after a resume too, measures that anew."""
+    """Rewards are divided, before they are clipped, by the deviation of what they come to in an agent's games so far.
+    Each step discounts that by this number; 0 divides nothing. An agent that starts, after a resume too, measures it
+    anew."""
+    reward_scaling_limit: float = 0.0
+    """Rewards are divided only where an agent has seen one above this, or none above 1 / this until each of its games
+    may have ended once; 0 divides always."""
     episode_cap_frames: int = 108_000
     """An Atari game is cut off after this many frames. 108,000 frames are half an hour of play."""
     adapt_spaces: bool = True

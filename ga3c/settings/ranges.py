@@ -20,6 +20,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "sticky_action_probability": (0, 1),
     "reward_clip": (0, MANY),
     "reward_scaling_discount": (0, 1),
+    "reward_scaling_limit": (0, MANY),
     "episode_cap_frames": (1, 2**31 - 1),
     "games": (0, 65_536),
     "batches": (1, 4096),

@@ -1,10 +1,12 @@
 """Settings as they lie in config.json and in checkpoints, read back with suspicion; and as flags of `train`."""
 
 import reprlib
+from collections.abc import Callable
 from dataclasses import asdict, fields, is_dataclass, replace
 from typing import Literal, get_args, get_origin, get_type_hints
 
 from ga3c.errors import ConfigError
+from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.presets import with_presets
 from ga3c.settings.ranges import check
 from ga3c.settings.run import Settings
@@ -53,14 +55,15 @@ def _is(value, kind) -> bool:
     return isinstance(value, int | float if kind is float else kind)
 
 
-def flags_of(settings: Settings) -> list[str]:
-    """The flags of `train` that make these settings, but for those of RunSettings: what its preset does not say."""
+def flags_of(settings: Settings, of_game: Callable[[EnvironmentSettings], EnvironmentSettings]) -> list[str]:
+    """The flags of `train` that make these settings, but for those of RunSettings: what neither the preset nor the game
+    says. `of_game`: `environments.rewards.usual`."""
     learning, environment = settings.learning, settings.environment
     names = learning.preset, environment.protocol
     own, usual = with_presets(Settings(), *names), with_presets(Settings(), *names, settings.replay.batch)
     usual = replace(
         usual,
-        environment=replace(usual.environment, game="", protocol="paper"),
+        environment=replace(of_game(replace(usual.environment, game=environment.game)), game="", protocol="paper"),
         learning=replace(usual.learning, preset="default"),
         replay=replace(usual.replay, batch=own.replay.batch),
         run=settings.run,

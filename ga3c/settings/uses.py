@@ -122,7 +122,11 @@ def _says_nothing(value, usual) -> bool:
 
 def _rules(settings: Settings, is_atari: bool) -> Iterator[_Rule]:
     algorithm = settings.learning.algorithm
-    yield _Rule(is_atari, ATARI, f"the game {settings.environment.game}", "Atari games")
+    game = settings.environment
+    yield _Rule(is_atari, ATARI, f"the game {game.game}", "Atari games")
+    yield _Rule(not is_atari, ("adapt_spaces",), f"the game {game.game}", "other games than Atari's")
+    scaled = game.reward_scaling_discount > 0
+    yield _Rule(scaled, ("reward_scaling_limit",), "--reward-scaling-discount 0", "rewards that are scaled")
     for names, users in ALGORITHMS:
         others = "all others" if users is _LEARNING else _or(users)
         yield _Rule(algorithm in users, names, f"--algorithm {algorithm}", others)

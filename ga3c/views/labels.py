@@ -1,8 +1,10 @@
 """What a run is called beside others: its name, and the settings in which they differ."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from ga3c.environments import rewards
 from ga3c.errors import ConfigError
 from ga3c.records import description, run_directory
 from ga3c.records.description import read_settings
@@ -42,7 +44,9 @@ def know(run: Path) -> Known:
 def changed(settings: Settings) -> dict[str, object]:
     """What differs from the defaults; of a preset or a protocol its name, and what differs from that."""
     preset, protocol = settings.learning.preset, settings.environment.protocol
-    usual, plain = _flat(with_presets(Settings(), preset, protocol)), _flat(Settings())
+    plain, defaults = _flat(Settings()), with_presets(Settings(), preset, protocol)
+    environment = rewards.usual(replace(defaults.environment, game=settings.environment.game))
+    usual = _flat(replace(defaults, environment=environment))
     named = {"preset": preset, "protocol": protocol}
     found = {name: value for name, value in named.items() if value != plain[name]}
     return found | {name: value for name, value in _flat(settings).items() if value != usual[name]}
