@@ -16,7 +16,7 @@ from tests import program
 from tests.finished_runs import make_run
 
 
-@pytest.mark.parametrize(("scale", "games", "strategies"), [("cpu", 1, 3), ("full", 4, 7)])
+@pytest.mark.parametrize(("scale", "games", "strategies"), [("cpu", 1, 4), ("full", 4, 8)])
 def test_table_3_has_the_papers_strategies(scale, games, strategies, tmp_path):
     runs = table3.plan(Options(scale))
     assert len({run.name for run in runs}) == len(runs) == strategies * games
@@ -25,8 +25,10 @@ def test_table_3_has_the_papers_strategies(scale, games, strategies, tmp_path):
         settings, _ = parse_settings(words[words.index("train") + 1 :])
         schedule, learning = settings.schedule, settings.learning
         assert (learning.algorithm, schedule.sampling, schedule.controller) == ("a2c-vtrace", "batched", "off")
-        assert (schedule.games, schedule.batches, learning.t_max) == strategy[1:]
+        assert (schedule.games, schedule.batches, learning.t_max, learning.return_lambda) == strategy[1:]
         assert settings.environment.emulator == strategy.engine
+    (papers,) = {strategy for strategy in runs.values() if strategy.return_lambda == 1}
+    assert papers._replace(return_lambda=0.95) in runs.values()
     assert {strategy.spu_steps for strategy in runs.values()} == {1, 5}
     for numbers in table3.PAPER.values():
         assert set(numbers) == set(table3.SCORES)
@@ -35,13 +37,13 @@ def test_table_3_has_the_papers_strategies(scale, games, strategies, tmp_path):
             assert speed > 2
     few = table3.plan(Options("full", games=(40,)))
     assert {strategy.games for strategy in few.values()} == {40}
-    assert len(few) == 6 * 4  # of four games; the paper's two with 20 batches on ale-py differ in their games alone
+    assert len(few) == 7 * 4  # of four games; the paper's two with 20 batches on ale-py differ in their games alone
 
 
 def test_table_3_says_when_a_score_was_reached_and_which_was_not(tmp_path):
-    """Of three runs, after 150 games of 3 s each: one stays at -21, one comes to 10, one to 20."""
+    """Of four runs, after 150 games of 3 s each: two stay at -21, one comes to 10, one to 20."""
     options = Options()
-    for then, run in zip((-21, 10, 20), table3.plan(options), strict=True):
+    for then, run in zip((-21, 10, 20, -21), table3.plan(options), strict=True):
         make_run(run, tmp_path, trained_steps_per_second=3000.0, updates_per_second=25.0)
         with (directory_of(run, tmp_path) / "episodes.csv").open("w", newline="") as file:
             writer = csv.writer(file)
@@ -49,14 +51,16 @@ def test_table_3_says_when_a_score_was_reached_and_which_was_not(tmp_path):
             writer.writerows([3 * i, 1000 * i, then if i > 150 else -1, 10, 0] for i in range(1, 301))
     words = table3.reproduce(options, tmp_path)
     start = "| Pong, 18 | ours | 120 |"
-    assert f"{start} 1 | 5 | 5 | 3.00 (4.3) | 25.0 (7.2) | - (to 0) | - (21.2) | - (5.5) | -21.0 |" in words
-    assert f"{start} 5 | 5 | 1 | 3.00 (3.4) | 25.0 (28.1) | 8.0 (to 0) | - (12.2) | - (2.5) | 10.0 |" in words
+    assert f"{start} 1 | 5 | 0.95 | 5 | 3.00 (4.3) | 25.0 (7.2) | - (to 0) | - (21.2) | - (5.5) | -21.0 |" in words
+    assert f"{start} 5 | 5 | 0.95 | 1 | 3.00 (3.4) | 25.0 (28.1) | 8.0 (to 0) | - (12.2) | - (2.5) | 10.0 |" in words
     # A mean of 100 games, 91 of them of 20, is 18.09; with 5 of 20 it is 0.05.
-    assert f"{start} 20 | 20 | 1 | 3.00 (3.0) | 25.0 (24.9) | 7.8 (to 0) | 12.1 (8.4) | 0.2 (1.5) | 20.0 |" in words
+    start += " 20 | 20 |"
+    assert f"{start} 0.95 | 1 | 3.00 (3.0) | 25.0 (24.9) | 7.8 (to 0) | 12.1 (8.4) | 0.2 (1.5) | 20.0 |" in words
+    assert f"{start} 1 | 1 | 3.00 (3.0) | 25.0 (24.9) | - (to 0) | - (8.4) | - (1.5) | -21.0 |" in words
     assert "-: not reached in 4.5 minutes." in words
     rows = program.rows(tmp_path / "table3.csv")
-    assert [row["paper_minutes"] for row in rows] == ["21.2", "12.2", "8.4"]
-    assert [row["minutes"] for row in rows] == ["nan", "nan", "12.05"]
+    assert [row["paper_minutes"] for row in rows] == ["21.2", "12.2", "8.4", "8.4"]
+    assert [row["minutes"] for row in rows] == ["nan", "nan", "12.05", "nan"]
     assert (tmp_path / "table3.png").stat().st_size > 5_000
 
 

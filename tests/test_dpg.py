@@ -200,7 +200,7 @@ def test_the_preset_has_the_constants_of_the_paper():
     learning, own = settings.learning, settings.replay
     assert (learning.algorithm, learning.learning_rate, learning.learning_rate_decay_steps) == ("dpg", 1e-4, 0)
     assert (learning.actor_gradient_clip, learning.gradient_clip_norm, learning.exploration_noise) == (1.0, 40.0, 0.3)
-    assert (own.batch, own.n_steps, own.target_updates, own.steps_per_update) == (512, 3, 100, 0)
+    assert (own.batch, own.n_steps, own.target_updates, own.steps_per_update) == (256, 3, 100, 0)
     assert (own.priority_alpha, own.priority_beta, own.priority_beta_final) == (0.6, 0.4, 0.4)
     assert own.replay_transitions == 1_000_000
     assert settings.environment.reward_clip == 0

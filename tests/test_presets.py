@@ -71,6 +71,18 @@ def test_start_states_are_decorrelated_where_the_paper_says_so_and_not_in_ga3c()
     assert not by_preset["paper"].life_loss_terminates
 
 
+def test_constants_that_a_paper_says_in_frames_are_in_steps_here():
+    """Hessel et al. 2018: 250,000 frames of exploration, 80,000 before the first update, 32,000 between two copies."""
+    settings = presets.with_presets(Settings(), "rainbow", None)
+    learning, replay = settings.learning, settings.replay
+    steps = (
+        learning.exploration_decay_steps,
+        replay.replay_minimum_transitions,
+        replay.target_updates * replay.steps_per_update,
+    )
+    assert [4 * one for one in steps] == [250_000, 80_000, 32_000]
+
+
 def test_the_controller_is_off_without_a_word_where_nobody_has_asked_for_it():
     assert parse_settings(["--sampling", "alternating"])[0].schedule.sampling == "alternating"
     assert parse_settings(["--sampling", "alternating", "--controller", "off"])[0].schedule.controller == "off"

@@ -392,6 +392,7 @@ def test_figure_4_of_accelerated_methods_is_of_batches(scale, tmp_path):
             settings, batch = settings_of(run, tmp_path), int(run.setting.rpartition("-")[2])
             schedule, replay = settings.schedule, settings.replay
             assert (settings.learning.algorithm, replay.batch) == (algorithm, batch)
+            assert settings.environment.start_steps_limit  # section 5.3: all experiments
             assert replay.steps_per_update == batch // 8  # each transition is learned from 8 times
             assert schedule.agents * schedule.envs_per_agent == max(8, replay.steps_per_update)
     (run,) = accelerated_fig4.plan(accelerated.Options(batches=(64,), seconds=60.0))["dqn"]
@@ -453,6 +454,7 @@ def test_figure_5_of_accelerated_methods(tmp_path):
         for run in group:
             settings = settings_of(run, tmp_path)
             assert settings.run.devices == "cpu:2"
+            assert settings.environment.start_steps_limit
             assert settings.run.device_updates == ("synchronous" if algorithm in ("a2c", "ppo") else "asynchronous")
     appo = settings_of(runs["Pong", "appo"][0], tmp_path).learning
     assert (appo.learning_rate, appo.learning_rate_decay_steps) == (6.25e-5, 0)

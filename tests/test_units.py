@@ -1,12 +1,18 @@
 """Devices that learn on their own and share weights: the whole program, on parts of the CPU."""
 
 import signal
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from ga3c.systems.units import _ReplayedUnit  # isort: skip (first: it loads TensorFlow)
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.records import checkpoint
+from ga3c.settings.run import RunSettings, Settings
+from ga3c.systems.replay_of import beta_of
+from ga3c.systems.replayed import Replayed
 from tests import program
 from tests.program import TINY, Started
 
@@ -60,3 +66,14 @@ def test_a_run_that_is_killed_goes_on_with_one_device(tmp_path):
 def test_what_it_does_not_go_with_is_said_in_a_line(flags, says):
     with pytest.raises(ConfigError, match=says):
         parse_settings([*flags.split(), "--device-updates", "asynchronous"])
+
+
+@pytest.mark.parametrize(("kind", "beta"), [(_ReplayedUnit, 1.0), (Replayed, 0.7)])
+def test_the_bias_of_priorities_goes_by_the_steps_of_all_units(kind, beta, monkeypatch):
+    """At the end of a run of 1,000 steps, of which this unit has played a half."""
+    monkeypatch.setattr("ga3c.systems.replayed.replay_of", lambda settings, *arguments: beta_of(settings, arguments[4]))
+    unit = object.__new__(kind)
+    unit._settings, unit._spec, unit._dtype = Settings(run=RunSettings(steps=1_000)), None, np.dtype("u1")
+    unit._training = SimpleNamespace(steps=500)
+    unit._own = None, None, SimpleNamespace(trained_steps=lambda: 1_000)
+    assert unit._replay(1)() == pytest.approx(beta)

@@ -49,9 +49,10 @@ class LearningSettings:
     noisy networks).
     apex-dqn: many games with an epsilon each, and updates from 512 of 2 million transitions, neither of which waits
     for the other. It is double and dueling, with 3 steps, priorities, and RMSProp at 6.25e-5 (Horgan et al. 2018).
-    apex-dpg: the same for continuous actions: dpg, updates from 512 of a million transitions, Adam at 1e-4.
+    apex-dpg: the same for continuous actions: dpg, updates from 256 of a million transitions, Adam at 1e-4.
     cule: a2c-vtrace with 120 games as one batch in the server and 20 steps. Each step brings an update from one of 20
-    batches of games (Dalton et al. 2020). On a GPU --games 1200 is as in the paper."""
+    batches of games (Dalton et al. 2020). On a GPU --games 1200 is as in the paper. Batches and steps are the paper's;
+    the other constants are ours, among them lambda 0.95, where the paper's V-trace has 1."""
     network: Network = "auto"
     """This is the neural network: auto fits it to the game and the algorithm.
     auto: small for pictures; mlp for vectors; separate-mlp for vectors with continuous actions; for pqn, dqn, c51 and

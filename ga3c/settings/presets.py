@@ -40,7 +40,8 @@ _A2C = {
 _LOCKSTEP = {"algorithm": "a2c", "rmsprop_epsilon": 1e-10, "gradient_clip_norm": 0.5}
 # Espeholt et al. 2018 correct for old policies in this way; the constants are ours.
 _A2C_VTRACE = {**_LOCKSTEP, "algorithm": "a2c-vtrace", "learning_rate_batch_steps": 320}
-# Dalton et al. 2020 (CuLE), table 3, what learns fastest there; it does not say more of the constants.
+# Dalton et al. 2020 (CuLE), table 3: batches and steps of what learns fastest there. The other constants are ours,
+# lambda 0.95 among them: the paper's V-trace is that of Espeholt et al. 2018, which is lambda 1.
 _CULE = {**_A2C_VTRACE, "t_max": 20}
 # Schulman et al. 2017, table 5, with the epochs, minibatches and clipping of OpenAI Baselines' PPO2. Its value loss is
 # a half of a half of the mean square: 0.25 here.
@@ -120,8 +121,9 @@ _DQN = {
 }
 # Bellemare et al. 2017, section 5 and appendix.
 _C51 = {**_DQN, "algorithm": "c51", "exploration_end": 0.01, "adam_epsilon": 0.01 / 32}
-# Hessel et al. 2018, table 1, with epsilon-greedy play in place of noisy networks.
-_RAINBOW = {**_C51, "exploration_decay_steps": 250_000, "learning_rate": 6.25e-5, "adam_epsilon": 1.5e-4}
+# Hessel et al. 2018, table 1, with epsilon-greedy play in place of noisy networks: there epsilon falls within the first
+# 250,000 frames.
+_RAINBOW = {**_C51, "exploration_decay_steps": 62_500, "learning_rate": 6.25e-5, "adam_epsilon": 1.5e-4}
 # Horgan et al. 2018, section 4.1 and appendix C. An agent ships 8 steps of each of its games at once, there 50 of its
 # one: fewer cost a pod up to a fifth more for each step.
 _APEX_DQN = {
@@ -133,7 +135,7 @@ _APEX_DQN = {
     "error_clip": 0.0,
     "gradient_clip_norm": 40.0,
 }
-# Appendix D there, and as above where it says nothing else; what is added in Adam is of Kingma and Ba 2015.
+# Section 4.2 and appendix D there, and as above where they say nothing; Adam's epsilon is of Kingma and Ba 2015.
 _APEX_DPG = {
     "algorithm": "dpg",
     "input_scaling": "bytes",
@@ -164,7 +166,7 @@ _REPLAY = {
         "priority_beta": 0.4,
     },
     "apex-dqn": {**_APEX_REPLAY, "replay_transitions": 2_000_000, "double_q": True, "dueling": True},
-    "apex-dpg": {**_APEX_REPLAY, "target_updates": 100, "replay_eviction": "priority"},
+    "apex-dpg": {**_APEX_REPLAY, "batch": 256, "target_updates": 100, "replay_eviction": "priority"},
 }
 _LEARNING = {
     "cule": _CULE,

@@ -53,8 +53,12 @@ class Replayed(Synchronous):
     def _replay(self, agents: int, rows: int = 0) -> Replay:
         envs = self._settings.schedule.envs_per_agent
         taken = agents * agent_bytes(3 * self._dtype.itemsize, envs)
-        self.replay = replay_of(self._settings, self._spec, agents, envs, taken, lambda: self._training.steps, rows)
+        self.replay = replay_of(self._settings, self._spec, agents, envs, taken, self._played_steps, rows)
         return self.replay
+
+    def _played_steps(self) -> int:
+        """Of the run: what falls or grows with them, as the bias of priorities does, goes by that."""
+        return self._training.steps
 
     def start(self, arrays: dict[str, np.ndarray] | None) -> None:
         self._filling = Filling(self._settings, self.replay, self._pace, self._begun.totals.updates > 0, self._say)

@@ -81,6 +81,10 @@ class _Unit(_Own, Synchronous):
 class _ReplayedUnit(_Own, Replayed):
     """Learns from a replay memory."""
 
+    def _played_steps(self) -> int:
+        """By all units: the run's end is in steps of all."""
+        return self._own[2].trained_steps()
+
 
 class Units:
     """A system, as `ga3c.systems` describes it."""

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from ga3c.papers import CommonOptions
 
+# Section 5.3: all of its experiments start each game with a random number of random steps; it does not say how many.
+START_STEPS = "--start-steps-limit 100"
+
 
 @dataclass(frozen=True)
 class Options(CommonOptions):

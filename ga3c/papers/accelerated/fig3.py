@@ -7,7 +7,7 @@ from ga3c.errors import ConfigError
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
 from ga3c.papers import games, seconds, seeds
-from ga3c.papers.accelerated import Options
+from ga3c.papers.accelerated import START_STEPS, Options
 from ga3c.settings.presets import agents_of
 
 RUNS = "accelerated-fig3"
@@ -38,7 +38,8 @@ def flags(algorithm: str, count: int) -> str:
         # Each learner is an A2C of 16 games, and waits for no other.
         "a3c": f"--preset a2c --sampling asynchronous --agents {count // A3C_GAMES} --envs-per-agent {A3C_GAMES}",
         # Shorter rollouts: the batch stays.
-        "ppo": f"--preset ppo {spread} --t-max {PPO_BATCH_STEPS // count} --minimum-batch-steps {PPO_BATCH_STEPS}",
+        "ppo": f"--preset ppo {spread} --t-max {PPO_BATCH_STEPS // count} --minimum-batch-steps {PPO_BATCH_STEPS}"
+        f" {START_STEPS}",
         "appo": f"--preset appo --agents {count // APPO_GAMES} --envs-per-agent {APPO_GAMES}",
     }[algorithm]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
 from ga3c.papers import games, seconds, seeds
-from ga3c.papers.accelerated import Options
+from ga3c.papers.accelerated import START_STEPS, Options
 from ga3c.settings.presets import agents_of
 
 RUNS = "accelerated-fig4"
@@ -44,7 +44,7 @@ def games_for(batch: int) -> int:
 def flags(algorithm: str, batch: int) -> str:
     """Of `train`: the preset's step size and intensity go with the batch (section 5.4.1)."""
     spread = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in agents_of(games_for(batch)).items())
-    return f"--preset {algorithm} --batch {batch} {spread}"
+    return f"--preset {algorithm} --batch {batch} {spread} {START_STEPS}"
 
 
 def plan(options: Options) -> dict[str, list[LearningRun]]:

@@ -6,7 +6,7 @@ from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import directory_of, perform
 from ga3c.experiments.throughput import write_rows
 from ga3c.papers import games, only, seconds, seeds
-from ga3c.papers.accelerated import Options, devices
+from ga3c.papers.accelerated import START_STEPS, Options, devices
 from ga3c.views import curves
 from ga3c.views.drawing import BAND, common_legend, pyplot, save
 
@@ -38,7 +38,7 @@ def plan(options: Options) -> Runs:
 
 def flags(algorithm: str, scale: str, count: int) -> str:
     """Of `train`."""
-    words = [f"--preset {devices.ASYNCHRONOUS.get(algorithm, algorithm)}"]
+    words = [f"--preset {devices.ASYNCHRONOUS.get(algorithm, algorithm)}", START_STEPS]
     words += [f"--{name.replace('_', '-')} {value}" for name, value in devices.spread(algorithm, count).items()]
     if count > 1:
         words.append(f"--devices {devices.flag(scale, count)}")

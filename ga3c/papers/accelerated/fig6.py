@@ -7,7 +7,7 @@ from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import directory_of, perform
 from ga3c.experiments.throughput import write_rows
 from ga3c.papers import only, seconds, seeds
-from ga3c.papers.accelerated import Options
+from ga3c.papers.accelerated import START_STEPS, Options
 from ga3c.records import run_directory
 from ga3c.settings.presets import agents_of
 from ga3c.views import curves
@@ -35,7 +35,7 @@ def plan(options: Options) -> Pairs:
     limits = {"seconds": seconds(options, scale), "steps": 0 if options.seconds else scale["steps"]}
     pairs = {}
     for batch, other in scale["batches"]:
-        flags = f"--preset dqn --batch {batch} --secondary-batch {other} {spread} {scale['flags']}"
+        flags = f"--preset dqn --batch {batch} --secondary-batch {other} {spread} {START_STEPS} {scale['flags']}"
         setting = f"{batch}-secondary-{other}"
         pairs[batch, other] = [
             LearningRun(game, setting, tuple(flags.split()), seed, **limits) for seed in seeds(options, scale)

@@ -37,6 +37,7 @@ class Strategy(NamedTuple):
     games: int  # paper: envs
     batches: int
     n_steps: int
+    return_lambda: float = 0.95  # that of the preset; the paper's is 1
 
     @property
     def spu_steps(self) -> int:
@@ -47,10 +48,12 @@ class Strategy(NamedTuple):
     def words(self) -> str:
         """For a legend, on two lines."""
         batches = f"{self.batches} batches" if self.batches > 1 else "one batch"
-        return f"{self.engine}, {self.games:,} games,\n{batches}, {self.n_steps} steps"
+        own = f", λ {self.return_lambda:g}" if self.return_lambda == 1 else ""
+        return f"{self.engine}, {self.games:,} games,\n{batches}, {self.n_steps} steps{own}"
 
     def __str__(self) -> str:
-        return f"{self.engine}-{self.games}games-{self.batches}batches-{self.n_steps}steps"
+        own = "-lambda1" if self.return_lambda == 1 else ""
+        return f"{self.engine}-{self.games}games-{self.batches}batches-{self.n_steps}steps{own}"
 
 
 # By game: training KFPS (1,000 steps a second), updates a second, minutes and million steps to the score of SCORES.
@@ -115,6 +118,8 @@ def _strategies(options: Options) -> list[Strategy]:
     else:
         papers = list(PAPER)
     # With other numbers of games some of the strategies are the same.
+    with_papers_lambda = papers[-1]._replace(return_lambda=1.0)  # of the strategy that `--preset cule` has
+    papers = [*papers, with_papers_lambda]
     own = (one._replace(games=count) for one in papers for count in options.games or (one.games,))
     return list(dict.fromkeys(one for one in own if not one.games % one.batches))
 
@@ -122,7 +127,7 @@ def _strategies(options: Options) -> list[Strategy]:
 def papers(strategy: Strategy, game: str) -> tuple[float | None, ...] | None:
     """The paper's numbers: with this engine, or with as many games on the other one."""
     for engine in (strategy.engine, "ale", "ours"):
-        if found := PAPER.get(strategy._replace(engine=engine), {}).get(game):
+        if found := PAPER.get(strategy._replace(engine=engine, return_lambda=0.95), {}).get(game):
             return found
     return None
 
@@ -131,7 +136,7 @@ def flags(strategy: Strategy) -> list[str]:
     """Of `train`."""
     values = {
         "--preset": "cule", "--games": strategy.games, "--batches": strategy.batches, "--t-max": strategy.n_steps,
-        "--emulator": strategy.engine,
+        "--emulator": strategy.engine, "--return-lambda": strategy.return_lambda,
     }  # fmt: skip
     return [word for flag, value in values.items() for word in (flag, str(value))]
 
@@ -174,7 +179,7 @@ def _row(run: LearningRun, strategy: Strategy, outcome: Outcome) -> dict:
 
 def markdown(runs: dict[LearningRun, Strategy], found: dict[LearningRun, Outcome]) -> str:
     """A row for each run; the paper's numbers in brackets."""
-    head = ["game", "engine", "games", "batches", "N-steps", "SPU", "1,000 steps/s", "updates/s"]
+    head = ["game", "engine", "games", "batches", "N-steps", "λ", "SPU", "1,000 steps/s", "updates/s"]
     head += ["minutes on the way", "minutes to the score", "million steps to it", "last 100 games"]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for run, strategy in runs.items():
@@ -184,7 +189,8 @@ def markdown(runs: dict[LearningRun, Strategy], found: dict[LearningRun, Outcome
         cells = [f"{one} ({'-' if p is None else p})" for one, p in zip(own, theirs, strict=True)] if theirs else own
         cells.insert(2, f"{_or_dash(early)} (to {ON_THE_WAY[run.game]})" if run.game in ON_THE_WAY else "")
         score = f"{run.game}, {SCORES[run.game]}" if run.game in SCORES else run.game
-        name = [score, strategy.engine, f"{strategy.games:,}", strategy.batches, strategy.n_steps, strategy.spu_steps]
+        name = [score, strategy.engine, f"{strategy.games:,}", strategy.batches, strategy.n_steps]
+        name += [f"{strategy.return_lambda:g}", strategy.spu_steps]
         lines.append("| " + " | ".join(map(str, [*name, *cells, _or_dash(last)])) + " |")
     minutes = f"{min(run.seconds for run in runs) / 60:.1f}"
     return "\n".join(lines) + (
