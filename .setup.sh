@@ -5,14 +5,21 @@
 # The last thing an installation does is to leave a stamp in .venv: a copy of the list that was installed. As
 # long as stamp and list agree, a start runs no Python here, needs no network and takes some milliseconds. Only when
 # site-packages has changed since, it is looked whether all packages are still there.
+#
+# uv installs, and brings a Python where none fits. Where it is not installed, its pinned wheel is fetched; where that
+# cannot be had, venv and pip do the work.
 
+versions='3.13 3.12 3.11 3.10' # of Python, for which there are builds of all that is pinned
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 venv=$root/.venv
 site=()           # its site-packages, once is_usable has looked
-python=''         # the Python that .venv is made from, once find_python has chosen it
-uv=''             # yes where uv is installed; it takes the place of venv and pip
-download='0.8 GB' # roughly what an installation without CUDA fetches
+any=''            # a Python 3 of any version, once find_python has found it
+python=''         # the Python that .venv is made from, once it is chosen
+uv=''             # the program, once it is found or fetched
+download='0.9 GB' # roughly what an installation without CUDA fetches
 hashes=$root/.requirements.lock # of all that may be installed; empty where nothing is held against any
+# For all .venvs: what is fetched for the set-up alone, its wheel's version and hashes, and what Python does.
+tools=$root/.uv pins=$root/requirements.txt locked=$hashes helper=$root/.setup.py
 
 setup() {
     local list
@@ -45,10 +52,15 @@ stop() {
 # that venv starts fail in a folder with other letters than ASCII.
 aside() {
     set -m
-    (trap '' TTIN TTOU && PYTHONUTF8=1 exec "$@") &
+    (trap '' TTIN TTOU && export PYTHONUTF8=1 && "$@") &
     set +m
     wait $!
 }
+
+# The same, and what the command says goes to the log.
+logged() { aside into_log "$@"; }
+
+into_log() { "$@" >>"$venv.log" 2>&1; }
 
 interrupted() {
     local job
@@ -96,71 +108,71 @@ is_installed() {
     touch "$stamp" 2>/dev/null || true # where nobody may write, each start looks
 }
 
-# The lines of a list whose packages are not in site-packages with each file and folder that they put there. Both pip
-# and uv go by the .dist-info folder alone.
-lacking() {
-    "$venv/bin/python" -I -S -c '
-import csv, pathlib, re, sys
-def plain(name):
-    return re.sub("[-_.]+", "-", name).lower()
-there = set()
-for record in pathlib.Path(sys.argv[1]).glob("lib/*/site-packages/*.dist-info/RECORD"):
-    with record.open(encoding="utf-8", newline="") as rows:
-        names = {row[0].split("/")[0] for row in csv.reader(rows) if row} - {"__pycache__"}
-    if all((record.parent.parent / name).exists() for name in names):
-        there.add(plain(record.parent.name.split("-")[0]))
-lines = open(sys.argv[2], encoding="utf-8", errors="surrogateescape").readlines()
-lacking = [line for line in lines if line[0].isalnum() and plain(re.match("[A-Za-z0-9_.-]+", line)[0]) not in there]
-options = [line for line in lines if line[0] == "-"]
-sys.stdout.writelines(lacking and options + lacking)
-' "$venv" "$1"
-}
+lacking() { "$venv/bin/python" -I -S "$helper" lacking "$venv" "$1"; }
 
 install() {
     local stamp=$venv/${1//\//-} kind=cpu size=$download mend=''
     if has_gpu; then kind=cuda size='3.5 GB, CUDA included'; fi
+    : >"$venv.log"
+    find_uv
 
     if is_usable && [[ $uv || -d ${site[0]}/pip ]]; then
         say "installing $1 into .venv."
         if [[ ! -e $stamp ]]; then mend=yes; fi # half a package may lie there: put all in place again
         rm -f "$stamp"
     else
+        if [[ ! $python ]]; then bring_python; fi
+        if [[ ! $uv ]] && ! "$python" -I "$helper" has_venv 2>/dev/null; then
+            stop 2 "$python has no venv module, and uv cannot be fetched ($venv.log says why). Install one of them (Debian, Ubuntu: apt install python3-venv)."
+        fi
         say "setting up .venv with $python."
         say "this downloads about $size and takes some minutes, only this once."
-        rm -rf "$venv"
         make_venv || failed
     fi
     wanted "$1" "$kind" >"$stamp.part"
-    install_packages "$stamp.part" "$mend" || failed
+    if ! install_packages "$stamp.part" "$mend"; then
+        pip_instead || failed
+        wanted "$1" "$kind" >"$stamp.part"
+        install_packages "$stamp.part" || failed
+    fi
     lacking "$stamp.part" >"$stamp.lacking" || failed
     if [[ -s $stamp.lacking ]]; then install_packages "$stamp.lacking" yes || failed; fi
-    rm -rf "$stamp.lacking" "$venv/hashed" "$venv/tmp"
+    rm -rf "$stamp.lacking" "$venv/hashed" "$venv/tmp" "$tools/cache"
     touch "$stamp.part"
     mv "$stamp.part" "$stamp"
     say "$1 is installed."
 }
 
 make_venv() {
+    rm -rf "$venv"
     if [[ $uv ]]; then
-        aside uv --directory "$root" venv --quiet --python "$python" "$venv"
+        logged "$uv" --directory "$root" venv --quiet --python "$python" "$venv"
     else
-        aside "$python" -I -m venv "$venv"
+        logged "$python" -I -m venv "$venv"
     fi
-} >&2
+}
+
+# Where pip is all that gets through, as with a password that its keyring knows, the uv that was fetched is in the way.
+pip_instead() {
+    [[ $uv == "$tools"/* && ! -e $venv/requirements.txt ]] && "$python" -I "$helper" has_venv 2>/dev/null || return 1
+    say "uv cannot install this ($venv.log says why): pip tries."
+    uv=''
+    make_venv
+}
 
 # A list names all that its packages need, with hashes. What it leaves out on purpose is not fetched either.
 install_packages() {
     hashed "$1" >"$venv/hashed" || return 1
     if [[ $uv ]]; then
-        aside uv --directory "$root" pip install --python "$venv/bin/python" ${hashes:+--require-hashes --no-deps} \
-            ${2:+--reinstall --no-deps} -r "$venv/hashed"
+        logged "$uv" --directory "$root" pip install --python "$venv/bin/python" \
+            ${hashes:+--require-hashes --no-deps} ${2:+--reinstall --no-deps} -r "$venv/hashed"
     else
         # What pip leaves when it is ended goes with .venv, and does not fill /tmp.
         mkdir -p "$venv/tmp"
-        TMPDIR=$venv/tmp aside "$venv/bin/python" -I -m pip install --disable-pip-version-check \
+        TMPDIR=$venv/tmp logged "$venv/bin/python" -I -m pip install --disable-pip-version-check \
             ${hashes:+--require-hashes --no-deps} ${2:+--ignore-installed --no-deps} -r "$venv/hashed"
     fi
-} >&2
+}
 
 # The lines of a list, each with the hashes of its files. A line that has none is refused by the installer.
 hashed() {
@@ -171,52 +183,92 @@ NF { print $0 known[package] }
 ' "${hashes:-/dev/null}" "$1"
 }
 
-failed() { stop 1 'the set-up failed, for the reason above; the next start tries again.'; }
+failed() {
+    tail -n 5 "$venv.log" >&2
+    stop 1 "the set-up failed, for the reason above; $venv.log has the rest. The next start tries again."
+}
 
-# The newest Python that fits. It is run, not only looked up: pyenv has shims of versions that it does not offer.
+# The newest Python that fits. It is run, not only looked up: pyenv has shims of versions that it does not offer. One
+# of another version can still lock, and fetch uv.
 find_python() {
-    local candidate bare=''
-    if [[ $python ]]; then return; fi
-    if uv --version >/dev/null 2>&1; then uv=yes; fi
-
-    set -- python3.13 python3.12 python3.11 python3.10 python3
-    if [[ ${PYTHON:-} ]]; then set -- "$PYTHON"; fi
+    local candidate found
+    if [[ $any ]]; then return; fi
+    # shellcheck disable=SC2086
+    if [[ ${PYTHON:-} ]]; then set -- "$PYTHON"; else set -- $(printf 'python%s ' $versions) python3; fi
     for candidate; do
-        python=$("$candidate" -I -c '
-import os, sys
-if not (3, 10) <= sys.version_info < (3, 14):
-    sys.exit(1)
-print(os.path.realpath(sys.executable))
-try:
-    import ensurepip, venv
-except ImportError:
-    sys.exit(sys.argv[1] != "yes" and 3)
-' "$uv" 2>/dev/null) && return
-        if [[ $? -eq 3 && -z $bare ]]; then bare=$candidate; fi
+        # shellcheck disable=SC2086
+        if found=$("$candidate" -I "$helper" fits $versions 2>/dev/null); then
+            python=$found any=$found
+            return
+        fi
+        any=${any:-$found}
     done
 
-    if [[ $bare ]]; then
-        stop 2 "$bare has no venv module. Install it (Debian, Ubuntu: apt install python3-venv), or install uv."
-    elif [[ ${PYTHON:-} ]]; then
-        stop 2 "PYTHON=$PYTHON is not a Python 3.10 to 3.13 that runs. Name another, or leave PYTHON unset."
-    else
-        stop 2 'no Python 3.10 to 3.13 is found. Install one, or say where it is: PYTHON=/path/to/python3.'
+    if [[ ${PYTHON:-} ]]; then
+        stop 2 "PYTHON=$PYTHON is not a Python $(those_that_fit) that runs. Name another, or leave PYTHON unset."
+    elif [[ ! $any ]]; then
+        stop 2 "no Python 3 is found. Install one, or say where it is: PYTHON=/path/to/python3."
     fi
 }
+
+those_that_fit() { printf '%s to %s' "${versions##* }" "${versions%% *}"; }
+
+# The uv that is installed, or that which requirements.txt pins.
+find_uv() {
+    local pin place setting
+    if [[ $uv ]]; then return; fi
+    if uv --version >/dev/null 2>&1; then
+        uv=uv
+        return
+    fi
+    pin=$(sed -n 's/^#setup \([^ ]*\).*/\1/p' "$pins")
+    place=$tools/${pin/==/-}
+    if [[ ! $pin ]] || ! { [[ -x $place ]] || fetch_uv "$pin" "$place"; } || ! "$place" --version >/dev/null 2>&1; then
+        return
+    fi
+    uv=$place
+    # pip's settings hold for it too, and what it keeps goes when all is installed.
+    export UV_CACHE_DIR=${UV_CACHE_DIR:-$tools/cache} UV_PYTHON_INSTALL_DIR=${UV_PYTHON_INSTALL_DIR:-$tools/python}
+    export UV_INDEX_STRATEGY=${UV_INDEX_STRATEGY:-unsafe-best-match} # as pip does: of all indexes
+    while IFS= read -r setting; do export "${setting?}"; done < <("$any" -I "$helper" settings "$tools/pip" 2>/dev/null)
+}
+
+# pip fetches it: it knows where from. Where Debian and Ubuntu have none, their package of it is only unpacked.
+fetch_uv() {
+    local fetched=$tools/fetched
+    say 'fetching uv, which sets up faster than pip does (18 MB).'
+    rm -rf "$fetched"
+    mkdir -p "$fetched" "$tools/pip"
+    printf '%s\n' "$1" >"$fetched/list"
+    hashes=$locked hashed "$fetched/list" >"$fetched/hashed"
+    "$any" -I "$helper" pip "$tools/pip" --version >/dev/null 2>&1 || logged distribution_pip "$tools/pip" || true
+    logged "$any" -I "$helper" pip "$tools/pip" download --disable-pip-version-check --no-deps --require-hashes \
+        --only-binary :all: --progress-bar off -d "$fetched" -r "$fetched/hashed" &&
+        logged "$any" -I "$helper" unpack "$fetched"/uv-*.whl "$2"
+    rm -rf "$fetched"
+    [[ -x $2 ]]
+}
+
+distribution_pip() { cd "$1" && apt-get download python3-pip-whl && dpkg-deb -x python3-pip-whl_*.deb .; }
+
+# One that uv has brought before, or brings now.
+bring_python() {
+    local newest=${versions%% *}
+    if [[ $uv ]] && ! python=$(brought "$newest"); then
+        say "no Python $(those_that_fit) is found: uv brings Python $newest (35 MB, only this once)."
+        logged "$uv" python install --no-bin "$newest" && python=$(brought "$newest")
+    fi
+    [[ $python ]] || stop 2 "no Python $(those_that_fit) is found, and none can be fetched ($venv.log says why). Install one, or say where it is: PYTHON=/path/to/python3."
+}
+
+brought() { "$uv" --directory "$root" python find --managed-python --no-python-downloads "$1" 2>/dev/null; }
 
 # One start sets up, others wait. The kernel frees the lock when the last process that holds it ends: an installer
 # that outlives a killed start still keeps others out of its .venv, and no stale lock is ever left to clear away.
 lock() {
     { [[ -w $root && (! -e $venv || -w $venv) ]] && exec 9>"$venv.lock"; } 2>/dev/null ||
         stop 2 "cannot write .venv or .venv.lock in $root: copy the program to a place of your own."
-    aside "$python" -I -c '
-import fcntl, sys
-try:
-    fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)
-except BlockingIOError:
-    print("GA3C: waiting for another start that sets up .venv.", file=sys.stderr, flush=True)
-    fcntl.flock(9, fcntl.LOCK_EX)
-'
+    aside "$any" -I "$helper" wait
 }
 
 unlock() { exec 9>&-; }

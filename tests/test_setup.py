@@ -2,12 +2,16 @@
 
 import contextlib
 import hashlib
+import importlib.util
+import json
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
+import tarfile
 import time
 import zipfile
 from importlib import metadata
@@ -50,7 +54,7 @@ def a_copy(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
     monkeypatch.delenv("PYTHON", raising=False)
-    for name in ("run.sh", "play.sh", ".setup.sh"):
+    for name in ("run.sh", "play.sh", ".setup.sh", ".setup.py"):
         write(f"a copy/{name}", (ROOT / name).read_text())
     write("a copy/requirements.txt", "tensorflow==1\n")
     write("a copy/.requirements.lock", "")
@@ -142,7 +146,7 @@ def test_interrupt_and_failure_are_said_and_mended():
 
 
 INTERRUPTED = "GA3C: interrupted; the next start sets up again."
-FAILED = "GA3C: the set-up failed, for the reason above; the next start tries again."
+FAILED = "GA3C: the set-up failed, for the reason above; {}/.venv.log has the rest. The next start tries again."
 IN_PYTHON = """
 import pathlib, subprocess, sys
 child = subprocess.Popen(["sleep", "100"])
@@ -196,7 +200,8 @@ def test_an_installer_that_uses_the_terminal_is_not_stopped():
     with contextlib.suppress(OSError):  # Linux says so where the other side has closed
         while more := os.read(terminal, 1000):
             said += more
-    assert (os.waitpid(pid, 0)[1], b"typed" in said, b"refused" in said) == (0, True, True)
+    assert os.waitpid(pid, 0)[1] == 0, said
+    assert re.fullmatch("typed\n.*\nrefused\n", Path("a copy/.venv.log").read_text())
 
 
 def test_where_nobody_may_write_one_line_says_so():
@@ -256,7 +261,7 @@ def test_each_pinned_package_has_hashes():
     folders = "", "tests", "ga3c/cluster", "ga3c/emulator/cuda"
     lists = [(ROOT / folder / "requirements.txt").read_text() for folder in folders]
     pinned = {
-        "".join(one) for one in re.findall(r"^(?:#cuda )?([\w.-]+)(?:\[.*\])?(==\S+)", "\n".join(lists), re.MULTILINE)
+        "".join(one) for one in re.findall(r"^(?:#\w+ )?([\w.-]+)(?:\[.*\])?(==\S+)", "\n".join(lists), re.MULTILINE)
     }
     lock = (ROOT / ".requirements.lock").read_text()
     assert sorted(re.findall(r"^(\S+==\S+)(?: ;.*)? \\\n +--hash=sha256:[0-9a-f]{64}\b", lock, re.MULTILINE)) == sorted(
@@ -293,16 +298,135 @@ def test_the_benchmarks_get_a_venv_of_their_own():
     assert (run()[0], len(installed())) == (0, 4)
 
 
-LACKS = [("sys.version_info = (3, 9)", "no Python 3.10"), ("sys.modules['venv'] = None", "no venv module")]
+NO_PYTHON = "no Python 3.10 to 3.13 is found, and none can be fetched"
+NAMES = ("python3.13", "python3.12", "python3.11", "python3.10", "python3")
+
+
+OLD = "sys.version_info = collections.namedtuple('V', 'major minor micro releaselevel serial')(3, 9, 0, 'final', 0)"
+
+
+def every_python_lies(lie, site=True):
+    """All Pythons that are found say something else of themselves than what they are."""
+    for name in NAMES:
+        code = f"import collections, runpy, sys; {lie}; sys.argv = sys.argv[1:]; "
+        code += f"sys.executable = {str(Path.cwd() / 'bin' / name)!r}; "
+        code += "runpy.run_path(sys.argv[0], run_name='__main__')"
+        write(f"bin/{name}", f'#!/bin/sh\nshift\nexec "{PYTHON}" -I {"" if site else "-S"} -c "{code}" "$@"\n')
+
+
+LACKS = [(OLD, NO_PYTHON), ("sys.modules['venv'] = None", "no venv module")]
 
 
 @pytest.mark.parametrize(("lack", "said"), LACKS)
 def test_without_a_fitting_python_one_line_says_so(lack, said):
     write("bin/uv", ABSENT)
-    for name in ("python3.13", "python3.12", "python3.11", "python3.10", "python3"):
-        write(f"bin/{name}", f'#!/bin/sh\nexec {PYTHON} -I -c "import sys; {lack}\n$3" "$4"')
+    every_python_lies(lack)
     status, _, errors = run()
     assert (status, errors.count("\n"), said in errors) == (2, 1, True)
+
+
+def test_without_any_python_one_line_says_so():
+    for name in NAMES:
+        write(f"bin/{name}", ABSENT)
+    assert run() == (2, "", "GA3C: no Python 3 is found. Install one, or say where it is: PYTHON=/path/to/python3.\n")
+
+
+def write_wheel(name, files):
+    """Returns its SHA-256."""
+    with zipfile.ZipFile(f"{name}-1-py3-none-any.whl", "w") as wheel:
+        for file, content in files.items():
+            wheel.writestr(file, content)
+        wheel.writestr(f"{name}-1.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+        wheel.writestr(f"{name}-1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{name}-1.dist-info/RECORD", "".join(f"{file},,\n" for file in files))
+    return hashlib.sha256(Path(wheel.filename).read_bytes()).hexdigest()
+
+
+def lock_of(hashes):
+    return "".join(f"{name}==1 \\\n    --hash=sha256:{known}\n" for name, known in hashes.items())
+
+
+def write_index(*names):
+    """An index of local files. Returns where it is."""
+    for name in names:
+        file = f"{name}-1-py3-none-any.whl"
+        write(f"simple/{name}/index.html", f'<a href="../../{file}">{file}</a>')
+    return Path("simple").resolve().as_uri()
+
+
+def write_python_to_bring():
+    """What uv fetches, as its list of them and an archive. Returns where the list is, and the version."""
+    version = "%d.%d" % sys.version_info[:2]  # noqa: UP031
+    libc = "gnu" if sys.platform == "linux" else "none"
+    arch = {"arm64": "aarch64"}.get(os.uname().machine, os.uname().machine)
+    write(f"python/bin/python{version}", f'#!/bin/sh\nexec "{PYTHON}" "$@"\n')
+    facts = Path(importlib.util.find_spec(sysconfig._get_sysconfigdata_name()).origin)  # uv looks for them
+    write(f"python/lib/python{version}/{facts.name}", facts.read_text())
+    with tarfile.open("python.tar.gz", "w:gz") as archive:
+        archive.add("python")
+    row = {
+        "name": "cpython", "arch": {"family": arch, "variant": None}, "os": sys.platform, "libc": libc,
+        "major": sys.version_info[0], "minor": sys.version_info[1], "patch": sys.version_info[2], "prerelease": "",
+        "url": Path("python.tar.gz").resolve().as_uri(), "sha256": None, "variant": None,
+    }  # fmt: skip
+    write("pythons.json", json.dumps({"python": row}))
+    return str(Path("pythons.json").resolve()), version
+
+
+def test_where_the_uv_that_was_fetched_cannot_install_pip_does():
+    pytest.importorskip("ensurepip")
+    broken = (
+        b"""#!/bin/sh\ncase "$*" in *install*) echo no such index; exit 2 ;; *venv*) mkdir "a copy/.venv" ;; esac\n"""
+    )
+    hashes = {
+        "uv": write_wheel("uv", {"uv-1.data/scripts/uv": broken}),
+        "thing": write_wheel("thing", {"thing/__init__.py": ""}),
+    }
+    write("bin/uv", ABSENT)
+    write("a copy/requirements.txt", "thing==1\n#setup uv==1\n")
+    write("a copy/.requirements.lock", lock_of(hashes))
+    ended = run(PYTHON=str(PYTHON), PIP_INDEX_URL=write_index("uv", "thing"), PIP_CONFIG_FILE=os.devnull)
+    assert ended[0] == 0, ended
+    assert "pip tries" in ended[2].splitlines()[-2]
+    assert list(Path("a copy/.venv/lib").glob("*/site-packages/thing"))
+
+
+@pytest.mark.parametrize("has_pip", [True, False], ids=["pip_is_there", "pip_is_debians_package"])
+def test_where_no_python_fits_uv_is_fetched_and_brings_one(has_pip):
+    """All of it real, from files: pip, an index, uv, an archive of a Python; but for apt-get, which takes root."""
+    ensurepip = pytest.importorskip("ensurepip")
+    real_uv = Path(sys.executable).parent / "uv"
+    if not real_uv.exists():
+        pytest.skip("uv is not installed")
+    hashes = {
+        "uv": write_wheel("uv", {"uv-1.data/scripts/uv": real_uv.read_bytes()}),
+        "thing": write_wheel("thing", {"thing/__init__.py": ""}),
+    }
+    pythons, version = write_python_to_bring()
+    write("bin/uv", ABSENT)
+    lie = OLD
+    if not has_pip:
+        lie += "; sys.modules['ensurepip'] = sys.modules['venv'] = None"
+        lie += "; import glob, os; find = glob.glob"
+        lie += "; glob.glob = lambda place: [] if place.startswith('/usr') else find(place)"
+        pip = next((Path(ensurepip.__file__).parent / "_bundled").glob("pip-*.whl"))
+        write("bin/apt-get", '#!/bin/sh\n[ "$*" = "download python3-pip-whl" ] && touch python3-pip-whl_1_all.deb\n')
+        unpack = f'mkdir -p "$3/usr/share/python-wheels" && cp "{pip}" "$3/usr/share/python-wheels"'
+        write("bin/dpkg-deb", f"#!/bin/sh\n[ -e $2 ] && {unpack}\n")
+    every_python_lies(lie, site=has_pip)
+    write("a copy/.setup.sh", Path("a copy/.setup.sh").read_text().replace("3.13 3.12 3.11 3.10", version))
+    write("a copy/requirements.txt", "thing==1\n#setup uv==1\n")
+    write("a copy/.requirements.lock", lock_of(hashes))
+    ended = run(
+        PIP_INDEX_URL=write_index("uv", "thing"), PIP_CONFIG_FILE=os.devnull, UV_PYTHON_DOWNLOADS_JSON_URL=pythons
+    )
+    assert ended[0] == 0, (ended, Path("a copy/.venv.log").read_text())
+    assert list(Path("a copy/.venv/lib").glob("*/site-packages/thing"))
+    first, second, *_, last = ended[2].splitlines()
+    assert "fetching uv" in first
+    assert f"uv brings Python {version} (35 MB" in second
+    assert last == "GA3C: requirements.txt is installed."
+    assert run()[:2] == (0, f"[] {Path.cwd()}\n")
 
 
 def test_without_uv_venv_and_pip_do_the_work_whatever_the_locale():
@@ -310,21 +434,18 @@ def test_without_uv_venv_and_pip_do_the_work_whatever_the_locale():
     pytest.importorskip("ensurepip")
     run()  # with uv there is no pip in .venv
     write("bin/uv", ABSENT)
-    with zipfile.ZipFile("thing-1-py3-none-any.whl", "w") as wheel:
-        wheel.writestr("thing/__init__.py", "")
-        wheel.writestr("thing-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: thing\nVersion: 1\n")
-        wheel.writestr("thing-1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        wheel.writestr("thing-1.dist-info/RECORD", "thing/__init__.py,,\n")
+    known = write_wheel("thing", {"thing/__init__.py": ""})
     env = {"PYTHON": str(PYTHON), "PYTHONUTF8": "0", "LC_ALL": "C", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "."}
     write("a copy/requirements.txt", "thing==1\n")
     Path("a copy").rename("a cöpy")
-    known = hashlib.sha256(Path("thing-1-py3-none-any.whl").read_bytes()).hexdigest()
     for number, (sha256, status) in enumerate((("0" * 64, 1), (known, 0))):
         write("a cöpy/.requirements.lock", f"thing==1 \\\n    --hash=sha256:{sha256}\n")
         ended = run("a cöpy/run.sh", **env)
         assert ended[0] == status, ended
         assert len(list(Path("a cöpy/.venv/lib").glob("*/site-packages/thing"))) == number
-        assert ended[2].splitlines()[-1] == ("GA3C: requirements.txt is installed." if number else FAILED)
+        assert ended[2].splitlines()[-1] == (
+            "GA3C: requirements.txt is installed." if number else FAILED.format(Path("a cöpy").resolve())
+        )
 
 
 @pytest.mark.parametrize("version", ["3.10", "3.11", "3.12", "3.13"])
