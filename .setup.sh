@@ -19,7 +19,11 @@ uv=''             # the program, once it is found or fetched
 download='0.9 GB' # roughly what an installation without CUDA fetches
 hashes=$root/.requirements.lock # of all that may be installed; empty where nothing is held against any
 # For all .venvs: what is fetched for the set-up alone, its wheel's version and hashes, and what Python does.
-tools=$root/.uv pins=$root/requirements.txt locked=$hashes helper=$root/.setup.py
+tools=$root/.uv pins=$root/requirements.txt locked=$hashes helper=$root/.setup/python.py
+# shellcheck source=.setup/progress.sh
+source "$root/.setup/progress.sh"
+# shellcheck source=.setup/fetch.sh
+source "$root/.setup/fetch.sh"
 
 setup() {
     local list
@@ -37,38 +41,6 @@ setup() {
     export PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH}
     unset PYTHONHOME        # another Python's: this one would not start with it
     export PYTHONSAFEPATH=1 # a random.py in the current directory stays out of the way
-}
-
-say() { printf 'GA3C: %s\n' "$1" >&2; }
-
-stop() {
-    say "$2"
-    exit "$1"
-}
-
-# Runs a command in a process group of its own: Ctrl-C, which Python would answer with a traceback, does not reach it
-# there, and `interrupted` can end it together with all that it has started. A terminal stops such a group for what it
-# asks or sets there; with these two signals ignored, it gets an error at worst and goes on. Without UTF-8, the Pythons
-# that venv starts fail in a folder with other letters than ASCII.
-aside() {
-    set -m
-    (trap '' TTIN TTOU && export PYTHONUTF8=1 && "$@") &
-    set +m
-    wait $!
-}
-
-# The same, and what the command says goes to the log.
-logged() { aside into_log "$@"; }
-
-into_log() { "$@" >>"$venv.log" 2>&1; }
-
-interrupted() {
-    local job
-    {
-        for job in $(jobs -p); do kill -TERM -- "-$job" || true; done # it may just have ended
-        wait
-    } 2>/dev/null
-    stop "$1" 'interrupted; the next start sets up again.'
 }
 
 # What LIST asks for, with or without CUDA, headed by the place it is for: a .venv does not survive a move. Pages of
@@ -162,14 +134,16 @@ pip_instead() {
 
 # A list names all that its packages need, with hashes. What it leaves out on purpose is not fetched either.
 install_packages() {
+    local packages
     hashed "$1" >"$venv/hashed" || return 1
+    packages=$(grep -c '^[A-Za-z0-9]' "$venv/hashed") || true
     if [[ $uv ]]; then
-        logged "$uv" --directory "$root" pip install --python "$venv/bin/python" \
+        aside followed "$packages" "$uv" --directory "$root" pip install --python "$venv/bin/python" \
             ${hashes:+--require-hashes --no-deps} ${2:+--reinstall --no-deps} -r "$venv/hashed"
     else
         # What pip leaves when it is ended goes with .venv, and does not fill /tmp.
         mkdir -p "$venv/tmp"
-        TMPDIR=$venv/tmp logged "$venv/bin/python" -I -m pip install --disable-pip-version-check \
+        TMPDIR=$venv/tmp aside followed "$packages" "$venv/bin/python" -I -m pip install --disable-pip-version-check \
             ${hashes:+--require-hashes --no-deps} ${2:+--ignore-installed --no-deps} -r "$venv/hashed"
     fi
 }
@@ -182,86 +156,6 @@ FILENAME == ARGV[1] { if (/^[a-z0-9]/) package = $1; else known[package] = known
 NF { print $0 known[package] }
 ' "${hashes:-/dev/null}" "$1"
 }
-
-failed() {
-    tail -n 5 "$venv.log" >&2
-    stop 1 "the set-up failed, for the reason above; $venv.log has the rest. The next start tries again."
-}
-
-# The newest Python that fits. It is run, not only looked up: pyenv has shims of versions that it does not offer. One
-# of another version can still lock, and fetch uv.
-find_python() {
-    local candidate found
-    if [[ $any ]]; then return; fi
-    # shellcheck disable=SC2086
-    if [[ ${PYTHON:-} ]]; then set -- "$PYTHON"; else set -- $(printf 'python%s ' $versions) python3; fi
-    for candidate; do
-        # shellcheck disable=SC2086
-        if found=$("$candidate" -I "$helper" fits $versions 2>/dev/null); then
-            python=$found any=$found
-            return
-        fi
-        any=${any:-$found}
-    done
-
-    if [[ ${PYTHON:-} ]]; then
-        stop 2 "PYTHON=$PYTHON is not a Python $(those_that_fit) that runs. Name another, or leave PYTHON unset."
-    elif [[ ! $any ]]; then
-        stop 2 "no Python 3 is found. Install one, or say where it is: PYTHON=/path/to/python3."
-    fi
-}
-
-those_that_fit() { printf '%s to %s' "${versions##* }" "${versions%% *}"; }
-
-# The uv that is installed, or that which requirements.txt pins.
-find_uv() {
-    local pin place setting
-    if [[ $uv ]]; then return; fi
-    if uv --version >/dev/null 2>&1; then
-        uv=uv
-        return
-    fi
-    pin=$(sed -n 's/^#setup \([^ ]*\).*/\1/p' "$pins")
-    place=$tools/${pin/==/-}
-    if [[ ! $pin ]] || ! { [[ -x $place ]] || fetch_uv "$pin" "$place"; } || ! "$place" --version >/dev/null 2>&1; then
-        return
-    fi
-    uv=$place
-    # pip's settings hold for it too, and what it keeps goes when all is installed.
-    export UV_CACHE_DIR=${UV_CACHE_DIR:-$tools/cache} UV_PYTHON_INSTALL_DIR=${UV_PYTHON_INSTALL_DIR:-$tools/python}
-    export UV_INDEX_STRATEGY=${UV_INDEX_STRATEGY:-unsafe-best-match} # as pip does: of all indexes
-    while IFS= read -r setting; do export "${setting?}"; done < <("$any" -I "$helper" settings "$tools/pip" 2>/dev/null)
-}
-
-# pip fetches it: it knows where from. Where Debian and Ubuntu have none, their package of it is only unpacked.
-fetch_uv() {
-    local fetched=$tools/fetched
-    say 'fetching uv, which sets up faster than pip does (18 MB).'
-    rm -rf "$fetched"
-    mkdir -p "$fetched" "$tools/pip"
-    printf '%s\n' "$1" >"$fetched/list"
-    hashes=$locked hashed "$fetched/list" >"$fetched/hashed"
-    "$any" -I "$helper" pip "$tools/pip" --version >/dev/null 2>&1 || logged distribution_pip "$tools/pip" || true
-    logged "$any" -I "$helper" pip "$tools/pip" download --disable-pip-version-check --no-deps --require-hashes \
-        --only-binary :all: --progress-bar off -d "$fetched" -r "$fetched/hashed" &&
-        logged "$any" -I "$helper" unpack "$fetched"/uv-*.whl "$2"
-    rm -rf "$fetched"
-    [[ -x $2 ]]
-}
-
-distribution_pip() { cd "$1" && apt-get download python3-pip-whl && dpkg-deb -x python3-pip-whl_*.deb .; }
-
-# One that uv has brought before, or brings now.
-bring_python() {
-    local newest=${versions%% *}
-    if [[ $uv ]] && ! python=$(brought "$newest"); then
-        say "no Python $(those_that_fit) is found: uv brings Python $newest (35 MB, only this once)."
-        logged "$uv" python install --no-bin "$newest" && python=$(brought "$newest")
-    fi
-    [[ $python ]] || stop 2 "no Python $(those_that_fit) is found, and none can be fetched ($venv.log says why). Install one, or say where it is: PYTHON=/path/to/python3."
-}
-
-brought() { "$uv" --directory "$root" python find --managed-python --no-python-downloads "$1" 2>/dev/null; }
 
 # One start sets up, others wait. The kernel frees the lock when the last process that holds it ends: an installer
 # that outlives a killed start still keeps others out of its .venv, and no stale lock is ever left to clear away.

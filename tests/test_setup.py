@@ -54,7 +54,7 @@ def a_copy(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
     monkeypatch.delenv("PYTHON", raising=False)
-    for name in ("run.sh", "play.sh", ".setup.sh", ".setup.py"):
+    for name in ("run.sh", "play.sh", ".setup.sh", ".setup/python.py", ".setup/progress.sh", ".setup/fetch.sh"):
         write(f"a copy/{name}", (ROOT / name).read_text())
     write("a copy/requirements.txt", "tensorflow==1\n")
     write("a copy/.requirements.lock", "")
@@ -146,7 +146,13 @@ def test_interrupt_and_failure_are_said_and_mended():
 
 
 INTERRUPTED = "GA3C: interrupted; the next start sets up again."
-FAILED = "GA3C: the set-up failed, for the reason above; {}/.venv.log has the rest. The next start tries again."
+
+
+def failed(copy):
+    log = f"{Path(copy).resolve()}/.venv.log"
+    return f"GA3C: the set-up failed, for the reason above; {log} has the rest. The next start tries again."
+
+
 IN_PYTHON = """
 import pathlib, subprocess, sys
 child = subprocess.Popen(["sleep", "100"])
@@ -188,19 +194,25 @@ def test_the_benchmarks_are_interrupted_in_one_line_too():
     assert (process.returncode, errors.splitlines()[2:]) == (130, [INTERRUPTED])
 
 
-def test_an_installer_that_uses_the_terminal_is_not_stopped():
-    """As pip might, to ask for a password: it gets an error and does not hang."""
+def on_a_terminal(uv_does):
+    """How a start ends there, and what it shows."""
     import pty
 
     pid, terminal = pty.fork()
     if pid == 0:
-        os.environ["UV_DOES"] = "stty tostop; echo typed; read -r line </dev/tty || echo refused"
+        os.environ["UV_DOES"] = uv_does
         os.execv("a copy/run.sh", ["run.sh"])
     said = b""
     with contextlib.suppress(OSError):  # Linux says so where the other side has closed
         while more := os.read(terminal, 1000):
             said += more
-    assert os.waitpid(pid, 0)[1] == 0, said
+    return os.waitpid(pid, 0)[1], said.decode()
+
+
+def test_an_installer_that_uses_the_terminal_is_not_stopped():
+    """As pip might, to ask for a password: it gets an error and does not hang."""
+    status, said = on_a_terminal("stty tostop; echo typed; read -r line </dev/tty || echo refused")
+    assert status == 0, said
     assert re.fullmatch("typed\n.*\nrefused\n", Path("a copy/.venv.log").read_text())
 
 
@@ -314,6 +326,40 @@ def every_python_lies(lie, site=True):
         write(f"bin/{name}", f'#!/bin/sh\nshift\nexec "{PYTHON}" -I {"" if site else "-S"} -c "{code}" "$@"\n')
 
 
+UV_SAYS = """
+echo 'Resolved 3 packages in 1ms' >&2
+echo 'Downloading large (1.5GiB)' >&2
+echo 'Downloading small-one (3.2MiB)' >&2
+echo ' Downloaded small-one' >&2
+echo ' Downloaded large' >&2
+echo 'Prepared 3 packages in 9.33s' >&2
+echo 'Installed 3 packages in 40ms' >&2
+for one in 1 2 3; do echo " + package-$one==1"; done
+"""
+
+
+def test_a_line_for_each_stage_and_the_rest_in_a_log():
+    said = [line.removeprefix("GA3C: ") for line in run(UV_DOES=UV_SAYS)[2].splitlines()]
+    assert said[2:] == ["downloaded: 3 packages.", "installed: 3 packages.", "requirements.txt is installed."]
+    assert Path("a copy/.venv.log").read_text().splitlines() == re.findall(r"echo ['\"](.*)['\"]", UV_SAYS)[:-1] + [
+        f" + package-{one}==1" for one in (1, 2, 3)
+    ]
+
+
+def test_on_a_terminal_a_line_changes_to_what_is_done_of_how_much():
+    _, said = on_a_terminal(UV_SAYS)
+    assert re.findall(r"GA3C: (downloading.*?)\x1b", said) == [
+        "downloading: 3 of 1027 MB.",
+        "downloading: 1027 of 1027 MB.",
+    ]
+
+
+def test_a_failure_shows_the_end_of_the_log_and_where_it_is():
+    status, _, errors = run(UV_DOES="for line in 1 2 3 4 5 6; do echo line $line; done; echo No space left; false")
+    assert status == 1
+    assert errors.splitlines()[2:] == [*(f"line {line}" for line in (3, 4, 5, 6)), "No space left", failed("a copy")]
+
+
 LACKS = [(OLD, NO_PYTHON), ("sys.modules['venv'] = None", "no venv module")]
 
 
@@ -387,7 +433,7 @@ def test_where_the_uv_that_was_fetched_cannot_install_pip_does():
     write("a copy/.requirements.lock", lock_of(hashes))
     ended = run(PYTHON=str(PYTHON), PIP_INDEX_URL=write_index("uv", "thing"), PIP_CONFIG_FILE=os.devnull)
     assert ended[0] == 0, ended
-    assert "pip tries" in ended[2].splitlines()[-2]
+    assert "pip tries" in ended[2]
     assert list(Path("a copy/.venv/lib").glob("*/site-packages/thing"))
 
 
@@ -443,9 +489,7 @@ def test_without_uv_venv_and_pip_do_the_work_whatever_the_locale():
         ended = run("a cöpy/run.sh", **env)
         assert ended[0] == status, ended
         assert len(list(Path("a cöpy/.venv/lib").glob("*/site-packages/thing"))) == number
-        assert ended[2].splitlines()[-1] == (
-            "GA3C: requirements.txt is installed." if number else FAILED.format(Path("a cöpy").resolve())
-        )
+        assert ended[2].splitlines()[-1] == ("GA3C: requirements.txt is installed." if number else failed("a cöpy"))
 
 
 @pytest.mark.parametrize("version", ["3.10", "3.11", "3.12", "3.13"])

@@ -1,4 +1,4 @@
-"""What .setup.sh asks of a Python 3: python3 -I .setup.py COMMAND ARGUMENTS. A Python of any version runs this file."""
+"""What .setup.sh asks of a Python 3 of any version: python3 -I .setup/python.py COMMAND ARGUMENTS."""
 
 import csv
 import fcntl
