@@ -124,7 +124,7 @@ print(step.stats.cache_misses.total())"""
 def test_it_is_compiled_once_and_a_run_says_so(tmp_path):
     """A copy of the program, for which nothing is compiled yet, and two starts at once."""
     shutil.copytree(PACKAGE, tmp_path / "ga3c", ignore=shutil.ignore_patterns("__pycache__"))
-    line = "Compiling the emulator: about a minute, only this once.\n"
+    line = "Compiling the emulator: half a minute to a minute, only this once.\n"
     assert prepares(tmp_path, "Pong", "ale").communicate()[0] == "0\n"
     together = [prepares(tmp_path, game, "auto") for game in ("Pong", "Boxing")]
     said = [process.communicate()[0] for process in together]

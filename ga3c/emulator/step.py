@@ -73,15 +73,16 @@ def consoles(count: int, record_bytes: int, pixels: int, size: int, stack: int, 
 
 @compiled
 def _frame(game, consoles, console, action, drawn):
-    record = consoles.records[console].ctypes.data
-    picture = consoles.pictures[console, consoles.turns[console]].ctypes.data
+    # Addresses as `starts` has them: for uint64, and for the True of a constant, all would be compiled a second time.
+    record = np.int64(consoles.records[console].ctypes.data)
+    picture = np.int64(consoles.pictures[console, consoles.turns[console]].ctypes.data)
     if game.sticky:
         if consoles.draws[console, consoles.drawn[console]] < game.sticky:
             action = consoles.actions[console]
         consoles.drawn[console] += 1
         consoles.actions[console] = action
     press(record, action)
-    next_frame(record, game.rom.ctypes.data, picture if drawn else 0)
+    next_frame(record, np.int64(game.rom.ctypes.data), picture if drawn else 0)
     consoles.turns[console] ^= 1
     return games.read(consoles.records[console], game.reading, consoles.readings[console])
 
@@ -105,7 +106,7 @@ def _restart(game, consoles, console, no_ops, work):
     consoles.actions[console] = NO_OP
     games.begin(consoles.records[console], game.reading, consoles.readings[console])
     for frame in range(max(no_ops, game.fire)):
-        _frame(game, consoles, console, FIRE if game.fire and frame == 0 else NO_OP, True)
+        _frame(game, consoles, console, FIRE if game.fire and frame == 0 else NO_OP, frame >= 0)
     last = consoles.pictures[console, consoles.turns[console] ^ 1]
     brighter(last, last, game.grey, consoles.seen[console])
     consoles.frames[console] = consoles.ended[console] = consoles.rewards[console] = 0
@@ -122,7 +123,7 @@ def play_frames(game, consoles, console, action, first_drawn):
         earned, lives, over = _frame(game, consoles, console, action, frame >= first_drawn)
         reward += earned
         if frame >= first_drawn:
-            complete &= is_drawn(consoles.records[console].ctypes.data)
+            complete &= is_drawn(np.int64(consoles.records[console].ctypes.data))
         consoles.frames[console] += 1
         consoles.ended[console] = over * OVER | (consoles.frames[console] >= game.cap_frames) * CUT
         if consoles.ended[console]:
@@ -146,7 +147,7 @@ def _step(game, consoles, console, action, work):
         consoles.records[console], consoles.readings[console] = record, reading
         consoles.turns[console], consoles.frames[console] = turn, frames
         consoles.drawn[console], consoles.actions[console] = drawn, before
-        reward, lives, frame, complete = play_frames(game, consoles, console, action, 0)
+        reward, lives, frame, complete = play_frames(game, consoles, console, action, np.int64(0))
     consoles.rewards[console], consoles.lives[console] = reward, lives
     last = consoles.turns[console] ^ 1
     if not consoles.ended[console]:

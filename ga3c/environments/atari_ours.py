@@ -39,7 +39,7 @@ def prepare() -> None:
     """Compiles what plays, if no start has done so before: once, not in each agent, nor in runs that start together."""
     if not is_missing(step.step):
         return
-    print("Compiling the emulator: about a minute, only this once.", file=sys.stderr, flush=True)
+    print("Compiling the emulator: half a minute to a minute, only this once.", file=sys.stderr, flush=True)
     with one_at_a_time():
         pong = OwnAtariEnvironments("pong", EnvironmentSettings(game="Pong"), 1, 0)
         pong.reset()
