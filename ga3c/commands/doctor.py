@@ -54,6 +54,18 @@ def python() -> Finding:
     return Finding(fits, f"{version}, {bits} bits, {sys.executable}", advice)
 
 
+def system() -> Finding:
+    """What this system lacks that Linux has, and what that costs."""
+    costs = {
+        "it cannot end what a game has started when its agent is killed": sys.platform == "linux",
+        "a run that is moved is not kept from a second start": sys.platform == "linux",
+        "a busy agent is not told from one that hangs (no /proc)": machine.core_seconds(os.getpid()) is not None,
+        "free memory is not known": machine.memory_available() is not None,
+    }
+    lacks = [cost for cost, is_there in costs.items() if not is_there]
+    return Finding(True, "; ".join([f"{platform.system()}, {platform.machine()}", *lacks]))
+
+
 def packages() -> Finding:
     """Whether what is installed is what requirements.txt pins, each file of it."""
     pins = dict(re.findall(r"^([\w.-]+)==(\S+)", REQUIREMENTS.read_text(encoding="utf-8"), re.MULTILINE))
@@ -169,6 +181,7 @@ def said_of_speed(agents: float, batch: float, games: int) -> str:
 
 CHECKS: dict[str, Callable[[], Finding]] = {
     "Python": python,
+    "system": system,
     "packages": packages,
     "GPU": gpu,
     "cores": cores,
