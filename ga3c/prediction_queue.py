@@ -81,12 +81,16 @@ class Request(NamedTuple):
 class PredictionQueue:
     """Closable; many agents write, many predictors take."""
 
-    def __init__(self, choose: Callable[[list[Request]], int] | None = None):
-        """`choose(waiting)`: how many are taken together, once it has sorted them. None: any that wait."""
-        self._choose = choose
+    def __init__(
+        self, choose: Callable[[list[Request]], int] | None = None, enough: Callable[[], bool] = lambda: False
+    ):
+        """`choose(waiting)`: how many are taken together, once it has sorted them. None: any that wait.
+
+        `enough()`: whether nobody is answered any more; `look_again` says when that changes.
+        """
+        self._choose, self._enough = choose, enough
         self._inbox = Inbox(lambda agent, data: Request(agent, *_REQUEST.unpack(data)))
         self._places: set[int] = set()  # that are taken
-        self.enough: Callable[[], bool] = lambda: False  # then nobody is answered; `look_again` when it changes
         self.look_again = self._inbox.look_again
         self.close = self._inbox.close
         self.retire_one = self._inbox.retire_one
@@ -112,7 +116,7 @@ class PredictionQueue:
         Where it was given a rule, that says for which it waits.
         """
         choose = self._choose or (lambda waiting: min(len(waiting), max_requests))
-        return self._inbox.take(lambda waiting: 0 if self.enough() else choose(waiting))
+        return self._inbox.take(lambda waiting: 0 if self._enough() else choose(waiting))
 
 
 class PredictionClient:

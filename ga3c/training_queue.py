@@ -128,6 +128,10 @@ class Experience:
     def disconnect(self, agent: _Agent) -> None:
         self._inbox.disconnect(agent)
 
+    def watched(self) -> dict[str, float]:
+        """Figures for a row of the log, since the one before, by name."""
+        return {}
+
     def next_batch(self) -> Batch | None:
         """Waits for what one update is made from; None when the thread shall leave."""
         raise NotImplementedError

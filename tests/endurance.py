@@ -90,12 +90,12 @@ def main() -> int:
         run=RunSettings(log_seconds=1.0),
     )
     from ga3c.server import Server
-    from ga3c.systems.ga3c import GA3C
+    from ga3c.systems import system_of
 
     rng, random_counts = random.Random(options.seed), lambda: Counts(*(rng.randint(1, most) for most in options.most))
     with tempfile.TemporaryDirectory() as scratch, open(os.devnull, "w") as nowhere:
         games = environments.make(settings.environment, 1, 0)
-        server = Server(GA3C, settings, Path(scratch), games.spec, Console(nowhere.fileno()))
+        server = Server(system_of(settings), settings, Path(scratch), games.spec, Console(nowhere.fileno()))
         server.start()
         serving = threading.Thread(target=server.serve, args=(lambda: None,), name="serve")
         serving.start()

@@ -13,8 +13,10 @@ from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.records import checkpoint
 from ga3c.replay.asynchronous_queue import AsynchronousReplayQueue
-from ga3c.replay.priorities import SMALLEST, Priorities
+from ga3c.replay.priorities import SMALLEST
+from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay import Replay
+from ga3c.replay.replay_queue import Updates
 from ga3c.scheduling.pace import Pace
 from tests import program
 from tests.program import TINY, Started
@@ -28,7 +30,8 @@ SMALL += ["--log-seconds", 0.5]
 
 
 def queue(minimum=8, memory=None, steps=0):
-    return spied(AsynchronousReplayQueue(memory or replay(), Pace(minimum, 0), len, 64, 3, steps))
+    updates = Updates(Pace(minimum, 0), 64, 3)
+    return spied(lambda tell: AsynchronousReplayQueue(memory or replay(), updates, steps, tell))
 
 
 def test_slots_go_back_while_a_batch_is_learned_from_and_updates_follow_each_other():
@@ -58,8 +61,8 @@ def test_slots_go_back_while_a_batch_is_learned_from_and_updates_follow_each_oth
 
 
 def test_batches_are_drawn_ahead_as_many_as_asked_for_and_errors_find_their_transitions():
-    memory = replay(priorities=Priorities(1.0, lambda: 1.0))
-    own = spied(AsynchronousReplayQueue(memory, Pace(8, 0), len, 64, 3, 0, ahead=2))
+    memory, updates = replay(alpha=1.0), Updates(Pace(8, 0), 64, 3)
+    own = spied(lambda tell: AsynchronousReplayQueue(memory, updates, 0, tell, ahead=2))
     drawn, draw = [], memory.draw
     memory.draw = lambda *given: drawn.append(draw(*given)) or drawn[-1]
     storing, drawing = in_thread(own.store), in_thread(own.draw_ahead)
@@ -109,9 +112,9 @@ def test_what_is_left_is_stored_when_it_is_closed_and_who_waits_for_a_batch_goes
 def test_what_is_new_has_the_priority_that_the_values_say_by_which_it_was_played(n_steps):
     """Against the list of all that was played; games end, are cut, and agents come in the place of others."""
     random = np.random.default_rng(n_steps)
-    player, priorities = Player(random, 1, 2), Priorities(0.6, lambda: 0.4)
-    made = [player.spec, 1, 2, 400, n_steps, DISCOUNT]
-    memory = Replay(*made, priorities, 1, initial_errors=True)
+    player = Player(random, 1, 2)
+    recipe = Recipe(player.spec, 1, 2, 400, n_steps, DISCOUNT, priority_alpha=0.6, new_have_priorities=True)
+    memory = Replay(recipe)
     values = {}  # (game, row) -> V and Q of its action
     memory.begin(0, player.begin())
     for number in range(60):
@@ -126,9 +129,7 @@ def test_what_is_new_has_the_priority_that_the_values_say_by_which_it_was_played
         memory.add(0, record, length)
         memory.offer()
         if number == 30:
-            memory = restarted(
-                memory, Replay(*made, priorities := Priorities(0.6, lambda: 0.4), 1, initial_errors=True)
-            )
+            memory = restarted(memory, Replay(recipe))
     wanted, unknown = {}, 0
     for env, game in enumerate(player.games):
         for row in range(max(0, len(game) - memory.length), len(game) - n_steps):
@@ -145,6 +146,7 @@ def test_what_is_new_has_the_priority_that_the_values_say_by_which_it_was_played
     places = np.array(sorted(wanted))
     assert (np.sort(memory.places()) == places).all()
     assert unknown >= 2
+    priorities = memory._priorities
     for place, found in zip(places, priorities.of(places), strict=True):
         if wanted[place] is None:
             assert found > np.median([value for value in wanted.values() if value])  # the largest by then
@@ -159,12 +161,12 @@ def ends(step) -> bool:
 
 def test_a_replay_that_keeps_no_values_reads_files_as_before():
     player = Player(np.random.default_rng(1), 1, 2)
-    made = player.spec, 1, 2, 50, 1, DISCOUNT, None, 1
-    plain, other = (Replay(*made, initial_errors=initial) for initial in (False, True))
+    recipe = Recipe(player.spec, 1, 2, 50, 1, DISCOUNT, priority_alpha=0.6)
+    with_values = dataclasses.replace(recipe, new_have_priorities=True)
+    plain, other = Replay(recipe), Replay(with_values)
     assert "initial_errors" not in plain.layout
     assert other.layout == plain.layout | {"initial_errors": True}
-    sizes = player.spec, 1, 2, 50, 1, False
-    assert Replay.bytes_of(*sizes, initial_errors=True) - Replay.bytes_of(*sizes) == 8 * 2 * plain.length
+    assert with_values.bytes - recipe.bytes == 8 * 2 * plain.length
 
 
 def test_the_preset_has_the_constants_of_the_paper():

@@ -8,13 +8,12 @@ import numpy as np
 import psutil
 import pytest
 
-from ga3c.systems.batched import Batched  # isort: skip (first: it loads TensorFlow)
 from ga3c import environments
 from ga3c.commands.train_options import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.records import checkpoint, progress
 from ga3c.settings.game import EnvironmentSettings
-from ga3c.systems.serial import Serial
+from ga3c.systems import system_of
 from ga3c.views.run_view import RunView
 from tests import program
 from tests.program import Started
@@ -27,13 +26,13 @@ BATCHED = ["--sampling", "batched", "--games", "12"]
 @pytest.fixture(autouse=True)
 def device(monkeypatch):
     """It can be set up once in each process."""
-    monkeypatch.setattr("ga3c.systems.model_of.set_up_device", lambda device, threads: "cpu")
+    monkeypatch.setattr("ga3c.systems.learner.set_up_device", lambda device, threads: "cpu")
 
 
-def made(*words, kind=Batched, steps=600, game=TINY):
+def made(*words, steps=600, game=TINY):
     settings, _ = parse_settings([*game, "--seed", "7", *map(str, words), "--steps", str(steps)])
     spec = environments.make(settings.environment, 1, 0).spec
-    return kind(settings, spec, progress.beginning(settings), lambda _: None, lambda _: None)
+    return system_of(settings)(settings, spec, progress.beginning(settings), lambda _: None, lambda _: None)
 
 
 def played(*words, **options):
@@ -86,7 +85,7 @@ def test_batches_take_turns_and_each_step_is_learned_from_once(monkeypatch, t_ma
         return recorded[-1]
 
     system = made("--algorithm", "a2c-vtrace", *BATCHED, "--batches", 3, "--t-max", t_max, steps=steps)
-    monkeypatch.setattr("ga3c.systems.serial.environments.make", make_recorded)
+    monkeypatch.setattr("ga3c.systems.one_thread.environments.make", make_recorded)
     next_batch = system._experience.next_batch
 
     def take():
@@ -155,7 +154,7 @@ def test_the_same_seed_gives_the_same_weights(words):
 def test_one_batch_is_a2c_in_one_thread():
     words = "--algorithm", "a2c", "--preset", "default", "--t-max", 5
     batched = played(*words, *BATCHED)
-    serial = played(*words, "--serial", "--agents", 3, "--envs-per-agent", 4, "--minimum-batch-steps", 60, kind=Serial)
+    serial = played(*words, "--serial", "--agents", 3, "--envs-per-agent", 4, "--minimum-batch-steps", 60)
     assert same(batched, serial)
     assert batched.stats.totals().lag_sum == 0
     assert batched.stats.totals().updates == 10 + 1  # of 50 steps that count and 3 that start a new game
@@ -168,7 +167,7 @@ def test_no_two_cores_change_what_pong_teaches(monkeypatch):
     words = ["--preset", "cule", "--games", 48, "--batches", 2, "--t-max", 4, "--emulator", "ours"]
     found = []
     for threads in (1, 2, 2):
-        monkeypatch.setattr(Batched, "_threads", threads)
+        monkeypatch.setattr("ga3c.systems.batched.usable_cores", lambda threads=threads: threads)
         found.append(played(*words, game=["--game", "Pong"], steps=48 * 8))
     assert found[0].model.version == 4 + 1
     assert same(found[0], found[1])
@@ -266,12 +265,13 @@ def test_why_games_are_not_played_on_a_gpu(monkeypatch, words, why):
     spec = environments.make(replace(settings.environment, emulator="auto"), 1, 0).spec
     arguments = spec, progress.beginning(settings), lambda _: None, lambda _: None
     with pytest.raises(ConfigError, match=f"^--emulator gpu cannot be had: .*{why}") as refused:
-        Batched(settings, *arguments)
+        system_of(settings)(settings, *arguments)
     assert "\n" not in str(refused.value)
     for kind in ("auto", "ours"):
-        system = Batched(replace(settings, environment=replace(settings.environment, emulator=kind)), *arguments)
-        assert not system._on_gpu
-        assert ("in one batch on the cores, because" in system._how) == (kind == "auto" and "TensorFlow" not in why)
+        wished = replace(settings, environment=replace(settings.environment, emulator=kind))
+        wiring = system_of(wished)(wished, *arguments)._wiring
+        assert not wiring.on_gpu
+        assert ("in one batch on the cores, because" in wiring.how) == (kind == "auto" and "TensorFlow" not in why)
 
 
 def test_the_paper_settings():

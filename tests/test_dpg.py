@@ -9,7 +9,7 @@ from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.model import Model
 from ga3c.networks.dpg import ActorCritic
-from ga3c.replay.priorities import Priorities
+from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay import Replay
 from ga3c.rollout import EnvironmentSpec, continuous, discrete, rollout_dtype, transition_dtype
 from ga3c.settings.learning import LearningSettings
@@ -167,7 +167,7 @@ def test_both_networks_are_saved_and_go_on_as_they_would_have():
 
 
 def test_a_replay_holds_vectors_of_actions():
-    memory = Replay(SPEC, 1, 2, 100, 1, 0.9, Priorities(0.6, lambda: 0.4), 1, 0, True)
+    memory = Replay(Recipe(SPEC, 1, 2, 100, 1, 0.9, priority_alpha=0.6, compressed=True))
     random, record = np.random.default_rng(0), np.zeros((), rollout_dtype(SPEC, 5, 2))
     memory.begin(0, record["observation"][0])
     record["action"] = random.uniform(LOW, HIGH, size=record["action"].shape)
@@ -177,7 +177,7 @@ def test_a_replay_holds_vectors_of_actions():
     drawn = memory.draw(30).arrays
     assert drawn["action"].shape == (1, 30, N)
     np.testing.assert_array_equal(drawn["observation"][0, :, 0], drawn["action"][0, :, 0])
-    again = Replay(SPEC, 1, 2, 100, 1, 0.9, Priorities(0.6, lambda: 0.4), 1, 0, True)
+    again = Replay(Recipe(SPEC, 1, 2, 100, 1, 0.9, priority_alpha=0.6, compressed=True))
     for wrong in (False, True):
         parts = iter([part.copy() for part in memory.parts()])
 
@@ -190,7 +190,7 @@ def test_a_replay_holds_vectors_of_actions():
             with pytest.raises(ValueError, match="actions"):
                 again.restore(read, lambda: None)
         else:
-            other = Replay(SPEC, 1, 2, 100, 1, 0.9, Priorities(0.6, lambda: 0.4), 1, 0, True)
+            other = Replay(Recipe(SPEC, 1, 2, 100, 1, 0.9, priority_alpha=0.6, compressed=True))
             other.restore(read, lambda: None)
             assert sorted(other.places()) == sorted(memory.places())
 

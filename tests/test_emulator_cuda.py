@@ -77,7 +77,7 @@ def core_as_gpu(kernels, monkeypatch):
 @pytest.fixture
 def gpu(monkeypatch):
     """TensorFlow and Numba find one."""
-    monkeypatch.setattr("ga3c.systems.model_of.set_up_device", lambda device, threads: "cpu")
+    monkeypatch.setattr("ga3c.systems.learner.set_up_device", lambda device, threads: "cpu")
     monkeypatch.setattr("ga3c.systems.batched.count_gpus", lambda: 1)
     monkeypatch.setattr("ga3c.environments.emulators.numba_has_gpu", lambda: True)
 

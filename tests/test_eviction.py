@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
-from ga3c.replay.eviction import ROOM, UPDATES, Eviction
+from ga3c.replay.eviction import UPDATES, Eviction
 from ga3c.replay.priorities import SMALLEST, Priorities
+from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay import Replay
 from tests.test_replay import DISCOUNT, Player, restarted
 
@@ -37,9 +38,10 @@ def test_what_is_kept_is_what_a_list_keeps(seed, n_steps, stack, groups, envs, c
     players = [Player(random, stack, envs) for _ in range(groups)]
 
     def empty() -> tuple[Priorities, Replay]:
-        own = Priorities(ALPHA, lambda: 0.4)
-        sizes = groups, envs, ROOM * capacity, n_steps, DISCOUNT, own, seed
-        return own, Replay(players[0].spec, *sizes, eviction=Often(capacity, EVICTION_ALPHA, ALPHA, seed))
+        alphas = {"priority_alpha": ALPHA, "eviction_alpha": EVICTION_ALPHA}
+        made = Replay(Recipe(players[0].spec, groups, envs, capacity, n_steps, DISCOUNT, **alphas, seed=seed))
+        made._eviction = Often(capacity, EVICTION_ALPHA, ALPHA, seed)
+        return made._priorities, made
 
     priorities, replay = empty()
     gone: set[tuple[int, int, int]] = set()  # (group, game, row), that were evicted

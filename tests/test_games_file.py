@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ga3c.systems.batched import Batched  # isort: skip (first: it loads TensorFlow)
 from ga3c import environments
 from ga3c.commands.train_options import parse_settings
 from ga3c.emulator import state
@@ -20,7 +19,7 @@ from ga3c.records import checkpoint, progress
 from ga3c.records.disk import Disk
 from ga3c.records.recovery import Recovery
 from ga3c.settings.game import EnvironmentSettings
-from ga3c.systems.serial import Serial
+from ga3c.systems import system_of
 from ga3c.systems.under_way import UnderWay
 from tests import program
 from tests.program import Started
@@ -108,15 +107,15 @@ def test_what_cannot_be_is_refused_and_changes_nothing(change):
 @pytest.fixture(autouse=True)
 def device(monkeypatch):
     """It can be set up once in each process."""
-    monkeypatch.setattr("ga3c.systems.model_of.set_up_device", lambda device, threads: "cpu")
+    monkeypatch.setattr("ga3c.systems.learner.set_up_device", lambda device, threads: "cpu")
 
 
 class Run:
     """A run without a server, which is stopped and resumed in its directory."""
 
-    def __init__(self, directory, *words, kind=Batched):
+    def __init__(self, directory, *words):
         directory.mkdir()
-        self._directory, self._words, self._kind, self.said = directory, words, kind, []
+        self._directory, self._words, self.said = directory, words, []
 
     def __call__(self, steps: int, *words) -> dict[str, np.ndarray]:
         """To so many steps. Returns the model's state."""
@@ -128,7 +127,7 @@ class Run:
             begun, arrays = recovery.load()
             begun = replace(begun, settings=settings)
         spec = environments.make(settings.environment, 1, 0).spec
-        system = self._kind(settings, spec, begun, self.said.append, lambda _: None)
+        system = system_of(settings)(settings, spec, begun, self.said.append, lambda _: None)
         if resumed:
             recovery.load_games(system.under_way, begun.totals.steps)
         system.start(arrays)
@@ -150,16 +149,16 @@ def assert_same(one, other) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "kind"),
+    "words",
     [
-        (["--sampling", "batched", "--games", GAMES, *A2C], Batched),
-        (["--sampling", "batched", "--games", GAMES, "--algorithm", "pqn", "--t-max", 4, *STICKY], Batched),
-        (["--serial", "--agents", 1, "--envs-per-agent", GAMES, "--minimum-batch-steps", 12, *A2C], Serial),
+        ["--sampling", "batched", "--games", GAMES, *A2C],
+        ["--sampling", "batched", "--games", GAMES, "--algorithm", "pqn", "--t-max", 4, *STICKY],
+        ["--serial", "--agents", 1, "--envs-per-agent", GAMES, "--minimum-batch-steps", 12, *A2C],
     ],
     ids=["a2c", "pqn, sticky actions, scaled rewards", "serial"],
 )
-def test_a_run_that_was_stopped_has_the_weights_of_one_that_was_not(tmp_path, words, kind):
-    whole, halves, anew = (Run(tmp_path / name, *words, kind=kind) for name in ("whole", "halves", "anew"))
+def test_a_run_that_was_stopped_has_the_weights_of_one_that_was_not(tmp_path, words):
+    whole, halves, anew = (Run(tmp_path / name, *words) for name in ("whole", "halves", "anew"))
     steps = 4 * GAMES * 6  # of which no game ends in the first half: it ends with an update
     state = whole(2 * steps)
     halves(steps)

@@ -12,7 +12,7 @@ import pytest
 
 from ga3c import machine
 from ga3c.errors import ConfigError
-from ga3c.replay.priorities import Priorities
+from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay import Replay
 from ga3c.rollout import EnvironmentSpec, discrete
 from tests import program
@@ -62,10 +62,13 @@ def test_a_replay_that_does_not_fit_is_said_with_the_size_that_would(monkeypatch
     """All that it takes is counted: a ring that is full takes no more than that, and hardly less."""
     spec, agents_bytes = EnvironmentSpec("x", (84, 84, 4), "uint8", discrete(6), 4, 4), 50_000_000
 
-    def bytes_of(transitions: int) -> int:
-        return Replay.bytes_of(spec, 2, 8, transitions, 3, prioritised, reserved_rows=10)
+    def recipe(transitions: int) -> Recipe:
+        return Recipe(spec, 2, 8, transitions, 3, 0.9, priority_alpha=0.5 * prioritised, reserved_rows=10)
 
-    replay = Replay(spec, 2, 8, 5000, 3, 0.9, Priorities(0.5, lambda: 0.5) if prioritised else None, 1, 10)
+    def bytes_of(transitions: int) -> int:
+        return recipe(transitions).bytes
+
+    replay = Replay(recipe(5000))
     parts = replay, replay._rows, replay._rows._frames
     arrays = [one for part in parts for one in vars(part).values() if isinstance(one, np.ndarray)]
     taken = sum(array.nbytes for array in arrays) + (replay._priorities._tree._nodes.nbytes if prioritised else 0)

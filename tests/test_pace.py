@@ -9,7 +9,7 @@ from ga3c.scheduling.turns import Turns
 from tests import program
 from tests.test_turns import Agent, begun
 
-ENVS, STEPS = 4, 16  # of an agent; in a block: two rows of two agents
+ENVS = 4  # of an agent; a block has two rows of two agents
 
 
 @pytest.mark.parametrize(("minimum_steps", "steps_per_update"), [(50, 4), (1, 1), (7, 10)])
@@ -30,8 +30,7 @@ class Playing:
     def __init__(self, agents=2, sampling_groups=1):
         turns = Turns(agents, sampling_groups, lockstep=False)
         self.agents = begun(turns, agents) if sampling_groups else [Agent() for _ in range(agents)]
-        self.blocks, self.changes = Blocks(turns.choose_requests, STEPS, ENVS), 0
-        self.blocks.on_change = self._changed
+        self.blocks, self.changes = Blocks(turns.choose_requests, 2, 2, ENVS, self._changed), 0
 
     def _changed(self):
         self.changes += 1
@@ -108,13 +107,13 @@ def test_who_ends_is_answered_at_once():
     playing = Playing()
     for _ in range(3):
         playing.answered()
-    playing.blocks.ending = True
+    playing.blocks.end()
     assert playing.answered() == 2
 
 
 def test_a_block_that_begins_while_the_rule_is_asked_again_is_not_taken_for_one_that_is_played():
     """The other thread finds it played, from the question before, at the worst moment."""
-    blocks, agent, threads = Blocks(len, ENVS, ENVS), Agent(), []
+    blocks, agent, threads = Blocks(len, 1, 1, ENVS), Agent(), []
 
     class Request:
         @property

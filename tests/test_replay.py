@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ga3c.replay.priorities import SMALLEST, Priorities
+from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay import Replay
 from ga3c.replay.sum_tree import SumTree
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype, transition_dtype
@@ -122,8 +123,9 @@ def test_what_is_drawn_was_played_and_nothing_is_missing(seed, stack, n_steps, e
     players = [Player(random, stack, envs) for _ in range(groups)]
 
     def empty() -> Replay:
-        priorities, compressed = Priorities(alpha, lambda: 0.5) if alpha else None, bool(random.integers(2))
-        return Replay(players[0].spec, groups, envs, room, n_steps, DISCOUNT, priorities, seed, 0, compressed)
+        more = {"compressed": bool(random.integers(2)), "seed": seed}
+        recipe = Recipe(players[0].spec, groups, envs, room, n_steps, DISCOUNT, alpha, **more)
+        return Replay(recipe, lambda: 0.5)
 
     replay, played = empty(), 0
     for group, player in enumerate(players):
@@ -175,7 +177,7 @@ def test_what_is_drawn_was_played_and_nothing_is_missing(seed, stack, n_steps, e
 def test_errors_of_what_is_written_over_change_nothing():
     random = np.random.default_rng(1)
     player = Player(random, 4, 1)
-    replay = Replay(player.spec, 1, 1, 30, 1, DISCOUNT, Priorities(1.0, lambda: 1.0), 1)
+    replay = Replay(Recipe(player.spec, 1, 1, 30, 1, DISCOUNT, priority_alpha=1.0))
     replay.begin(0, player.begin())
     for _ in range(20):
         replay.add(0, *player.rollout())
@@ -237,7 +239,7 @@ def test_a_sum_tree_is_an_array_with_sums_over_a_million_operations():
 
 def test_a_buffer_is_used_again_once_it_was_learned():
     player = Player(np.random.default_rng(1), 4, 2)
-    replay = Replay(player.spec, 1, 2, 100, 1, DISCOUNT, Priorities(1.0, lambda: 1.0), 1)
+    replay = Replay(Recipe(player.spec, 1, 2, 100, 1, DISCOUNT, priority_alpha=1.0))
     replay.begin(0, player.begin())
     for _ in range(10):
         replay.add(0, *player.rollout())

@@ -14,7 +14,7 @@ import pytest
 from ga3c.records import files
 from ga3c.records.disk import Disk
 from ga3c.records.replay_file import BLOCK_BYTES, ReplayFile
-from ga3c.replay.priorities import Priorities
+from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay import Replay
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from tests import program
@@ -30,7 +30,7 @@ def play(replay: Replay, player: Player, rollouts: int) -> None:
 
 
 def made(player: Player, rows: int = ROWS) -> Replay:
-    return Replay(player.spec, 1, player.envs, rows, 1, DISCOUNT, Priorities(0.5, lambda: 0.5), 1)
+    return Replay(Recipe(player.spec, 1, player.envs, rows, 1, DISCOUNT, priority_alpha=0.5), lambda: 0.5)
 
 
 def filled(rollouts: int = 300) -> tuple[Replay, Player]:
@@ -249,7 +249,7 @@ def test_without_a_file_nothing_is_said(tmp_path, said):
 def test_a_large_one_is_written_in_blocks(tmp_path, said, monkeypatch):
     """No more of it than that is copied at a time."""
     spec = EnvironmentSpec("large", (200, 200, 4), "uint8", discrete(4), 1, 4)
-    replay = Replay(spec, 1, 2, 500, 1, DISCOUNT, None, 1)
+    replay = Replay(Recipe(spec, 1, 2, 500, 1, DISCOUNT))
     record = np.zeros((), rollout_dtype(spec, 20, 2))
     record["valid"] = True
     replay.begin(0, record["observation"][0])

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ga3c.replay.priorities import Priorities
+from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay import Replay
-from ga3c.replay.replay_queue import ConcurrentReplayQueue, ReplayQueue
+from ga3c.replay.replay_queue import ConcurrentReplayQueue, Listeners, ReplayQueue, Updates
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.scheduling.pace import Blocks, Pace
 from ga3c.training_queue import Episode
@@ -57,21 +57,27 @@ def wait_for(condition, thread):
         time.sleep(0.001)
 
 
-def replay(n_steps=1, transitions=1000, priorities=None, reserved_rows=0):
-    return Replay(SPEC, AGENTS, ENVS, transitions, n_steps, DISCOUNT, priorities, 1, reserved_rows)
+def replay(n_steps=1, transitions=1000, alpha=0.0, beta=lambda: 1.0, reserved_rows=0):
+    recipe = Recipe(SPEC, AGENTS, ENVS, transitions, n_steps, DISCOUNT, alpha, reserved_rows=reserved_rows)
+    return Replay(recipe, beta)
 
 
-def spied(queue):
-    """The queue; what it tells its system is in its `told`."""
-    queue.told = []
-    queue.on_stored = lambda rollouts: queue.told.extend(("stored", one.agent.number) for one in rollouts)
-    queue.on_target = lambda steps: queue.told.append(("target", steps))
-    queue.on_free = lambda: queue.told.append("free")
+def spied(make):
+    """Returns what `make(listeners)` makes: what it tells its listeners is in its `told`."""
+    told = []
+    listeners = Listeners(
+        stored=lambda rollouts: told.extend(("stored", one.agent.number) for one in rollouts),
+        target=lambda steps: told.append(("target", steps)),
+        free=lambda: told.append("free"),
+    )
+    queue = make(listeners)
+    queue.told = told
     return queue
 
 
 def replay_queue(memory=None, minimum=8, steps_per_update=4, choose=len, steps=0):
-    return spied(ReplayQueue(memory or replay(), Pace(minimum, steps_per_update), choose, 64, 3, steps))
+    updates = Updates(Pace(minimum, steps_per_update), 64, 3)
+    return spied(lambda listeners: ReplayQueue(memory or replay(), updates, choose, steps, listeners))
 
 
 def together(waiting):
@@ -141,7 +147,7 @@ def test_there_is_nothing_to_learn_from_before_what_follows_is_there():
 
 
 def test_errors_reach_the_replay():
-    queue = replay_queue(replay(priorities=Priorities(1.0, lambda: 1.0)), minimum=4, steps_per_update=1)
+    queue = replay_queue(replay(alpha=1.0), minimum=4, steps_per_update=1)
     agent = Agent(queue, 0)
     for _ in range(3):
         agent.ships()
@@ -200,12 +206,11 @@ def test_an_agent_in_the_place_of_another_takes_over_its_ring(unread):
 class Playing:
     """A queue whose updates are made while agents play in blocks of two rollouts each, all of them together."""
 
-    def __init__(self, order=(0, 1), priorities=None, last_step=None, minimum=1, steps=0):
-        self.blocks, self.order = Blocks(len, BLOCK, ENVS), order
-        memory = replay(priorities=priorities, transitions=40, reserved_rows=2 * T_MAX)
-        arguments = memory, Pace(minimum, 1), len, 16, 3, steps
-        more = {"blocks": self.blocks, "rows": 2 * T_MAX, "last_step": last_step}
-        self.queue = spied(ConcurrentReplayQueue(*arguments, **more))
+    def __init__(self, order=(0, 1), alpha=0.0, last_step=None, minimum=1, steps=0):
+        self.blocks = blocks = Blocks(len, 2 * T_MAX, AGENTS, ENVS, lambda: self.queue.look_again())
+        self.order, updates = order, Updates(Pace(minimum, 1), 16, 3)
+        memory = replay(alpha=alpha, beta=lambda: self.queue.steps / 200, transitions=40, reserved_rows=blocks.rows)
+        self.queue = spied(lambda tell: ConcurrentReplayQueue(memory, updates, steps, tell, blocks, last_step))
         self.agents = [Agent(self.queue, number) for number in range(AGENTS)]
 
     def ask(self):
@@ -273,7 +278,7 @@ def test_the_last_block_is_the_first_that_ends_at_the_last_step_or_after_it_and_
     wait_for(lambda: playing.queue.ended, ending)
     assert playing.ask() == 0
     assert [one for one in playing.queue.told if one[0] == "target"] == [("target", BLOCK)]
-    playing.blocks.ending = True
+    playing.blocks.end()
     assert playing.ask() == AGENTS
     playing.agents[0].ships(length=1)  # what an agent that is told to end had begun
     playing.queue.close()
@@ -286,8 +291,7 @@ def test_replay_and_updates_are_the_same_whatever_comes_first():
     """Who ships first, and whether before the updates of the block or after them."""
     found = []
     for order, at_once in (((0, 1), True), ((1, 0), False)):
-        priorities = Priorities(0.7, lambda: playing.queue.steps / 200)  # noqa: B023
-        playing, updates = Playing(order, priorities), []
+        playing, updates = Playing(order, alpha=0.7), []
         playing.play()
         for block in range(1, 9):
             assert playing.ask() == 0

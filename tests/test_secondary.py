@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ga3c.systems.replayed import Replayed  # isort: skip (first: it loads TensorFlow)
 from ga3c import environments
 from ga3c.commands.train import _Directories, parse_settings
 from ga3c.errors import ConfigError
@@ -18,7 +17,7 @@ from ga3c.papers.accelerated import fig6
 from ga3c.processes import agents_start
 from ga3c.records import checkpoint, progress, run_directory
 from ga3c.settings.batches import of_secondary
-from ga3c.systems.secondary import Secondary
+from ga3c.systems import secondary_of, system_of
 from tests import program
 from tests.program import Started
 
@@ -30,7 +29,7 @@ SMALL += ["--replay-minimum-transitions", "100", "--replay-transitions", "4000"]
 @pytest.fixture
 def device(monkeypatch):
     """It can be set up once in each process."""
-    monkeypatch.setattr("ga3c.systems.model_of.set_up_device", lambda device, threads: "cpu")
+    monkeypatch.setattr("ga3c.systems.learner.set_up_device", lambda device, threads: "cpu")
 
 
 def played(*flags, run_dir):
@@ -38,11 +37,12 @@ def played(*flags, run_dir):
     settings, _ = parse_settings([*SMALL, *flags])
     agents_start.start()
     spec = environments.make(settings.environment, 1, 0).spec
-    primary = Replayed(settings, spec, progress.beginning(settings), lambda _: None, lambda _: None)
+    primary = system_of(settings)(settings, spec, progress.beginning(settings), lambda _: None, lambda _: None)
     systems = [primary]
     if settings.replay.secondary_batch:
         other = of_secondary(settings, run_dir)
-        systems.insert(0, Secondary(primary, other, spec, progress.beginning(other), lambda _: None, lambda _: None))
+        make = secondary_of(primary)
+        systems.insert(0, make(other, spec, progress.beginning(other), lambda _: None, lambda _: None))
     for system in systems:
         system.start(None)
     deadline = time.monotonic() + program.HANG_SECONDS

@@ -7,7 +7,7 @@ import numpy as np
 import psutil
 import pytest
 
-from ga3c.systems.serial import Serial  # isort: skip (first: it loads TensorFlow)
+from ga3c.systems.one_thread import OneThread  # isort: skip (first: it loads TensorFlow)
 from ga3c import environments
 from ga3c.records import checkpoint, progress
 from ga3c.settings.game import EnvironmentSettings
@@ -15,6 +15,7 @@ from ga3c.settings.learning import LearningSettings
 from ga3c.settings.replay import ReplaySettings
 from ga3c.settings.run import RunSettings, Settings
 from ga3c.settings.schedule import ScheduleSettings
+from ga3c.systems import serial
 from tests import program
 from tests.program import TINY, Started
 
@@ -60,20 +61,21 @@ def test_it_has_no_agents_trains_on_every_step_and_goes_on(tmp_path):
 @pytest.fixture(autouse=True)
 def device(monkeypatch):
     """It can be set up once in each process."""
-    monkeypatch.setattr("ga3c.systems.model_of.set_up_device", lambda device, threads: "cpu")
+    monkeypatch.setattr("ga3c.systems.learner.set_up_device", lambda device, threads: "cpu")
 
 
 def played(
     steps=600, seed=7, begun=None, stop_at=None, start_steps_limit=20, algorithm="a2c", replay=None, game="Match",
     say=lambda _: None, **learning,
 ):  # fmt: skip
-    """A `Serial` that has ended: at so many steps, or stopped at totals of which `stop_at` is true."""
+    """A system that has ended: at so many steps, or stopped at totals of which `stop_at` is true."""
     schedule = ScheduleSettings(serial=True, agents=2, envs_per_agent=4)
     learning = LearningSettings(algorithm=algorithm, seed=seed, **({"t_max": 5, "minimum_batch_steps": 80} | learning))
     game = EnvironmentSettings(game=f"tests.tiny_environment:{game}-v0", start_steps_limit=start_steps_limit)
     settings = Settings(game, schedule, learning, replay or ReplaySettings(), RunSettings(steps=steps))
     begun = begun or progress.beginning(settings)
-    system = Serial(settings, environments.make(game, 1, 0).spec, begun, say, lambda _: None)
+    spec = environments.make(game, 1, 0).spec
+    system = OneThread(serial.wire, settings, spec, begun, say, lambda _: None)
     system.start(None)
     deadline = time.monotonic() + program.HANG_SECONDS
     while system._thread.is_alive() if stop_at is None else not stop_at(system.stats.totals()):

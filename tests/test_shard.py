@@ -10,7 +10,8 @@ from tests.test_replay import DISCOUNT, T_MAX, Player, from_list
 pytest.importorskip("ray", reason="run tests/run.sh, which installs Ray")
 
 from ga3c.cluster.packing import field_of, pack, summary
-from ga3c.cluster.shard import Recipe, Shard
+from ga3c.cluster.shard import Shard, Shards
+from ga3c.replay.recipe import Recipe
 
 ENVS, N_STEPS = 2, 2
 
@@ -34,8 +35,8 @@ class Sender:
 
 def shard(transitions=400, alpha=0.6):
     spec = Player(np.random.default_rng(0), 4, ENVS).spec
-    sizes = 2, ENVS, transitions, transitions, N_STEPS, DISCOUNT
-    return Shard(Recipe(spec, T_MAX, *sizes, alpha, None, False, False, 1), 0)
+    recipe = Recipe(spec, 2, ENVS, transitions, N_STEPS, DISCOUNT, alpha)
+    return Shard(Shards(recipe, T_MAX, 1), 0)
 
 
 def check(given, senders):

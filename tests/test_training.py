@@ -344,7 +344,7 @@ def test_without_output_it_trains_and_saves(tmp_path, output):
 
 
 def test_a_second_signal_ends_it_at_once(tmp_path):
-    code = "from ga3c.systems import ga3c\nga3c.STOP_SECONDS = 1e6"  # what agents get after the first
+    code = "from ga3c.systems import stations\nstations.STOP_SECONDS = 1e6"  # what agents get after the first
     started = Started(tmp_path / "log", *TINY, "--run-dir", tmp_path / "run", "--log-seconds", 0.5, code=code)
     started.wait_for(lambda: program.rows(tmp_path / "run" / "throughput.csv"))
     for agent in started.agents():
@@ -425,9 +425,9 @@ def test_what_games_have_started_ends_with_the_server_too_and_nothing_stays_in_t
 def test_the_books_are_right_when_an_update_takes_longer_than_the_stop_waits(tmp_path):
     code = """
 import time
-from ga3c.systems import ga3c
+from ga3c.systems import stations
 from ga3c.model import Model
-ga3c.STOP_SECONDS = 0.1
+stations.STOP_SECONDS = 0.1
 train = Model.train
 def slowly(self, batch, steps=0):
     time.sleep(1)

@@ -96,9 +96,9 @@ def test_in_lockstep_a_rollout_begins_after_the_update():
 
 def test_who_is_gone_is_not_waited_for_and_who_is_new_begins_after_the_update():
     changes = []
-    turns = Turns(3, 1, lockstep=True)
+    turns = Turns(3, 1, lockstep=True, on_change=lambda: changes.append(1))
     agents = begun(turns, 3)
-    turns.on_change = lambda: changes.append(1)
+    changes.clear()
     rollouts = [agent.ships() for agent in agents]
     agents[0].gone, new = True, Agent()
     waiting = [agents[0].asks(0), agents[1].asks(0), new.asks(0)]
@@ -118,7 +118,7 @@ def test_who_is_gone_is_not_waited_for_and_who_is_new_begins_after_the_update():
 def test_who_ends_is_answered_at_once():
     turns = Turns(2, 1, lockstep=True)
     agents = begun(turns, 2)
-    turns.ending = True
+    turns.end()
     new = Agent()
     assert turns.choose_requests([agents[0].asks(3), new.asks(0)]) == 2
     assert turns.choose_rollouts([agent.ships() for agent in agents]) == 0  # more may come of them

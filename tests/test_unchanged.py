@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from ga3c.systems.serial import Serial  # isort: skip (first: it loads TensorFlow)
 from ga3c import environments
 from ga3c.algorithms.a3c import A3C
 from ga3c.model import Model
@@ -18,6 +17,7 @@ from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import RunSettings, Settings
 from ga3c.settings.schedule import ScheduleSettings
 from ga3c.stats import Stats, Timings, Totals
+from ga3c.systems import system_of
 from tests.program import HANG_SECONDS
 from tests.test_stats import batch, update
 
@@ -85,7 +85,7 @@ def test_the_model_says_why():
 
 
 def test_a_run_says_it_on_the_console(tmp_path, monkeypatch):
-    monkeypatch.setattr("ga3c.systems.model_of.set_up_device", lambda device, threads: "cpu")  # once in each process
+    monkeypatch.setattr("ga3c.systems.learner.set_up_device", lambda device, threads: "cpu")  # once in each process
     settings = Settings(
         environment=EnvironmentSettings(game="tests.tiny_environment:Match-v0"),
         schedule=ScheduleSettings(serial=True, agents=1, envs_per_agent=8),
@@ -95,7 +95,7 @@ def test_a_run_says_it_on_the_console(tmp_path, monkeypatch):
     games = environments.make(settings.environment, 1, 0)
     said = []
     console = SimpleNamespace(say=said.append, status=lambda *_, **__: None)
-    books = Books(Serial, settings, tmp_path, games.spec, console)
+    books = Books(system_of(settings), settings, tmp_path, games.spec, console)
     games.close()
     books.start()
     until = time.monotonic() + HANG_SECONDS

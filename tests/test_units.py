@@ -1,18 +1,17 @@
 """Devices that learn on their own and share weights: the whole program, on parts of the CPU."""
 
 import signal
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
-from ga3c.systems.units import _ReplayedUnit  # isort: skip (first: it loads TensorFlow)
+from ga3c.systems.learner import Learner  # isort: skip (first: it loads TensorFlow)
+from ga3c import algorithms
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
-from ga3c.records import checkpoint
-from ga3c.settings.run import RunSettings, Settings
-from ga3c.systems.replay_of import beta_of
-from ga3c.systems.replayed import Replayed
+from ga3c.records import checkpoint, progress
+from ga3c.rollout import EnvironmentSpec, discrete
+from ga3c.systems import replayed
+from ga3c.systems.wiring import Context, Unit
 from tests import program
 from tests.program import TINY, Started
 
@@ -68,12 +67,12 @@ def test_what_it_does_not_go_with_is_said_in_a_line(flags, says):
         parse_settings([*flags.split(), "--device-updates", "asynchronous"])
 
 
-@pytest.mark.parametrize(("kind", "beta"), [(_ReplayedUnit, 1.0), (Replayed, 0.7)])
-def test_the_bias_of_priorities_goes_by_the_steps_of_all_units(kind, beta, monkeypatch):
-    """At the end of a run of 1,000 steps, of which this unit has played a half."""
-    monkeypatch.setattr("ga3c.systems.replayed.replay_of", lambda settings, *arguments: beta_of(settings, arguments[4]))
-    unit = object.__new__(kind)
-    unit._settings, unit._spec, unit._dtype = Settings(run=RunSettings(steps=1_000)), None, np.dtype("u1")
-    unit._training = SimpleNamespace(steps=500)
-    unit._own = None, None, SimpleNamespace(trained_steps=lambda: 1_000)
-    assert unit._replay(1)() == pytest.approx(beta)
+@pytest.mark.parametrize("wire", [replayed.wire, replayed.wire_concurrent])
+@pytest.mark.parametrize(("unit", "beta"), [(Unit(None, None, lambda: 1_000), 1.0), (None, 0.4)])
+def test_the_bias_of_priorities_goes_by_the_steps_of_all_units(wire, unit, beta):
+    """At the end of a run of 1,000 steps, of which this unit has played none."""
+    settings = parse_settings([*TINY, "--preset", "rainbow", "--steps", "1000", "--replay-transitions", "20000"])[0]
+    spec = EnvironmentSpec("Own", (4,), "float32", discrete(2), 1)
+    algorithm, learner = algorithms.make(settings, spec.actions), Learner(None, 1)
+    wiring = wire(Context(settings, spec, progress.beginning(settings), algorithm, learner, print, unit=unit))
+    assert wiring.replay._priorities._beta() == pytest.approx(beta)

@@ -22,7 +22,7 @@ from ga3c.errors import TrainingFailed
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats, Timings
-from ga3c.training_queue import TrainingQueue
+from ga3c.training_queue import Experience
 from ga3c.transport.memory import AgentMemory
 
 # So many in a row, without a rollout of any pod in between, end the run.
@@ -38,17 +38,17 @@ class PodPool:
         self,
         settings: Settings,
         spec: EnvironmentSpec,
-        training: TrainingQueue,
+        training: Experience | ShardedReplay,
         dtype: np.dtype,
         slots: int,
         first_number: int,
         pods: int,
         say: Callable[[str], None],
-        shards: ShardedReplay | None = None,
     ):
-        """Joins the cluster. `shards`: where pods send to, in the place of the training queue. Raises ConfigError."""
+        """Joins the cluster. `training`: of a `ShardedReplay` pods send to the shards. Raises ConfigError."""
         self._settings, self._spec, self._training, self._dtype = settings, spec, training, dtype
-        self._slots, self._pods, self._say, self._shards = slots, pods, say, shards
+        self._slots, self._pods, self._say = slots, pods, say
+        self._shards = training if isinstance(training, ShardedReplay) else None
         self.next_number = first_number
         self._places: dict[int, Place] = {}  # by number
         self._ended: list[tuple[int, object]] = []  # steps made, and the handle: not all it shipped is done yet
@@ -60,8 +60,8 @@ class PodPool:
         self._weights: Weights | None = None
         say(connection.join(settings.schedule.cluster, pods))
         self._control = ControlPlane()
-        if shards:
-            shards.control = self._control
+        if self._shards:
+            self._shards.control = self._control
         self._watch, self._watched_before = Watch(self._control.nodes, say), (0, time.monotonic())
 
     def begin(self, model, stats: Stats) -> None:

@@ -7,33 +7,23 @@ is kept.
 import itertools
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ga3c.cluster.packing import Packed, unpack
-from ga3c.replay.eviction import Eviction
-from ga3c.replay.priorities import Priorities
+from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay import Drawn, Replay
-from ga3c.rollout import EnvironmentSpec, rollout_dtype
+from ga3c.rollout import rollout_dtype
 
 
-class Recipe(NamedTuple):
-    """What a shard is made of; all have the same, but the seed."""
+class Shards(NamedTuple):
+    """The shards of one replay: each is made from the recipe with a seed of its own."""
 
-    spec: EnvironmentSpec
-    t_max: int
-    groups: int  # pods that send to it
-    envs: int
-    transitions: int  # that there is room for
-    capacity: int  # that are to be kept, where they go by priority
-    n_steps: int
-    discount: float
-    priority_alpha: float  # 0: all are drawn as often
-    eviction_alpha: float | None  # None: the oldest go
-    compressed: bool
-    initial_errors: bool
-    seed: int
+    recipe: Recipe
+    t_max: int  # rows of a rollout at the most
+    count: int
 
 
 class Given(NamedTuple):
@@ -57,17 +47,11 @@ class Address(NamedTuple):
 class Shard:
     """Its methods are called from several threads."""
 
-    def __init__(self, recipe: Recipe, number: int):
-        self._recipe, self._beta, seed = recipe, 1.0, recipe.seed + number
-        priorities = Priorities(recipe.priority_alpha, lambda: self._beta) if recipe.priority_alpha else None
-        eviction = None
-        if recipe.eviction_alpha is not None:
-            eviction = Eviction(recipe.capacity, recipe.eviction_alpha, recipe.priority_alpha, seed)
-        self._replay = Replay(
-            recipe.spec, recipe.groups, recipe.envs, recipe.transitions, recipe.n_steps, recipe.discount, priorities,
-            seed, 0, recipe.compressed, recipe.initial_errors and priorities is not None, eviction,
-        )  # fmt: skip
-        self._record = np.zeros((), rollout_dtype(recipe.spec, recipe.t_max, recipe.envs))
+    def __init__(self, shards: Shards, number: int):
+        recipe, self._beta = shards.recipe, 1.0
+        self._spec = recipe.spec
+        self._replay = Replay(replace(recipe, seed=recipe.seed + number), lambda: self._beta)
+        self._record = np.zeros((), rollout_dtype(recipe.spec, shards.t_max, recipe.envs))
         self._next: dict[int, tuple[int, int]] = {}  # group: the pod and the rollout that would go on there
         self._drawn: dict[int, Drawn] = {}  # by ticket, until its errors come
         self._tickets, self._adding = itertools.count(), threading.Lock()
@@ -76,7 +60,7 @@ class Shard:
         """Rollouts number `first`, ... of a pod, which plays for a group. Returns how many can be drawn now."""
         with self._adding:
             for number, packed in enumerate(rollouts, start=first):
-                unpack(packed, self._record, self._recipe.spec.stacked_frames)
+                unpack(packed, self._record, self._spec.stacked_frames)
                 if self._next.get(group) != (pod, number):  # another pod's, or some were lost
                     self._replay.begin(group, self._record["observation"][0])
                 self._replay.add(group, self._record, packed.length)

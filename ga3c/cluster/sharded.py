@@ -12,8 +12,9 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from ga3c.cluster.connection import as_actor
 from ga3c.cluster.control_plane import ControlPlane, RayletDied
 from ga3c.cluster.packing import Packed, field_of
-from ga3c.cluster.shard import Address, Given, Recipe, Shard
+from ga3c.cluster.shard import Address, Given, Shard, Shards
 from ga3c.replay.drawing import Drawing
+from ga3c.replay.replay_queue import Listeners, Updates
 from ga3c.rollout import Batch
 
 AHEAD = 2  # batches that are asked of each shard before they are needed
@@ -40,7 +41,7 @@ class Sender:
 
 
 class _Stored(NamedTuple):
-    """A rollout that a shard has, as `systems.replay_of.count_stored` reads one."""
+    """A rollout that a shard has, as `systems.learner.Learner.stored` reads one."""
 
     agent: Sender
     length: int
@@ -64,22 +65,27 @@ class _Place:
 
 
 class ShardedReplay:
-    """For one trainer, as an `AsynchronousReplayQueue`. Attributes that a system sets: as there."""
+    """For one trainer, as an `AsynchronousReplayQueue`."""
 
     def __init__(
-        self, recipe: Recipe, shards: int, minimum: int, batch: int, target_updates: int, beta: Callable[[], float],
-        steps: int, say: Callable[[str], None],
-    ):  # fmt: skip
-        """`minimum`: transitions before the first update; each shard has to have its share of them."""
-        self._recipe, self._places = recipe, [_Place(number) for number in range(shards)]
-        self._each, self._batch, self._target_updates = -(-minimum // shards), batch, target_updates
-        self._beta, self._say, self.steps = beta, say, steps
+        self,
+        shards: Shards,
+        updates: Updates,
+        beta: Callable[[], float],
+        steps: int,
+        tell: Listeners,
+        say: Callable[[str], None],
+    ):
+        """Before the first update each shard has to have its share of the pace's minimum."""
+        self._shards, self._places = shards, [_Place(number) for number in range(shards.count)]
+        self._each = -(-updates.pace.minimum_steps // shards.count)
+        self._batch, self._target_updates = updates.batch, updates.target_updates
+        self._beta, self._tell, self._say, self.steps = beta, tell, say, steps
         self._updates = self._turn = 0
         self._drawing, self._closed = Drawing(), False
         self._changed = threading.Condition()  # of what follows, and of the sizes
         self._using = threading.Lock()  # Ray: held for as long as it must not be left
         self.lost_transitions = 0  # on their way to a shard that died
-        self.on_stored = self.on_target = lambda _: None
         self.control: ControlPlane | None = None  # of the cluster that is joined; set before the start
         self._held: Given | None = None  # the newest batch: to let go of it is a use of the object store, too
 
@@ -93,7 +99,7 @@ class ShardedReplay:
         options = {"num_cpus": 0, "max_concurrency": THREADS, "scheduling_strategy": here}
         place.forget()
         place.generation += 1
-        place.actor = as_actor(Shard, **options).remote(self._recipe, place.number)
+        place.actor = as_actor(Shard, **options).remote(self._shards, place.number)
         place.life = place.actor.live.remote()
 
     def connect(self, number: int, memory, slots: int, place: int) -> tuple[Sender, Sender]:
@@ -117,7 +123,7 @@ class ShardedReplay:
         ]
         sender.trained_steps += sum(one.transitions for one in stored)
         if stored:
-            self.on_stored(stored)
+            self._tell.stored(stored)
         with self._changed:
             self.steps += sum(one.transitions for one in stored)
             self.lost_transitions += lost
@@ -176,7 +182,7 @@ class ShardedReplay:
         self._updates += 1
         if self._updates == self._target_updates:
             self._updates = 0
-            self.on_target(self.steps)
+            self._tell.target(self.steps)
 
     def watch(self) -> None:
         """Replaces shards that have died."""

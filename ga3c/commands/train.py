@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ga3c import environments, networks
+from ga3c import environments, networks, systems
 from ga3c.commands.train_options import given, parse_settings
 from ga3c.environments import own_games, rewards
 from ga3c.environments.gymnasium import GymnasiumEnvironments
@@ -25,7 +25,6 @@ from ga3c.records.game_output import GameOutput
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings import uses
 from ga3c.settings.batches import of_secondary
-from ga3c.settings.learning import REPLAYING
 from ga3c.settings.run import Settings
 from ga3c.text import count, duration, place, word
 from ga3c.views import live_screen
@@ -186,43 +185,10 @@ def _server(settings: Settings, directories: _Directories, spec: EnvironmentSpec
     """The server, and the secondary learner's system or None. Raises ConfigError."""
     from ga3c.server import Server
 
-    server, second = Server(_system(settings), settings, directories.runs[0], spec, console), None
+    server, second = Server(systems.system_of(settings), settings, directories.runs[0], spec, console), None
     if directories.secondary:
-        from ga3c.systems.secondary import Secondary
-
-        second = server.add(partial(Secondary, server.system), directories.secondary, directories.runs[1])
+        second = server.add(systems.secondary_of(server.system), directories.secondary, directories.runs[1])
     return server, second
-
-
-def _system(settings: Settings):
-    """Which of `ga3c.systems` the settings want. Imported here alone: a replay needs Numba, which takes a second."""
-    if settings.schedule.serial:
-        from ga3c.systems.serial import Serial
-
-        return Serial
-    if settings.schedule.sampling == "batched":
-        from ga3c.systems.batched import Batched
-
-        return Batched
-    if settings.run.device_updates == "asynchronous":
-        from ga3c.systems.units import Units
-
-        return Units
-    if settings.learning.algorithm in REPLAYING and not settings.replay.steps_per_update:
-        from ga3c.systems.apex import Apex
-
-        return Apex
-    if settings.learning.algorithm in REPLAYING:
-        from ga3c.systems.replayed import Replayed
-
-        return Replayed
-    if settings.schedule.sampling != "asynchronous":
-        from ga3c.systems.synchronous import Synchronous
-
-        return Synchronous
-    from ga3c.systems.ga3c import GA3C
-
-    return GA3C
 
 
 def _say_model(settings: Settings, system, console: Console) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ga3c import environments
 from ga3c.prediction_queue import PredictionClient, PredictionQueue
-from ga3c.replay.priorities import Priorities
+from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay import Replay
 from ga3c.rollout import EnvironmentSpec, rollout_dtype, transition_dtype
 from ga3c.scheduling.pace import Pace
@@ -110,9 +110,9 @@ def replay(spec: EnvironmentSpec, settings: Settings, agents: int, seconds: floa
     """A replay memory with `replay_minimum_transitions` in it: rollouts of all agents stored, the batches that are due
     for them drawn, and their new priorities."""
     wanted, learning, envs = settings.replay, settings.learning, settings.schedule.envs_per_agent
-    priorities = Priorities(wanted.priority_alpha, lambda: wanted.priority_beta) if wanted.priority_alpha else None
-    sizes = agents, envs, wanted.replay_minimum_transitions, wanted.n_steps
-    memory = Replay(spec, *sizes, learning.discount, priorities, seed=1)
+    room, alpha = wanted.replay_minimum_transitions, wanted.priority_alpha
+    recipe = Recipe(spec, agents, envs, room, wanted.n_steps, learning.discount, alpha)
+    memory = Replay(recipe, lambda: wanted.priority_beta)
     rollout, steps = _rollout(spec, learning.t_max, envs), agents * envs * learning.t_max
     pace, errors = Pace(wanted.replay_minimum_transitions, wanted.steps_per_update), np.ones(wanted.batch, np.float32)
     for group in range(agents):

@@ -65,6 +65,13 @@ class AgentPool:
         self._settled_steps = 0  # of agents that have ended: what was trained on
         self.next_number = first_number  # agents are numbered through, over a resume too
 
+    def begin(self, model, stats: Stats) -> None:
+        """They play already: the predictors answer them."""
+
+    def watched(self) -> dict[str, float]:
+        """There is nothing that other figures do not say."""
+        return {}
+
     def scale(self, count: int) -> None:
         """Starts agents, or tells the newest to ship what they have and to pause. Does not wait for either."""
         with self._lock:

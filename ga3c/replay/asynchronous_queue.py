@@ -4,17 +4,18 @@ import threading
 from collections import deque
 
 from ga3c.replay.drawing import Drawing
-from ga3c.replay.replay_queue import ReplayQueue
+from ga3c.replay.replay import Replay
+from ga3c.replay.replay_queue import Listeners, ReplayQueue, Updates
 from ga3c.rollout import Batch
 
 
 class AsynchronousReplayQueue(ReplayQueue):
     """For one trainer, and one thread that stores: agents get their slots back as soon as these are read."""
 
-    def __init__(self, *arguments, ahead: int = 0):
+    def __init__(self, replay: Replay, updates: Updates, steps: int, tell: Listeners, ahead: int = 0):
         """As `ReplayQueue`; of its pace the minimum alone counts, where it asks for no steps between two updates.
         `ahead`: batches that a thread draws in `draw_ahead` while the model learns; 0: there is none."""
-        super().__init__(*arguments)
+        super().__init__(replay, updates, len, steps, tell)
         self._ahead, self._drawn_ahead = ahead, deque()
         self._replay.buffers.most = 1 + ahead
         self._stored = threading.Condition()

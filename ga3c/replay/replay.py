@@ -10,9 +10,8 @@ from ga3c.replay import uniform
 from ga3c.replay.buffers import Buffers
 from ga3c.replay.eviction import Eviction
 from ga3c.replay.priorities import Priorities
+from ga3c.replay.recipe import Recipe
 from ga3c.replay.rows import Rows
-from ga3c.replay.sum_tree import SumTree
-from ga3c.rollout import EnvironmentSpec
 
 
 class Drawn(NamedTuple):
@@ -31,54 +30,27 @@ class Replay:
     written over.
     """
 
-    def __init__(
-        self,
-        spec: EnvironmentSpec,
-        groups: int,
-        envs: int,
-        transitions: int,
-        n_steps: int,
-        discount: float,
-        priorities: Priorities | None,
-        seed: int,
-        reserved_rows: int = 0,
-        compressed: bool = False,
-        initial_errors: bool = False,
-        eviction: Eviction | None = None,
-    ):
-        """Room for `transitions`, in one ring for each of `groups` agents of `envs` games; and for what `reserve` is
-        told. `initial_errors`: what is new has priorities by the values that were predicted as it was played.
-        `eviction`: needs priorities."""
-        length = self._length(spec, groups, envs, transitions, n_steps, reserved_rows)
-        self.groups, self._spec, self._n_steps, self._discount = groups, spec, n_steps, discount
-        self._rows = Rows(spec, groups, length, envs, compressed, initial_errors)
-        self._first, self._last = np.zeros(groups, np.int64), np.zeros(groups, np.int64)  # that can be drawn
-        self._priorities = priorities
-        if priorities:
-            priorities.make_room(groups * length * envs)
+    def __init__(self, recipe: Recipe, beta: Callable[[], float] = lambda: 1.0):
+        """`beta()`: how much of the bias of priorities is made up for now, 0 to 1."""
+        self.groups, self._recipe = recipe.groups, recipe
+        self._n_steps, self._discount = recipe.n_steps, recipe.discount
+        length, compressed = recipe.rows, recipe.compressed
+        self._rows = Rows(recipe.spec, recipe.groups, length, recipe.envs, compressed, recipe.predictions)
+        self._first = np.zeros(recipe.groups, np.int64)  # that can be drawn
+        self._last = np.zeros(recipe.groups, np.int64)
+        self._priorities = self._eviction = None
+        if recipe.priority_alpha:
+            self._priorities = Priorities(recipe.priority_alpha, beta)
+            self._priorities.make_room(recipe.places)
+        if recipe.eviction_alpha is not None:
+            alphas = recipe.eviction_alpha, recipe.priority_alpha
+            self._eviction = Eviction(recipe.transitions, *alphas, recipe.seed)
         self._rows.compile()
-        self._random = np.random.default_rng(seed)
+        self._random = np.random.default_rng(recipe.seed)
         self._lock = threading.Lock()
-        self.buffers, self._eviction = Buffers(spec), eviction
+        self.buffers = Buffers(recipe.spec)
         self.size = 0  # transitions that can be drawn
         self.stored = 0  # ever
-
-    @staticmethod
-    def _length(
-        spec: EnvironmentSpec, groups: int, envs: int, transitions: int, n_steps: int, reserved_rows: int
-    ) -> int:
-        """Rows of a ring."""
-        return -(-transitions // (groups * envs)) + n_steps + spec.stacked_frames - 1 + reserved_rows
-
-    @classmethod
-    def bytes_of(
-        cls, spec: EnvironmentSpec, groups: int, envs: int, transitions: int, n_steps: int, prioritised: bool,
-        reserved_rows: int = 0, compressed: bool = False, initial_errors: bool = False,
-    ) -> int:  # fmt: skip
-        """What that takes, all rows in use."""
-        length = cls._length(spec, groups, envs, transitions, n_steps, reserved_rows)
-        tree = SumTree.bytes_of(groups * length * envs) if prioritised else 0
-        return Rows.bytes_of(spec, groups, length, envs, compressed, initial_errors) + tree
 
     def begin(self, group: int, observation: np.ndarray) -> None:
         """A new agent plays for the group, or rollouts of it are lost. `observation` [env, ...]: the next it saw."""
@@ -194,7 +166,7 @@ class Replay:
     @property
     def layout(self) -> dict:
         """What another replay has to agree in to take this one's rows; for JSON."""
-        spec, rows = self._spec, self._rows
+        spec, rows = self._recipe.spec, self._rows
         sizes = {"agents": self.groups, "envs": rows.envs, "rows": self.length, "n_steps": self._n_steps}
         kind = {"shape": list(spec.observation_shape), "dtype": str(np.dtype(spec.observation_dtype))}
         kind |= {"stack": rows.stack, "actions": spec.actions.count or list(spec.actions.shape)}

@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -14,34 +16,61 @@ from ga3c.transport.inbox import Inbox
 _NONE = np.zeros(0, np.int64)
 
 
-class ReplayQueue(Experience):
-    """For one trainer. An agent gets its slot back when all updates that are due by then are made.
+@dataclass(frozen=True)
+class Updates:
+    """When updates are made from a replay, and of how much."""
 
-    Attributes that a system sets: `on_stored(rollouts)`, `on_target(steps)`: the network is to be copied to the target
-    network now, `on_free()`: agents that wait for updates may go on.
-    """
+    pace: Pace
+    batch: int  # transitions in an update
+    target_updates: int  # between two copies of the network to the target network
+
+
+@dataclass(frozen=True)
+class Listeners:
+    """Who is told what happens to a replay."""
+
+    stored: Callable[[list[Rollout]], None]  # these rollouts are in it
+    target: Callable[[int], None]  # the network is to be copied to the target network now, after so many steps of play
+    free: Callable[[], None] = lambda: None  # agents that wait for updates may go on
+
+
+class Reader(Protocol):
+    """Another learner that draws from the same replay, with batches of its own."""
+
+    def offered(self, rollouts: list[Rollout]) -> None:
+        """What these rollouts brought can be drawn now."""
+
+    def wait(self) -> None:
+        """Returns when the updates that are due by then are made."""
+
+
+class ReplayQueue(Experience):
+    """For one trainer. An agent gets its slot back when all updates that are due by then are made."""
 
     def __init__(
         self,
         replay: Replay,
-        pace: Pace,
+        updates: Updates,
         choose: Callable[[list[Rollout]], int],
-        batch: int,
-        target_updates: int,
         steps: int,
+        tell: Listeners,
         inbox: Inbox | None = None,
     ):
-        """`choose(waiting)`: how many rollouts are stored together, once it has sorted them. `batch`: transitions in
-        an update. `target_updates`: between two copies. `steps`: that the run has played before."""
+        """`choose(waiting)`: how many rollouts are stored together, once it has sorted them. `steps`: that the run has
+        played before."""
         super().__init__(inbox)
-        self._replay, self._pace, self._rule, self._batch = replay, pace, choose, batch
-        self._target_updates, self._played_steps = target_updates, steps
+        self._replay, self._rule, self._tell = replay, choose, tell
+        self._pace, self._batch, self._target_updates = updates.pace, updates.batch, updates.target_updates
+        self._played_steps = steps
         self.steps = steps  # of play that can be learned from; schedules go by them
         self._updates = 0  # since the last copy
         self._groups: dict = {}  # agent -> its number in the replay
         self._held: list[Rollout] = []
-        self.on_stored = self.on_target = self.on_offered = lambda _: None
-        self.on_free = self.before_free = lambda: None
+        self._readers: list[Reader] = []
+
+    def share_with(self, reader: Reader) -> None:
+        """Before the run begins."""
+        self._readers.append(reader)
 
     @property
     def replay(self) -> Replay:
@@ -51,7 +80,8 @@ class ReplayQueue(Experience):
         while True:
             if self._pace.due and self._replay.size and not self._inbox.closed:
                 return self._draw()
-            self.before_free()
+            for reader in self._readers:
+                reader.wait()
             self._release()
             rollouts = self._inbox.take(self._choose)
             if not rollouts:
@@ -59,7 +89,8 @@ class ReplayQueue(Experience):
             self._store(rollouts)
             self._held = rollouts
             self._offer()
-            self.on_offered(rollouts)
+            for reader in self._readers:
+                reader.offered(rollouts)
 
     def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
         self._replay.learned(batch.buffer, errors)
@@ -70,7 +101,7 @@ class ReplayQueue(Experience):
 
     def _copy(self) -> None:
         self._updates = 0
-        self.on_target(self.steps)
+        self._tell.target(self.steps)
 
     def _choose(self, waiting: list[Rollout]) -> int:
         """As the rule says; but all that is there of an agent that is gone is read before one takes its place."""
@@ -83,7 +114,7 @@ class ReplayQueue(Experience):
             self._replay.add(group, rollout.record, rollout.length)
             self._pace.played(rollout.transitions)
             self._played_steps += rollout.transitions
-        self.on_stored(rollouts)
+        self._tell.stored(rollouts)
 
     def _offer(self) -> None:
         self._replay.offer()
@@ -104,7 +135,7 @@ class ReplayQueue(Experience):
             rollout.release()
         if self._held:
             self._held = []
-            self.on_free()
+            self._tell.free()
 
     def _draw(self) -> Batch:
         began = time.monotonic()
@@ -119,14 +150,21 @@ class ConcurrentReplayQueue(ReplayQueue):
     What is played in a block can be drawn from the next one on. `ended`: the last block is over, updates and all.
     """
 
-    def __init__(self, *arguments, blocks: Blocks, rows: int, last_step: int | None, inbox: Inbox | None = None):
-        """`rows`: of each agent in a block, at the most. Its updates are `target_updates`. `last_step`: of the run; no
-        block begins after it."""
-        super().__init__(*arguments, inbox)
-        self._blocks, self._rows, self._last_step = blocks, rows, last_step
+    def __init__(
+        self,
+        replay: Replay,
+        updates: Updates,
+        steps: int,
+        tell: Listeners,
+        blocks: Blocks,
+        last_step: int | None,
+        inbox: Inbox | None = None,
+    ):
+        """A block has `target_updates`. `last_step`: of the run; no block begins after it."""
+        super().__init__(replay, updates, len, steps, tell, inbox)
+        self._blocks, self._last_step = blocks, last_step
         self._left = 0  # updates of this block
         self.ended = False
-        blocks.on_change = self.look_again
 
     def next_batch(self) -> Batch | None:
         while not self._inbox.closed:
@@ -153,11 +191,11 @@ class ConcurrentReplayQueue(ReplayQueue):
         self._offer()
         self.ended = self._last_step is not None and self.steps >= self._last_step
         if not self.ended:
-            self._replay.reserve(self._rows)
+            self._replay.reserve(self._blocks.rows)
             self._copy()
             self._left = self._target_updates if self._pace.has_minimum else 0
             self._blocks.begin()
-            self.on_free()
+            self._tell.free()
 
     def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
         self._replay.learned(batch.buffer, errors)

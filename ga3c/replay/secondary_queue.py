@@ -4,39 +4,53 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from ga3c.replay.replay_queue import ReplayQueue
+from ga3c.replay.replay_queue import ReplayQueue, Updates
 from ga3c.rollout import Batch
-from ga3c.scheduling.pace import Pace
 from ga3c.training_queue import Experience, Rollout
 
 _NONE = np.zeros(0, np.int64)
 
 
+@dataclass(frozen=True)
+class SecondaryListeners:
+    """Who is told what happens."""
+
+    own: Callable[[list[Rollout]], None]  # its own agent has played these
+    offered: Callable[[list[Rollout]], None]  # the primary's agents have played these, which can be drawn now
+    target: Callable[[int], None]  # as in `replay_queue.Listeners`
+
+
 class SecondaryQueue(Experience):
     """For one trainer, whose pace goes by what the primary's agents have played. What its own agent ships is counted
     and not learned from; it gets a slot back for each round of theirs, so it plays as many steps as one of them.
-
-    Attributes that a system sets: `on_played(rollouts)`, of its own agent; `on_target(steps)`, as in `ReplayQueue`.
     """
 
-    def __init__(self, primary: ReplayQueue, pace: Pace, batch: int, target_updates: int, seed: int):
+    def __init__(self, primary: ReplayQueue, updates: Updates, seed: int, tell: SecondaryListeners):
         super().__init__()
-        self._primary, self._pace, self._batch, self._target_updates = primary, pace, batch, target_updates
+        self._primary, self._tell = primary, tell
+        self._pace, self._batch, self._target_updates = updates.pace, updates.batch, updates.target_updates
         # Of its own: the primary draws what it would draw alone.
         self._random = np.random.default_rng([seed, 1])
         self._updates = self._rounds = self._released = 0
         self._held: deque[Rollout] = deque()
         self._made = threading.Condition()  # an update, or the end
         self.close = self._close
-        self.ending = False  # its agent is told to end: it gets its slots back
-        self.on_played = self.on_target = lambda _: None
+        self._ending = False
+        primary.share_with(self)
 
-    def round(self, steps: int) -> None:
-        """The primary's agents have played so many, which can be drawn now."""
-        self._pace.played(steps)
+    def end(self) -> None:
+        """Its agent is told to end: it gets its slots back."""
+        self._ending = True
+        self.look_again()
+
+    def offered(self, rollouts: list[Rollout]) -> None:
+        """The primary's agents have played these, which can be drawn now."""
+        self._tell.offered(rollouts)
+        self._pace.played(sum(rollout.transitions for rollout in rollouts))
         self._rounds += 1
         if not self._inbox.closed:
             self.look_again()
@@ -52,7 +66,7 @@ class SecondaryQueue(Experience):
 
     @property
     def _may_release(self) -> bool:
-        return bool(self._held) and (self.ending or self._released < self._rounds)
+        return bool(self._held) and (self._ending or self._released < self._rounds)
 
     def next_batch(self) -> Batch | None:
         while not self._inbox.closed:
@@ -65,7 +79,7 @@ class SecondaryQueue(Experience):
 
     def _take(self, wait: Callable[[], bool]) -> bool:
         rollouts = self._inbox.take(len, wait)
-        self.on_played(rollouts)
+        self._tell.own(rollouts)
         self._held += rollouts
         while self._may_release:
             self._held.popleft().release()
@@ -81,7 +95,7 @@ class SecondaryQueue(Experience):
         """Priorities stay the primary's."""
         self._updates += 1
         if self._updates % self._target_updates == 0:
-            self.on_target(self._primary.steps)
+            self._tell.target(self._primary.steps)
         with self._made:
             self._pace.updated()
             self._made.notify_all()

@@ -8,7 +8,7 @@ class Pace:
     """One update for each `steps_per_update` steps, from the first `minimum_steps` on."""
 
     def __init__(self, minimum_steps: int, steps_per_update: int):
-        self._minimum_steps, self._steps_per_update = minimum_steps, steps_per_update
+        self.minimum_steps, self._steps_per_update = minimum_steps, steps_per_update
         self._steps = self._updates = 0
 
     def played(self, steps: int) -> None:
@@ -20,12 +20,12 @@ class Pace:
     @property
     def due(self) -> bool:
         """Whether an update is."""
-        return self._steps >= self._minimum_steps + self._updates * self._steps_per_update
+        return self._steps >= self.minimum_steps + self._updates * self._steps_per_update
 
     @property
     def has_minimum(self) -> bool:
         """Whether there is enough to learn from."""
-        return self._steps >= self._minimum_steps
+        return self._steps >= self.minimum_steps
 
 
 class Blocks:
@@ -34,19 +34,31 @@ class Blocks:
     `choose_requests` is called in one thread, the rest in another.
     """
 
-    def __init__(self, choose: Callable[[list], int], steps: int, envs: int):
-        """`choose`: the rule for predictions within a block. `envs`: of an agent."""
-        self._choose, self._steps, self._envs = choose, steps, envs
-        self._left = steps
+    def __init__(
+        self,
+        choose: Callable[[list], int],
+        rows: int,
+        agents: int,
+        envs: int,
+        on_change: Callable[[], None] = lambda: None,
+    ):
+        """`choose`: the rule for predictions within a block. `rows`: of each agent in a block. `envs`: games of an
+        agent. `on_change()` is called when a block is played."""
+        self.rows = rows
+        self._choose, self._steps, self._envs, self._on_change = choose, rows * agents * envs, envs, on_change
+        self._left = self._steps
         self._waiting: list | None = None  # agents, for the next block; not known yet
         self._lock = threading.Lock()  # a block that begins is not taken for one that is played
-        self.ending = False  # agents are told to end: each is answered at once
-        self.on_change = lambda: None  # a block is played
+        self._ending = False
+
+    def end(self) -> None:
+        """Agents are told to end: each is answered at once."""
+        self._ending = True
 
     def choose_requests(self, waiting: list) -> int:
         """How many of the requests that wait are answered now, once they are sorted."""
         count = self._choose(waiting)
-        if self.ending or not count:
+        if self._ending or not count:
             return count
         with self._lock:
             if self._left > 0:
@@ -54,7 +66,7 @@ class Blocks:
                 self._left -= count * self._envs
                 return count
             self._waiting = [request.agent for request in waiting[:count]]
-        self.on_change()
+        self._on_change()
         return 0
 
     @property

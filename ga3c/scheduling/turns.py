@@ -9,6 +9,8 @@ of one that has died, begins after the next update. Nobody waits for one that is
 What is taken together is in the order of the agents' numbers, so that timing decides on nothing.
 """
 
+from collections.abc import Callable
+
 
 class Turns:
     """The rules by which both queues choose; called with what waits, the oldest first, which they may sort or drop.
@@ -17,15 +19,20 @@ class Turns:
     does that for rollouts.
     """
 
-    def __init__(self, agents: int, groups: int, lockstep: bool):
-        """`agents`: that are waited for before the first prediction. `groups`: 0, nobody waits for another agent."""
+    def __init__(self, agents: int, groups: int, lockstep: bool, on_change: Callable[[], None] = lambda: None):
+        """`agents`: that are waited for before the first prediction. `groups`: 0, nobody waits for another agent.
+        `on_change()` is called when other agents play than before: the rule for rollouts has to be asked again."""
+        self._on_change = on_change
         self._expected, self._groups, self._lockstep = agents, groups, lockstep
         self._players: dict = {}  # agent -> its group; replaced, never changed: the other thread reads it
         self._newcomers: dict = {}  # its keys, in the order in which they came
         self._updated = False  # since the newcomers came
         self._served = -1  # the group that was predicted for last
-        self.ending = False  # agents are told to end: each is answered at once
-        self.on_change = lambda: None  # other agents play than before: the rule for rollouts has to be asked again
+        self._ending = False
+
+    def end(self) -> None:
+        """Agents are told to end: each is answered at once."""
+        self._ending = True
 
     def updated(self) -> None:
         """An update has been made, of all that was shipped."""
@@ -34,7 +41,7 @@ class Turns:
     def choose_requests(self, waiting: list) -> int:
         """How many of the requests that wait are answered now, once they are sorted."""
         waiting[:] = [request for request in waiting if not request.agent.gone]
-        if self.ending:
+        if self._ending:
             return len(waiting)
         due = {r.agent for r in waiting if not (self._lockstep and r.row == 0 and r.agent.memory.untrained)}
         if not self._groups:
@@ -70,11 +77,11 @@ class Turns:
             newcomers, self._expected = {}, 1
         changed, self._players, self._newcomers = players.keys() != self._players.keys(), players, newcomers
         if changed:
-            self.on_change()
+            self._on_change()
 
     def choose_rollouts(self, waiting: list) -> int:
         """How many of the rollouts that wait are learned from now: one of every agent, or none."""
-        if self.ending:  # what is left is learned from when the queue is closed, of who has just joined too
+        if self._ending:  # what is left is learned from when the queue is closed, of who has just joined too
             return 0
         if not self._groups:
             return len(waiting)

@@ -1,88 +1,97 @@
-"""Ape-X (Horgan et al. 2018) on one machine: agents play, one trainer learns from a replay, and nobody waits.
+"""Ape-X (Horgan et al. 2018): agents play, one trainer learns from a replay, and nobody waits.
 
 The stations are GA3C's; a replay memory stands in the training queue's place, and a thread stores what agents ship. An
-agent is answered with the newest weights, where the paper's actors have copies that are up to 400 frames old. New
+agent is answered with the newest weights, where the paper's actors have copies that are up to 400 frames old; pods
+(`--cluster`) have such copies. Agents explore each game as its number says, where `--exploration per-game` says so. New
 transitions get the priorities that the values say by which they were played.
 
 The paper lets its replay grow beyond its size and takes the oldest out every 100 updates. Here they go one by one as
-new ones come, which amounts to the same: nobody waits for room, and what can be drawn was played last. It is that of
-each agent, and of all as much. With `--replay-eviction priority`, as the paper's DPG has it, what is above the size
-goes every 100 updates by priority; the rows of what went are written over in turn, so none outlives twice the size.
+new ones come, which amounts to the same: nobody waits for room, and what can be drawn was played last. Each agent has
+as much room as any other. With `--replay-eviction priority`, as the paper's DPG has it, what is above the size goes
+every 100 updates by priority; the rows of what went are written over in turn, so none outlives twice the size.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-import numpy as np
-
-from ga3c.systems.ga3c import GA3C  # isort: skip (first: it loads TensorFlow)
-from ga3c.machine import agent_bytes
+from ga3c.systems.wiring import Context, Wiring  # isort: skip (first: it loads TensorFlow)
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.replay.asynchronous_queue import AsynchronousReplayQueue
-from ga3c.scheduling.pace import Pace
-from ga3c.systems.replay_of import Filling, beta_of, count_stored, recipe_of, replay_of
+from ga3c.replay.recipe import Recipe
+from ga3c.replay.replay_queue import Listeners
+from ga3c.systems.replay_memory import Filling, beta_of, check_fits, recipe_of, replay_of, updates_of
 
 SLOTS = 3  # of an agent: one to fill, and what is on its way
 
 
-class Apex(GA3C):
-    """Agents explore each game as its number says, where `--exploration per-game` says so."""
+def wire(context: Context) -> Wiring:
+    """The replay lies in this process, or with `--replay-shards` in processes of its own, to which pods send."""
+    replay = context.settings.replay
+    return _sharded(context) if replay.replay_shards else _in_this_process(context)
 
-    _why_no_controller = "agents and trainer keep no pace with each other"
 
-    def _connect(self) -> int:
-        replay, steps = self._settings.replay, self._begun.totals.trained_steps
-        self.counts = self.counts._replace(trainers=1)
-        self._rollouts_per_batch = 1
-        self._predictions = PredictionQueue()
-        self._pace = Pace(replay.replay_minimum_transitions, replay.steps_per_update)
-        if replay.replay_shards:
-            self._training = self._shards = self._sharded(steps)
-        else:
-            self._training = self._in_this_process(steps)
-        self._training.on_stored = self._count
-        self._training.on_target = lambda steps: self.model.copy_to_target(steps)
-        return SLOTS
+def _in_this_process(context: Context) -> Wiring:
+    settings, learner, updates = context.settings, context.learner, updates_of(context.settings)
+    replay = replay_of(context, _recipe(context), context.agents_bytes(SLOTS), lambda: experience.steps)
+    experience = AsynchronousReplayQueue(
+        replay, updates, context.begun.totals.trained_steps, Listeners(learner.stored, learner.copy_to_target),
+        ahead=settings.replay.prefetch_batches,
+    )  # fmt: skip
+    filling = Filling(context, replay, updates.pace)
+    threads = {"storing": experience.store}
+    if settings.replay.prefetch_batches:
+        threads["drawing"] = experience.draw_ahead
+    return _wiring(
+        context, experience, replay=replay, threads=threads, begin=filling.begin, watch=lambda _: filling.look()
+    )
 
-    def _count(self, rollouts: Sequence) -> None:
-        count_stored(self.stats, self.model, rollouts, self._settings.schedule.envs_per_agent)
-        if self._shards:
-            self._pace.played(sum(rollout.transitions for rollout in rollouts))
 
-    def _in_this_process(self, steps: int) -> AsynchronousReplayQueue:
-        settings, envs, replay = self._settings, self._settings.schedule.envs_per_agent, self._settings.replay
-        agents_bytes = self.counts.agents * agent_bytes(SLOTS * self._dtype.itemsize, envs)
-        self.replay = replay_of(
-            settings, self._spec, self.counts.agents, envs, agents_bytes, lambda: self._training.steps,
-            initial_errors=self._algorithm.initial_errors,
-        )  # fmt: skip
-        queue = self.replay, self._pace, len, replay.batch, replay.target_updates, steps
-        return AsynchronousReplayQueue(*queue, ahead=replay.prefetch_batches)
+def _sharded(context: Context) -> Wiring:
+    from ga3c.cluster.sharded import ShardedReplay, Shards  # here alone: it loads Ray
 
-    def _sharded(self, steps: int):
-        from ga3c.cluster.sharded import ShardedReplay  # here alone: it loads Ray
+    settings, learner, updates = context.settings, context.learner, updates_of(context.settings)
+    shards = settings.replay.replay_shards
+    recipe = _recipe(context).part(shards)
+    check_fits(recipe, 0, shards)
 
-        settings, replay = self._settings, self._settings.replay
-        envs, own = settings.schedule.envs_per_agent, self._algorithm.initial_errors
-        recipe = recipe_of(settings, self._spec, self.counts.agents, envs, own)
-        sizes = replay.replay_shards, replay.replay_minimum_transitions, replay.batch, replay.target_updates
-        return ShardedReplay(recipe, *sizes, beta_of(settings, lambda: self._training.steps), steps, self._say)
+    def stored(rollouts: Sequence) -> None:
+        learner.stored(rollouts)
+        updates.pace.played(sum(rollout.transitions for rollout in rollouts))
 
-    def start(self, arrays: dict[str, np.ndarray] | None) -> None:
-        trained = self._begun.totals.updates > 0
-        self._filling = Filling(self._settings, self.replay or self._shards, self._pace, trained, self._say)
-        if self._shards:
-            self._shards.start()
-        super().start(arrays)
-        if not self._shards:
-            self._add_thread("storing", self._training.store)
-            if self._settings.replay.prefetch_batches:
-                self._add_thread("drawing", self._training.draw_ahead)
+    experience = ShardedReplay(
+        Shards(recipe, settings.learning.t_max, shards), updates, beta_of(settings, lambda: experience.steps),
+        context.begun.totals.trained_steps, Listeners(stored, learner.copy_to_target), context.say,
+    )  # fmt: skip
+    filling = Filling(context, experience, updates.pace)
 
-    def watched(self) -> dict[str, float]:
-        return self._training.watched() | super().watched()
+    def begin() -> None:
+        filling.begin()
+        experience.start()
 
-    def watch(self) -> None:
-        super().watch()
-        if self._shards:
-            self._shards.watch()
-        self._filling.look()
+    def watch(_) -> None:
+        experience.watch()
+        filling.look()
+
+    return _wiring(context, experience, begin=begin, watch=watch)
+
+
+def _recipe(context: Context) -> Recipe:
+    """New transitions get priorities at once where the algorithm tells errors by the values that were predicted."""
+    recipe = recipe_of(context.settings, context.spec, context.agents, context.envs)
+    return replace(recipe, new_have_priorities=context.algorithm.initial_errors)
+
+
+def _wiring(context: Context, experience, **others) -> Wiring:
+    predictions = PredictionQueue(enough=context.enough)
+    return Wiring(
+        predictions=predictions,
+        experience=experience,
+        agents=context.new_agents(predictions, experience, SLOTS),
+        slots=SLOTS,
+        rollouts_per_batch=1,
+        counts=context.counts._replace(trainers=1),
+        max_requests=context.max_requests,
+        ends_at_once=context.ends_at_once,
+        no_controller_because="agents and trainer keep no pace with each other",
+        **others,
+    )

@@ -10,169 +10,105 @@ from all games. Only the newest SPU steps in an update were taken by the newest 
 before, and so on: policy lag is 0 to `--batches` - 1 updates. That is what V-trace corrects.
 """
 
-import time
-from collections import deque
-from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from ga3c.systems.serial import Serial  # isort: skip (first: it loads TensorFlow)
+from ga3c.systems.one_thread import OneThreadWiring  # isort: skip (first: it loads TensorFlow)
 from ga3c import environments, machine
 from ga3c.devices.device import count_gpus
-from ga3c.devices.memory import joined
 from ga3c.errors import ConfigError
-from ga3c.rollout import Batch, column_axis
+from ga3c.machine import usable_cores
+from ga3c.rollout import rollout_dtype
 from ga3c.scheduling.counts import Counts
-from ga3c.systems.slots import LAST, OBSERVATION, OwnMemory, Slots
+from ga3c.settings.run import Settings
+from ga3c.systems.multi_batch import MultiBatch, MultiBatchOnGPU
+from ga3c.systems.serial import with_replay
+from ga3c.systems.slots import LAST, OwnMemory, Slots
+from ga3c.systems.wiring import Context
 from ga3c.text import count
-from ga3c.training_queue import Experience, Rollout, TrainingQueue
+from ga3c.training_queue import TrainingQueue
 from ga3c.transport.inbox import Inbox
-from ga3c.transport.memory import AgentMemory
 
 
-class MultiBatch(Experience):
-    """The multi-batch strategy. A rollout that comes holds SPU steps of all games, and brings the next turn."""
+def wire(context: Context, inbox: Inbox) -> OneThreadWiring:
+    """One batch is learned from where it lies; several take turns; or batches are drawn from a replay.
 
-    def __init__(self, dtype: np.dtype, batches: int, fields: Sequence[str], inbox: Inbox):
-        """`dtype`: of such a rollout. `fields`: those that the algorithm learns from."""
-        super().__init__(inbox)
-        spu_steps, games = dtype["action"].shape[:2]
-        self._batches, self._columns = batches, games // batches
-        self._played: deque[Rollout] = deque()  # those that some batch has not learned from yet
-        self._turn = 0  # that of rollout 0; once the queue is closed, turns go on until all is learned from
-        self._arrays: dict[str, np.ndarray] = {}
-        for name in fields:
-            shape = list(dtype[name].shape)
-            shape[column_axis(name)] = self._columns
-            if column_axis(name):
-                shape[0] = batches * spu_steps
-            self._arrays[name] = np.zeros(shape, dtype[name].base)
-
-    def next_batch(self) -> Batch | None:
-        """The steps that the batch whose turn it is has played since its last turn; at the start and the end fewer than
-        N. None: there is no turn yet, or no more."""
-        taken, new = time.monotonic(), self._inbox.take(lambda waiting: 1)
-        self._played.extend(new)
-        if not new and not (self._inbox.closed and self._played):
-            return None
-        steps = sum(rollout.length for rollout in self._played)
-        self._gather(self._turn % self._batches, steps)
-        transitions = int(self._arrays["valid"][:steps].sum())
-        episodes = new[0].episodes if new else ()  # of all games, with the turn that they came with
-        rollout = self._played[-1]._replace(length=steps, transitions=transitions, episodes=episodes)
-        versions = np.concatenate([one.record["version"][: one.length] for one in self._played])
-        return Batch(self._arrays, versions, [rollout], self._columns, taken, time.monotonic(), None)
-
-    def _gather(self, batch: int, steps: int) -> None:
-        """Puts what these games have played one after the other: [N, columns, ...]. Rows without a step are not valid,
-        and show the state after the last step."""
-        columns, begin = slice(batch * self._columns, (batch + 1) * self._columns), 0
-        for rollout in self._played:
-            record, length = rollout.record, rollout.length
-            for name, array in self._arrays.items():
-                if column_axis(name) and name != OBSERVATION:
-                    array[begin : begin + length] = record[name][:length, columns]
-            begin += length
-        self._arrays["valid"][steps:] = False
-        self._gather_observations(columns, steps)
-
-    def _gather_observations(self, columns: slice, steps: int) -> None:
-        array, begin = self._arrays[OBSERVATION], 0
-        for rollout in self._played:
-            array[begin : begin + rollout.length] = rollout.record[OBSERVATION][: rollout.length, columns]
-            begin += rollout.length
-        if LAST in self._arrays:
-            self._arrays[LAST][:] = last = self._played[-1].record[LAST][columns]
-            array[steps:] = last
-
-    def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
-        (rollout,) = batch.rollouts
-        rollout.agent.trained_steps += rollout.transitions
-        if self._turn >= self._batches - 1:  # the oldest has had a turn with each batch
-            self._played.popleft().drop()
-        self._turn += 1
+    Raises ConfigError where the machine is too small, or `--emulator gpu` cannot be had.
+    """
+    settings, batches = context.settings, context.settings.schedule.batches
+    games, rows = settings.schedule.games_of(context.agents), settings.learning.t_max // batches
+    place, fields = place_of(settings), context.algorithm.learns_from
+    dtype = rollout_dtype(context.spec, rows, games)
+    _check_fits(dtype, batches, games, place.on_gpu)
+    wiring = OneThreadWiring(
+        games=games,
+        memory=OwnMemory(Slots(dtype, batches, place.on_gpu and not context.algorithm.replays)),
+        experience=None,
+        columns=games // batches,
+        counts=Counts(0, 1, 1),
+        chosen_counts=context.begun.counts,
+        how=_how(settings, games, place.words),
+        threads=usable_cores(),
+        on_gpu=place.on_gpu,
+    )
+    if context.algorithm.replays:
+        return with_replay(wiring, context, inbox, batches * dtype.itemsize)
+    if batches == 1:
+        return replace(wiring, experience=TrainingQueue(dtype, 1, fields, inbox=inbox))
+    kind = MultiBatchOnGPU if place.on_gpu else MultiBatch
+    return replace(wiring, experience=kind(dtype, batches, fields, inbox))
 
 
-class _OnGPU(MultiBatch):
-    """Of observations in a GPU's memory: they are put together there, as tensors."""
+class Place(NamedTuple):
+    """The device that steps the games."""
 
-    def _gather_observations(self, columns: slice, steps: int) -> None:
-        last = self._played[-1].record[LAST][columns]
-        parts = [one.record[OBSERVATION][: one.length, columns] for one in self._played]
-        missing = len(self._arrays["valid"]) - steps
-        self._arrays |= {OBSERVATION: joined([*parts, *[last[None]] * missing]), LAST: last}
+    on_gpu: bool
+    words: str  # for the console
 
 
-class Batched(Serial):
-    """A system, as `ga3c.systems` describes it."""
+def place_of(settings: Settings) -> Place:
+    """Returns where the games are stepped. Raises ConfigError where a GPU is asked for and cannot do it."""
+    wish, run = settings.environment.emulator, settings.run
+    if wish not in ("auto", "gpu") or run.device == "cpu" or run.devices:
+        return Place(False, "")
+    if count_gpus():
+        obstacle = environments.gpu_obstacle(settings.environment)
+    elif wish == "auto":
+        return Place(False, "")
+    else:
+        obstacle = "TensorFlow finds no GPU here, see nvidia-smi"
+    if obstacle and wish == "gpu":
+        raise ConfigError(f"--emulator gpu cannot be had: {obstacle}. Ask for auto or ours.")
+    return Place(not obstacle, f" on the cores, because {obstacle}" if obstacle else " on the GPU")
 
-    _threads = machine.usable_cores()
 
-    def _sizes(self) -> tuple[int, int, int]:
-        schedule, t_max = self._settings.schedule, self._settings.learning.t_max
-        self.counts, self._batches = Counts(0, 1, 1), schedule.batches
-        self._on_gpu, self._where = self._place()
-        return schedule.games_of(self._begun.counts.agents), t_max // self._batches, self._batches
+def _check_fits(dtype: np.dtype, slots: int, games: int, on_gpu: bool) -> None:
+    """Raises ConfigError where rollouts and games do not fit into memory."""
+    last = dtype[LAST].itemsize
+    slots_bytes = slots * (dtype.itemsize - last) + last
+    rooms = [("this machine", machine.memory_available(), machine.GAME_BYTES)]
+    if on_gpu:  # the last update, of a rollout that is not complete, may be made from the main memory
+        from ga3c.emulator.cuda import arrays, batch
 
-    def _place(self) -> tuple[bool, str]:
-        """Whether a GPU plays, and what is said of where. Raises ConfigError where it cannot, and is asked for."""
-        wish, run = self._settings.environment.emulator, self._settings.run
-        if wish not in ("auto", "gpu") or run.device == "cpu" or run.devices:
-            return False, ""
-        if count_gpus():
-            obstacle = environments.gpu_obstacle(self._settings.environment)
-        elif wish == "auto":
-            return False, ""
-        else:
-            obstacle = "TensorFlow finds no GPU here, see nvidia-smi"
-        if obstacle and wish == "gpu":
-            raise ConfigError(f"--emulator gpu cannot be had: {obstacle}. Ask for auto or ours.")
-        return not obstacle, f" on the cores, because {obstacle}" if obstacle else " on the GPU"
+        rooms.append(("the GPU", arrays.free_bytes(), batch.CONSOLE_BYTES + last // games))
+    for where, there, game_bytes in rooms:
+        taken = slots_bytes + games * game_bytes + machine.SERVER_BYTES
+        if there is not None and taken > there:
+            raise ConfigError(
+                f"{games} games and what they play take {taken / 1e9:.1f} GB of memory, and {where} has "
+                f"{there / 1e9:.1f} GB: use fewer --games."
+            )
 
-    def _new_memory(self) -> AgentMemory:
-        """Raises ConfigError where it does not fit."""
-        last = self._dtype[LAST].itemsize
-        slots_bytes = self._slots * (self._dtype.itemsize - last) + last
-        rooms = [("this machine", machine.memory_available(), machine.GAME_BYTES)]
-        if self._on_gpu:  # the last update, of a rollout that is not complete, may be made from the main memory
-            from ga3c.emulator.cuda import arrays, batch
 
-            rooms.append(("the GPU", arrays.free_bytes(), batch.CONSOLE_BYTES + last // self._count))
-        for where, there, game_bytes in rooms:
-            taken = slots_bytes + self._count * game_bytes + machine.SERVER_BYTES
-            if there is not None and taken > there:
-                raise ConfigError(
-                    f"{self._count} games and what they play take {taken / 1e9:.1f} GB of memory, and {where} has "
-                    f"{there / 1e9:.1f} GB: use fewer --games."
-                )
-        return OwnMemory(Slots(self._dtype, self._slots, self._on_gpu and not self._algorithm.replays))
-
-    def _rollouts(self) -> Experience:
-        fields = self._algorithm.learns_from
-        if self._batches == 1:  # what was played is learned from where it lies
-            return TrainingQueue(self._dtype, 1, fields, inbox=self._shipped)
-        kind = _OnGPU if self._on_gpu else MultiBatch
-        return kind(self._dtype, self._batches, fields, self._shipped)
-
-    @property
-    def _how(self) -> str:
-        t_max, begin = (
-            self._settings.learning.t_max,
-            f"Batched: {count(self._count, 'game')} in one batch{self._where}, no agents",
-        )
-        if self._batches == 1:
-            return f"{begin}. No controller."
-        spu_steps = t_max // self._batches
-        often = "each step" if spu_steps == 1 else f"every {spu_steps} steps"
-        each = self._count // self._batches
-        turns = f"{self._batches} batches of {each} learn in turn, one {often}, from {t_max} steps"
-        return f"{begin}; {turns}. No controller."
-
-    @property
-    def _columns(self) -> int:
-        return self._count // self._batches
-
-    @property
-    def chosen_counts(self) -> Counts:
-        """A run that goes on with agents has these."""
-        return self._begun.counts
+def _how(settings: Settings, games: int, place: str) -> str:
+    """Returns what the console says of the system."""
+    t_max, batches = settings.learning.t_max, settings.schedule.batches
+    begin = f"Batched: {count(games, 'game')} in one batch{place}, no agents"
+    if batches == 1:
+        return f"{begin}. No controller."
+    spu_steps = t_max // batches
+    often = "each step" if spu_steps == 1 else f"every {spu_steps} steps"
+    turns = f"{batches} batches of {games // batches} learn in turn, one {often}, from {t_max} steps"
+    return f"{begin}; {turns}. No controller."

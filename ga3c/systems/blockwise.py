@@ -9,7 +9,7 @@ class Block:
     """In the place of `pace.Blocks`."""
 
     def __init__(self, rows: int):
-        self._rows = self.left = rows
+        self.rows = self.left = rows
 
     @property
     def played(self) -> bool:
@@ -17,7 +17,7 @@ class Block:
 
     def begin(self) -> None:
         """The next one."""
-        self.left = self._rows
+        self.left = self.rows
 
 
 class BlockwiseReplayQueue(ConcurrentReplayQueue):

@@ -3,95 +3,90 @@
 The stations are those of `synchronous`; a replay memory stands in the training queue's place.
 """
 
-import numpy as np
+from collections.abc import Callable
+from dataclasses import replace
 
-from ga3c.systems.synchronous import Synchronous  # isort: skip (first: it loads TensorFlow)
-from ga3c.machine import agent_bytes
+from ga3c.systems.wiring import Context, Wiring  # isort: skip (first: it loads TensorFlow)
 from ga3c.prediction_queue import PredictionQueue
-from ga3c.replay.replay import Replay
-from ga3c.replay.replay_queue import ConcurrentReplayQueue, ReplayQueue
-from ga3c.scheduling.pace import Blocks, Pace
+from ga3c.replay.replay_queue import ConcurrentReplayQueue, Listeners, ReplayQueue
+from ga3c.scheduling.pace import Blocks
 from ga3c.scheduling.turns import Turns
-from ga3c.systems.replay_of import Filling, block_rows, count_stored, replay_of
+from ga3c.systems.replay_memory import Filling, block_rows, recipe_of, replay_of, updates_of
+from ga3c.systems.synchronous import LOCKSTEP_SLOTS, Latecomers, groups_of
 
 
-class Replayed(Synchronous):
-    """Agents wait for the updates that are due, or with concurrent training for those of a block."""
+def wire(context: Context) -> Wiring:
+    """All agents are predicted for together, and wait for the updates that are due for what they have played."""
+    agents, learner, updates = context.agents, context.learner, updates_of(context.settings)
+    turns = Turns(agents, groups_of(context), lockstep=True, on_change=lambda: experience.look_again())
+    predictions = PredictionQueue(turns.choose_requests, context.enough)
 
-    def _connect(self) -> int:
-        settings, agents, envs = self._settings, self.counts.agents, self._settings.schedule.envs_per_agent
-        replay, steps = settings.replay, self._begun.totals.trained_steps
-        self.counts = self.counts._replace(predictors=self._devices, trainers=1)
-        self._max_requests, self._rollouts_per_batch = max(self._max_requests, agents), 1
-        self._waits_since: float | None = None
-        concurrent = replay.concurrent_training
-        self._turns = turns = Turns(agents, self._groups(), lockstep=not concurrent)
-        self._pace = pace = Pace(replay.replay_minimum_transitions, replay.steps_per_update)
-        if not concurrent:
-            self._predictions = PredictionQueue(turns.choose_requests)
-            self._training = ReplayQueue(
-                self._replay(agents), pace, turns.choose_rollouts, replay.batch, replay.target_updates, steps
-            )
-            turns.on_change = self._training.look_again
-        else:
-            rows = block_rows(settings, agents * envs)
-            self._blocks = Blocks(turns.choose_requests, rows * agents * envs, envs)
-            self._predictions = PredictionQueue(self._blocks.choose_requests)
-            self._training = ConcurrentReplayQueue(
-                self._replay(agents, rows), pace, len, replay.batch, replay.target_updates, steps,
-                blocks=self._blocks, rows=rows, last_step=settings.run.steps,
-            )  # fmt: skip
-        self._training.on_stored, self._training.on_target = self._count_stored, self._copy_to_target
-        self._training.on_free = self._go_on
-        return 3
+    def updates_are_made() -> None:
+        turns.updated()
+        predictions.look_again()
 
-    @property
-    def experience(self) -> ReplayQueue:
-        """What a secondary learner learns from, too."""
-        return self._training
+    replay = _replay(context, rows=0, played_steps=lambda: experience.steps)
+    listeners = Listeners(learner.stored, learner.copy_to_target, updates_are_made)
+    steps = context.begun.totals.trained_steps
+    experience = ReplayQueue(replay, updates, turns.choose_rollouts, steps, listeners)
+    filling = Filling(context, replay, updates.pace)
+    return _wiring(context, turns, predictions, experience, filling, ending=turns.end)
 
-    def _replay(self, agents: int, rows: int = 0) -> Replay:
-        envs = self._settings.schedule.envs_per_agent
-        taken = agents * agent_bytes(3 * self._dtype.itemsize, envs)
-        self.replay = replay_of(self._settings, self._spec, agents, envs, taken, self._played_steps, rows)
-        return self.replay
 
-    def _played_steps(self) -> int:
-        """Of the run: what falls or grows with them, as the bias of priorities does, goes by that."""
-        return self._training.steps
+def wire_concurrent(context: Context) -> Wiring:
+    """Updates are made while agents play, block by block; between two blocks all of them wait."""
+    settings, learner, updates = context.settings, context.learner, updates_of(context.settings)
+    agents, rows = context.agents, block_rows(settings, context.agents * context.envs)
+    turns = Turns(agents, groups_of(context), lockstep=False, on_change=lambda: experience.look_again())
+    blocks = Blocks(turns.choose_requests, rows, agents, context.envs, on_change=lambda: experience.look_again())
+    predictions = PredictionQueue(blocks.choose_requests)
 
-    def start(self, arrays: dict[str, np.ndarray] | None) -> None:
-        self._filling = Filling(self._settings, self.replay, self._pace, self._begun.totals.updates > 0, self._say)
-        super().start(arrays)
+    def a_block_begins() -> None:
+        turns.updated()
+        predictions.look_again()
 
-    def watch(self) -> None:
-        super().watch()
-        self._filling.look()
+    def ending() -> None:
+        blocks.end()
+        turns.end()
 
-    def _count_stored(self, rollouts: list) -> None:
-        count_stored(self.stats, self.model, rollouts, self._settings.schedule.envs_per_agent)
+    replay = _replay(context, rows, played_steps=lambda: experience.steps)
+    listeners = Listeners(learner.stored, learner.copy_to_target, a_block_begins)
+    steps = context.begun.totals.trained_steps
+    experience = ConcurrentReplayQueue(replay, updates, steps, listeners, blocks, settings.run.steps)
+    filling = Filling(context, replay, updates.pace)
+    # The run ends with a block, and not before: it is the same one each time.
+    ends = {"ends_at_once": False, "may_end": lambda: experience.ended}
+    return _wiring(context, turns, predictions, experience, filling, ending=ending, **ends)
 
-    def _copy_to_target(self, steps: int) -> None:
-        self.model.copy_to_target(steps)
 
-    def _go_on(self) -> None:
-        self._turns.updated()
-        self._predictions.look_again()
+def _replay(context: Context, rows: int, played_steps: Callable[[], int]):
+    """`rows`: of each agent in a block. `played_steps()`: by which schedules go; where several devices learn on their
+    own, those of all count."""
+    recipe = recipe_of(context.settings, context.spec, context.agents, context.envs)
+    steps = context.unit.played_steps if context.unit else played_steps
+    return replay_of(context, replace(recipe, reserved_rows=rows), context.agents_bytes(LOCKSTEP_SLOTS), steps)
 
-    @property
-    def _ends_at_once(self) -> bool:
-        return not self._settings.replay.concurrent_training
 
-    @property
-    def may_end(self) -> bool:
-        """With concurrent training not before the end of a block: it is the same one each time."""
-        return not self._settings.replay.concurrent_training or self._training.ended
+def _wiring(
+    context: Context, turns: Turns, predictions: PredictionQueue, experience: ReplayQueue, filling: Filling, **others
+) -> Wiring:
+    latecomers = Latecomers(turns, predictions)
 
-    @property
-    def _why_no_controller(self) -> str:
-        return "updates keep pace with play"
+    def watch(agents) -> None:
+        latecomers.look(agents)
+        filling.look()
 
-    def stop(self) -> None:
-        if self._settings.replay.concurrent_training:
-            self._blocks.ending = True
-        super().stop()
+    return Wiring(
+        predictions=predictions,
+        experience=experience,
+        agents=context.new_agents(predictions, experience, LOCKSTEP_SLOTS),
+        slots=LOCKSTEP_SLOTS,
+        rollouts_per_batch=1,
+        counts=context.counts._replace(predictors=context.devices, trainers=1),
+        max_requests=max(context.max_requests, context.agents),
+        no_controller_because="updates keep pace with play",
+        replay=experience.replay,
+        begin=filling.begin,
+        watch=watch,
+        **others,
+    )

@@ -18,11 +18,12 @@ from ga3c.rollout import EnvironmentSpec
 from ga3c.settings import devices
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats
-from ga3c.systems.model_of import devices_of
-from ga3c.systems.replay_of import check_replay
-from ga3c.systems.replayed import Replayed
-from ga3c.systems.synchronous import Synchronous
+from ga3c.systems import wiring_of
+from ga3c.systems.learner import devices_of
+from ga3c.systems.replay_memory import check_fits, recipe_of
+from ga3c.systems.stations import Stations
 from ga3c.systems.unit_model import SharedModel, UnitModel
+from ga3c.systems.wiring import Unit
 
 AGENTS_APART = 100_000  # the numbers of agents of two devices
 
@@ -51,41 +52,6 @@ class _All:
         self._held.close()
 
 
-class _Own:
-    """Of a unit: its model and its stats are made by who wires it."""
-
-    def begin(self, device: str, model: UnitModel, stats: _UnitStats) -> None:
-        self._own = device, model, stats
-        self.start(None)
-
-    def _model(self, arrays: dict[str, np.ndarray] | None) -> tuple:
-        return self._own[:2]
-
-    def _new_stats(self):
-        return self._own[2]
-
-    @property
-    def steps_of_own(self) -> int:
-        """That its own agents have made."""
-        return self._agents.steps()
-
-    @property
-    def has_all_steps(self) -> bool:
-        return self.all_have_enough()
-
-
-class _Unit(_Own, Synchronous):
-    """Learns from what is played."""
-
-
-class _ReplayedUnit(_Own, Replayed):
-    """Learns from a replay memory."""
-
-    def _played_steps(self) -> int:
-        """By all units: the run's end is in steps of all."""
-        return self._own[2].trained_steps()
-
-
 class Units:
     """A system, as `ga3c.systems` describes it."""
 
@@ -102,20 +68,27 @@ class Units:
     ):
         """`begun`: a `records.progress.Progress`. Raises ConfigError where this machine is too small."""
         self._settings, self._spec, self._begun = settings, spec, begun
+        self._made: list[tuple] = []  # device, model and stats of each unit
         count, agents = devices_of(settings), begun.counts.agents
         if agents % count:
             raise ConfigError(f"{agents} agents cannot be dealt evenly to {count} devices: use --agents {count}.")
         self._replays = algorithms.make(settings, spec.actions).replays
         if self._replays:
-            check_replay(settings, spec, agents)
-        own, unit = _settings_of_unit(settings, count), _ReplayedUnit if self._replays else _Unit
+            check_fits(recipe_of(settings, spec, agents, settings.schedule.envs_per_agent), 0)
+        own = _settings_of_unit(settings, count)
         counts = begun.counts._replace(agents=agents // count)
         self._units = [
-            unit(own, spec, replace(begun, counts=counts, next_agent=begun.next_agent + i * AGENTS_APART), say, None)
-            for i in range(count)
+            Stations(
+                wiring_of(own),
+                own,
+                spec,
+                replace(begun, counts=counts, next_agent=begun.next_agent + number * AGENTS_APART),
+                say,
+                log_decisions,
+                Unit(lambda _, number=number: self._made[number], self._made_steps, self._played_steps),
+            )
+            for number in range(count)
         ]
-        for one in self._units:
-            one.all_have_enough = lambda: self.has_all_steps
         self._steps_before = begun.totals.steps
         self.counts = self.chosen_counts = begun.counts._replace(predictors=count, trainers=count)
 
@@ -144,14 +117,20 @@ class Units:
             for model in models:
                 model.steps_of_all = self.stats.trained_steps
         self.stats.updating = _All([one.updating for one in stats])
-        for unit, name, model, own in zip(self._units, names, models, stats, strict=True):
-            unit.begin(name, model, own)
+        self._made = list(zip(names, models, stats, strict=True))
+        for unit in self._units:
+            unit.start(None)
+
+    def _made_steps(self) -> int:
+        return sum(unit.made_steps for unit in self._units)
+
+    def _played_steps(self) -> int:
+        return self.stats.trained_steps()
 
     @property
     def has_all_steps(self) -> bool:
-        """As `GA3C.has_all_steps`, of all units together."""
-        limit, made = self._settings.run.steps, sum(unit.steps_of_own for unit in self._units)
-        return limit is not None and self._steps_before + made >= limit
+        limit = self._settings.run.steps
+        return limit is not None and self._steps_before + self._made_steps() >= limit
 
     def watch(self) -> None:
         """Raises TrainingFailed."""

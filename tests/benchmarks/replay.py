@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import psutil
 
-from ga3c.replay.priorities import Priorities
+from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay import Drawn, Replay
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--transitions", type=int, default=100_000, help="in the replay; 1,000,000 take 7.1 GB")
     parser.add_argument("--rounds", type=int, default=200)
     options = parser.parse_args()
-    replay = Replay(SPEC, AGENTS, ENVS, options.transitions, 1, 0.99, Priorities(0.5, lambda: 0.4), seed=1)
+    replay = Replay(Recipe(SPEC, AGENTS, ENVS, options.transitions, 1, 0.99, priority_alpha=0.5), lambda: 0.4)
     random = np.random.default_rng(1)
     record = np.zeros((), rollout_dtype(SPEC, T_MAX, ENVS))
     record["valid"], record["observation"] = True, random.integers(256, size=record["observation"].shape)

@@ -14,6 +14,7 @@ from ga3c.records import lock, progress, run_directory, stats_writer
 from ga3c.records.columns import DECISION_COLUMNS, MESSAGE_COLUMNS
 from ga3c.records.disk import CsvLog, Disk, read_csv
 from ga3c.records.recovery import Recovery
+from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay import Replay
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.scheduling.counts import Counts
@@ -93,7 +94,7 @@ def play(
     replay, schedule = replace(usual.replay, checkpoint_replay=True), replace(usual.schedule, serial=True)
     settings = replace(usual, run=run, replay=replay, schedule=schedule)
     begun, model = progress.beginning(settings), Model()
-    replay, games = Replay(SPEC, 1, 1, 20, 1, 0.9, None, 1), Games(model)
+    replay, games = Replay(Recipe(SPEC, 1, 1, 20, 1, 0.9)), Games(model)
     resumed = (directory / "config.json").exists()
     if resumed:
         run_directory.go_on(directory, settings)

@@ -1,6 +1,6 @@
-"""The model that a system begins with."""
+"""The learner of a run: its model and its counters."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -19,16 +19,54 @@ from ga3c.settings.run import Settings
 from ga3c.stats import Stats
 from ga3c.systems.replicas import Replicas
 
+Arrays = dict[str, np.ndarray]  # weights, by name
+Make = Callable[[Arrays | None], tuple[str, Model | Replicas, Stats]]  # given the weights to go on from
 
-def model_of(
-    settings: Settings, spec: EnvironmentSpec, algorithm, begun, arrays: dict[str, np.ndarray] | None
-) -> tuple[str, Model | Replicas]:
-    """Where it was put, in words, and the model; with the weights in `arrays`, if there are any.
 
-    `begun`: a `records.progress.Progress`. Raises ConfigError where the arrays are of another network.
+class Learner:
+    """The model and the counters. They are made at the start, while the agents start their games."""
+
+    device: str  # in words: where the model is
+    model: Model | Replicas
+    stats: Stats
+
+    def __init__(self, make: Make, envs: int):
+        """`envs`: the number of games in a rollout."""
+        self._make, self._envs = make, envs
+
+    def start(self, arrays: Arrays | None) -> None:
+        """Raises ConfigError where the arrays are of another network."""
+        self.device, self.model, self.stats = self._make(arrays)
+
+    def copy_to_target(self, steps: int) -> None:
+        """Copies the network to the target network. `steps`: played so far, by which schedules go."""
+        self.model.copy_to_target(steps)
+
+    def stored(self, rollouts: Sequence) -> None:
+        """Counts rollouts that a replay has taken in."""
+        if rollouts:
+            versions = np.concatenate([rollout.record["version"][: rollout.length] for rollout in rollouts])
+            self.stats.stored(rollouts, len(rollouts) * self._envs, self.model.version - versions)
+
+
+def model_and_stats(
+    settings: Settings, spec: EnvironmentSpec, begun, players: int, say: Callable[[str], None], arrays: Arrays | None
+) -> tuple[str, Model | Replicas, Stats]:
+    """Returns the device in words, the model, with the weights in `arrays` if there are any, and the counters.
+
+    `begun`: a `records.progress.Progress`. `players`: those that the games are dealt to. Raises ConfigError where the
+    arrays are of another network.
     """
+    device, model = _model(settings, spec, begun, arrays)
+    return device, model, _stats(settings, begun, model, players, say)
+
+
+def _model(settings: Settings, spec: EnvironmentSpec, begun, arrays: Arrays | None) -> tuple[str, Model | Replicas]:
+    algorithm = algorithms.make(settings, spec.actions)
     run, learning = settings.run, settings.learning
     network = networks.resolve(learning.network, spec, learning.algorithm)
+    if run.xla == "on":
+        check_compiler_fits()
     if run.xla == "on":
         check_compiler_fits()
     count = run.tensorflow_threads or threads(network)
@@ -49,13 +87,12 @@ def model_of(
     return device, model
 
 
-def stats_of(settings: Settings, begun, model: Model | Replicas, agents: int, say: Callable[[str], None]) -> Stats:
-    """The counters that a system begins with, after its model. Where each game explores on its own, those alone count
-    whose scores tell what was learned."""
+def _stats(settings: Settings, begun, model: Model | Replicas, players: int, say: Callable[[str], None]) -> Stats:
+    """Returns the counters. Where each game explores on its own, only scores count that tell what was learned."""
     if not model.per_game:
         return Stats(begun.totals, begun.recent_scores)
     games = settings.schedule.games_of(begun.counts.agents)
-    scored = exploration.scored(settings.learning, agents, games // agents)
+    scored = exploration.scored(settings.learning, players, games // players)
     if not scored.all():
         most = f"{DQN_EVALUATION_EPSILON:.0%}"
         say(f"Scores are those of {scored.sum()} of {games} games: the others take more random actions than {most}.")
@@ -63,7 +100,7 @@ def stats_of(settings: Settings, begun, model: Model | Replicas, agents: int, sa
 
 
 def devices_of(settings: Settings) -> int:
-    """On how many the model will be."""
+    """Returns the number of devices that the model will be on."""
     if not settings.run.devices:
         return 1
     _, numbers = devices.named(settings.run.devices)

@@ -1,0 +1,54 @@
+"""The recipe of a replay memory: what it is made from, and from that its sizes."""
+
+from dataclasses import dataclass, replace
+
+from ga3c.replay.eviction import ROOM
+from ga3c.replay.rows import Rows
+from ga3c.replay.sum_tree import SumTree
+from ga3c.rollout import EnvironmentSpec
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Parts of one replay (shards) have the same recipe, but for the seed."""
+
+    spec: EnvironmentSpec
+    groups: int  # agents or pods: each has a ring of rows of its own
+    envs: int  # the number of games of each
+    transitions: int  # that are kept
+    n_steps: int = 1
+    discount: float = 1.0
+    priority_alpha: float = 0.0  # 0: each transition is drawn as often as any other
+    eviction_alpha: float | None = None  # None: the oldest go; else the exponent by which what is above the size goes
+    compressed: bool = False  # LZ4 for pictures
+    new_have_priorities: bool = False  # by the values that were predicted as they were played
+    reserved_rows: int = 0  # of each ring, for a block of concurrent training
+    seed: int = 1
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of each ring."""
+        room = self.transitions * (1 if self.eviction_alpha is None else ROOM)
+        apart = self.n_steps + self.spec.stacked_frames - 1  # rows whose transitions cannot be drawn
+        return -(-room // (self.groups * self.envs)) + apart + self.reserved_rows
+
+    @property
+    def places(self) -> int:
+        """The number of transitions that all rings hold."""
+        return self.groups * self.rows * self.envs
+
+    @property
+    def predictions(self) -> bool:
+        """Whether predicted values are stored: priorities of new transitions are made from them."""
+        return self.new_have_priorities and self.priority_alpha > 0
+
+    @property
+    def bytes(self) -> int:
+        """The memory that it takes when all rows are in use; for compressed pictures an estimate."""
+        tree = SumTree.bytes_of(self.places) if self.priority_alpha else 0
+        rows = Rows.bytes_of(self.spec, self.groups, self.rows, self.envs, self.compressed, self.predictions)
+        return rows + tree
+
+    def part(self, shards: int) -> "Recipe":
+        """Returns the recipe of each of so many shards."""
+        return replace(self, groups=-(-self.groups // shards), transitions=-(-self.transitions // shards))

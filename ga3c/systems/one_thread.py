@@ -1,0 +1,227 @@
+"""The engine of one thread, which steps the games, predicts and learns, with no queue in between."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ga3c.systems.learner import Arrays, Learner, model_and_stats  # isort: skip (first: it loads TensorFlow)
+from ga3c import algorithms, environments
+from ga3c.agent import Games, play
+from ga3c.environments.restarted import Restarts
+from ga3c.model import Model
+from ga3c.prediction_queue import Order
+from ga3c.processes.agent_handle import PROGRESS_ROLLOUTS
+from ga3c.processes.agent_pool import ERRORS_LIMIT
+from ga3c.rollout import EnvironmentSpec
+from ga3c.scheduling.counts import Counts
+from ga3c.settings.run import Settings
+from ga3c.stats import Stats, Timings
+from ga3c.systems.under_way import UnderWay
+from ga3c.systems.wiring import Context, nothing
+from ga3c.trainer import train
+from ga3c.training_queue import Episode, Rollout
+from ga3c.transport.inbox import Inbox
+from ga3c.transport.memory import AgentMemory, Doing
+
+
+@dataclass(frozen=True)
+class OneThreadWiring:
+    """How a system of one thread is made: what `wiring.Wiring` is to `stations.Stations`."""
+
+    games: int  # that step together
+    memory: AgentMemory  # the player's: its slots
+    experience: object  # a `training_queue.Experience` that takes its rollouts from the inbox which the engine gives
+    columns: int  # of a batch: rollouts of one game each, or transitions
+    counts: Counts
+    chosen_counts: Counts  # that a run which goes on with agents has
+    how: str  # for the console
+    threads: int = 1  # that step the games
+    on_gpu: bool = False  # whether a GPU steps them
+    replay: object = None  # a `replay.Replay` that is saved with the run
+    begin: Callable[[], None] = nothing  # is called before the first step
+    watch: Callable[[], None] = nothing  # is called each second
+    stopped: Callable[[], None] = nothing  # is called where the run ends before the steps that were asked for
+
+
+class OneThread:
+    """Runs such a system. It is a `systems.System`. The same seed gives the same weights, bit for bit."""
+
+    may_end = True
+    has_all_steps = False  # the player ends by itself
+
+    def __init__(
+        self,
+        wire: Callable[[Context, Inbox], OneThreadWiring],
+        settings: Settings,
+        spec: EnvironmentSpec,
+        begun,
+        say: Callable[[str], None],
+        log_decisions: Callable[[list[list]], None],
+    ):
+        """`begun`: a `records.progress.Progress`. Raises ConfigError where this machine is too small."""
+        self._settings, self._begun, self._say = settings, begun, say
+        games = settings.schedule.games_of(begun.counts.agents)
+        self._learner = Learner(partial(model_and_stats, settings, spec, begun, 1, say), games)
+        self._algorithm = algorithms.make(settings, spec.actions)
+        self._shipped = _Shipped()
+        context = Context(settings, spec, begun, self._algorithm, self._learner, say)
+        self._wiring = wiring = wire(context, self._shipped)
+        self._memory, self._experience, self._games = wiring.memory, wiring.experience, wiring.games
+        self.counts, self.chosen_counts, self.replay = wiring.counts, wiring.chosen_counts, wiring.replay
+        self.under_way = UnderWay(say) if settings.run.checkpoint_games else None
+        self._steps_before, self.next_agent = begun.totals.steps, begun.next_agent + 1
+        self._stopping, self._thread = False, None
+
+    def start(self, arrays: Arrays | None) -> None:
+        self._say(self._wiring.how)
+        self._learner.start(arrays)
+        self.model.warm_up(self.model.prediction_sizes(self._games, self._games), self._wiring.columns)
+        self._wiring.begin()
+        self._thread = threading.Thread(target=self._play, name="player", daemon=True)
+        self._thread.start()
+
+    @property
+    def model(self) -> Model:
+        return self._learner.model
+
+    @property
+    def stats(self) -> Stats:
+        return self._learner.stats
+
+    @property
+    def device(self) -> str:
+        return self._learner.device
+
+    def _play(self) -> None:
+        try:
+            self._play_and_learn()
+        finally:
+            if self.under_way:
+                self.under_way.end()
+
+    def _play_and_learn(self) -> None:
+        environment, number, memory = self._settings.environment, self._begun.next_agent, self._memory
+        seed = environments.first_seed(self._settings.learning.seed, number)
+        restarts = Restarts(self._say, ERRORS_LIMIT, PROGRESS_ROLLOUTS * self._settings.learning.t_max)
+        where = self._wiring.threads, self._wiring.on_gpu, restarts
+        games = environments.make_for_player(environment, self._games, seed, *where)
+        predictions = _Predictions(memory, self.model, self.stats, self._has_enough, self._come_by)
+        player, at_once = _Player(number, memory, self._learn), algorithms.learns_at_once(self._algorithm)
+        try:
+            known = Games(games, self._games, environment)
+            if self.under_way:
+                self.under_way.begin(known, self.model)
+            play(games, memory, predictions, player, environment, seed, at_once, known)
+            self._experience.close()
+            train(self._experience, self.model, self.stats)  # on what is left
+        finally:
+            games.close()
+            self.stats.agent_ended(memory.steps, memory.steps - player.trained_steps)
+
+    def _come_by(self, row: int) -> None:
+        if self.under_way:
+            self.under_way.come_by(self.model.chance, row == 0 and not self._experience.waiting())
+
+    def _learn(self, rollout: Rollout) -> None:
+        self._shipped.put(rollout)
+        train(self._experience, self.model, self.stats)
+
+    def _has_enough(self) -> bool:
+        return self._stopping or self._made_all_steps
+
+    @property
+    def _made_all_steps(self) -> bool:
+        """Whether the steps that were asked for are made. The server would look too late, and now and then; this way
+        the run ends at the same step each time."""
+        limit = self._settings.run.steps
+        return limit is not None and self._steps_before + self._memory.steps >= limit
+
+    def watch(self) -> None:
+        self._wiring.watch()
+
+    def stop(self) -> None:
+        self._stopping = True
+        if not self._made_all_steps:
+            self._wiring.stopped()
+        if self._thread is not None:
+            self._thread.join()
+
+    def waiting(self) -> tuple[int, int]:
+        return 0, 0
+
+    def games(self) -> tuple[int, int]:
+        begun = self._memory.doing[0] != Doing.STARTING
+        return begun * self._games, self._games
+
+    def agents_core_seconds(self) -> float:
+        """Nothing: the games' time is in the server's own."""
+        return 0.0
+
+    def watched(self) -> dict[str, float]:
+        return {}
+
+    def report(self) -> list[str]:
+        doing, since = self._memory.doing
+        return [f"The player: {doing} for {time.monotonic() - since:.1f} s; {self._memory.steps} steps"]
+
+
+class _Predictions:
+    """In the place of an agent's `PredictionClient`: who waits for an answer makes it."""
+
+    def __init__(
+        self, memory: AgentMemory, model: Model, stats: Stats, stopping: Callable[[], bool], come_by: Callable
+    ):
+        """`come_by(row)` is called before each prediction."""
+        self._slots, self._model, self._stats, self._stopping = memory.slots, model, stats, stopping
+        self._come_by = come_by
+        self._games = [np.arange(memory.slots["action"].shape[2], dtype=np.int32)] * model.per_game
+
+    def ask(self, slot: int, row: int) -> None:
+        self._asked = slot, row
+        self._come_by(row)
+
+    def wait(self) -> Order:
+        began = time.monotonic()
+        fields, version = self._model.predict(self._slots["observation"][self._asked], *self._games)
+        for name, values in fields.items():
+            self._slots[name][self._asked] = values
+        self._slots["version"][self._asked] = version
+        took = time.monotonic() - began
+        self._stats.predicted(self._slots["action"].shape[2], Timings(requests=1, request_model=took))
+        return Order.FINISH if self._stopping() else Order.GO_ON
+
+
+class _Shipped(Inbox):
+    """Rollouts that the player has shipped. Nobody waits for them: who learns is in the same thread."""
+
+    def __init__(self):
+        super().__init__(parse=lambda *_: None)
+
+    def put(self, rollout: Rollout) -> None:
+        self._pending.append(rollout)
+
+    def take(self, choose: Callable[[list], int], wait: Callable[[], bool] | None = None) -> list[Rollout]:
+        return super().take(choose, wait=lambda: False)
+
+
+class _Player:
+    """In the place of an agent's `TrainingClient`, and of the server's view of that agent."""
+
+    gone, place = False, 0
+
+    def __init__(self, number: int, memory: AgentMemory, ship: Callable[[Rollout], None]):
+        """`ship(rollout)` learns from it, too, if it is enough."""
+        self.number, self.memory, self.trained_steps, self._ship = number, memory, 0, ship
+        self._free = deque(range(len(memory.slots)))
+        self.take_back = self._free.append
+
+    def free_slot(self) -> int:
+        return self._free.popleft()
+
+    def ship(self, slot: int, length: int, transitions: int, episodes: Sequence[Episode]) -> None:
+        self._ship(Rollout(self, slot, length, transitions, tuple(episodes), time.monotonic()))

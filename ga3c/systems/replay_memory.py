@@ -1,0 +1,96 @@
+"""The replay memory of a system: its recipe, its pace, and what is said while it is filled."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ga3c.systems.wiring import Context  # isort: skip (first: it loads TensorFlow)
+from ga3c import machine
+from ga3c.algorithms import schedules
+from ga3c.replay.recipe import Recipe
+from ga3c.replay.replay import Replay
+from ga3c.replay.replay_queue import Updates
+from ga3c.rollout import EnvironmentSpec
+from ga3c.scheduling.pace import Pace
+from ga3c.settings.run import Settings
+from ga3c.text import count
+
+BETA_STEPS = 50_000_000  # Rainbow's 200 million frames: until beta is what it ends at, where the run has no end
+
+
+def recipe_of(settings: Settings, spec: EnvironmentSpec, groups: int, envs: int) -> Recipe:
+    """Returns the recipe of the replay of `groups` agents of `envs` games each."""
+    replay, learning = settings.replay, settings.learning
+    return Recipe(
+        spec=spec,
+        groups=groups,
+        envs=envs,
+        transitions=replay.replay_transitions,
+        n_steps=replay.n_steps,
+        discount=learning.discount,
+        priority_alpha=replay.priority_alpha,
+        eviction_alpha=replay.eviction_alpha if replay.replay_eviction == "priority" else None,
+        compressed=replay.replay_compression,
+        seed=learning.seed,
+    )
+
+
+def replay_of(context: Context, recipe: Recipe, agents_bytes: int, steps: Callable[[], int]) -> Replay:
+    """Returns an empty replay. `agents_bytes`: memory that agents take. `steps()`: played by now.
+
+    Raises ConfigError where memory is short.
+    """
+    check_fits(recipe, agents_bytes)
+    return Replay(recipe, beta_of(context.settings, steps))
+
+
+def check_fits(recipe: Recipe, agents_bytes: int, parts: int = 1) -> None:
+    """Raises ConfigError where `parts` such replays do not fit beside agents that take so many bytes."""
+
+    def bytes_of(transitions: int) -> int:
+        return parts * replace(recipe, transitions=-(-transitions // parts)).bytes
+
+    machine.check_replay_fits(parts * recipe.transitions, bytes_of, agents_bytes)
+
+
+def beta_of(settings: Settings, steps: Callable[[], int]) -> Callable[[], float]:
+    """Returns how much of the bias of priorities is made up for after `steps()`."""
+    replay = settings.replay
+    first, last = replay.priority_beta, replay.priority_beta_final
+    return lambda: schedules.linear(steps(), first, last, settings.run.steps or BETA_STEPS)
+
+
+def updates_of(settings: Settings) -> Updates:
+    """Returns when updates are made, and of how much."""
+    replay = settings.replay
+    pace = Pace(replay.replay_minimum_transitions, replay.steps_per_update)
+    return Updates(pace, replay.batch, replay.target_updates)
+
+
+class Filling:
+    """Says that a replay is filled before training begins, and when that is done."""
+
+    def __init__(self, context: Context, replay, pace: Pace):
+        """`replay`: anything that has a `size`, in transitions."""
+        self._replay, self._pace, self._say = replay, pace, context.say
+        self._goes = "goes on" if context.begun.totals.updates else "begins"
+        self._minimum, self._missing = context.settings.replay.replay_minimum_transitions, 0
+
+    def begin(self) -> None:
+        """At the start: what was saved with the run is there by then."""
+        self._pace.played(min(self._replay.size, self._minimum))
+        self._missing = self._minimum - self._replay.size
+        if self._missing > 0:
+            self._say(f"Replay: {count(self._missing, 'transition')} first, then training {self._goes}.")
+
+    def look(self) -> None:
+        """Now and then."""
+        if self._missing > 0 and self._pace.has_minimum:
+            self._missing = 0
+            self._say(f"Replay: {count(self._replay.size, 'transition')}: training {self._goes}.")
+
+
+def block_rows(settings: Settings, games: int) -> int:
+    """Returns the rows of a block of concurrent training: whole rollouts, and as many as the updates in it need."""
+    replay, t_max = settings.replay, settings.learning.t_max
+    rows = -(-replay.target_updates * replay.steps_per_update // games)
+    return -(-rows // t_max) * t_max
