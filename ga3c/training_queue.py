@@ -4,7 +4,7 @@ import struct
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -109,8 +109,34 @@ class Batches:
         self._buffers.append(batch.buffer)
 
 
-class Experience:
-    """What trainers learn from: its way from the agents. `next_batch` and `done` say what is made of it."""
+class Experience(Protocol):
+    """What lies between agents and trainers: a queue, or a replay memory."""
+
+    def connect(self, number: int, memory: AgentMemory, slots: int, place: int = 0) -> tuple:
+        """Admits an agent: the server's handle of it, and the client to give to who plays. `place`: as
+        `PredictionQueue.connect` gives one."""
+
+    def next_batch(self) -> Batch | None:
+        """Waits for what one update is made from; None when the thread shall leave."""
+
+    def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
+        """The batch is trained on. `errors`: of the transitions in it, float32 [batch], if the algorithm tells them."""
+
+    def waiting(self) -> int:
+        """The number of rollouts that nobody has taken yet."""
+
+    def watched(self) -> dict[str, float]:
+        """Figures for a row of the log, since the one before, by name: always the same names."""
+
+    def close(self) -> None:
+        """Ends it: what is left is handed out, then every `next_batch` returns None."""
+
+    def drop(self) -> None:
+        """Ends it at once: nobody gets what is left."""
+
+
+class ExperienceQueue:
+    """The way of rollouts from the agents of this machine. `next_batch` and `done` say what is made of them."""
 
     def __init__(self, inbox: Inbox | None = None):
         """`inbox`: of rollouts, where they do not come from processes."""
@@ -120,8 +146,7 @@ class Experience:
         self.waiting, self.look_again = self._inbox.waiting, self._inbox.look_again
 
     def connect(self, number: int, memory: AgentMemory, slots: int, place: int = 0) -> "tuple[_Agent, TrainingClient]":
-        """Admits an agent: the server's handle of it, and the client to give to its process. `place`: as
-        `PredictionQueue.connect` gives one."""
+        """As `Experience.connect`."""
         agent = _Agent(number, memory, place)
         return agent, TrainingClient(self._inbox.connect(agent), slots)
 
@@ -129,19 +154,11 @@ class Experience:
         self._inbox.disconnect(agent)
 
     def watched(self) -> dict[str, float]:
-        """Figures for a row of the log, since the one before, by name."""
+        """Nothing that other figures do not say."""
         return {}
 
-    def next_batch(self) -> Batch | None:
-        """Waits for what one update is made from; None when the thread shall leave."""
-        raise NotImplementedError
 
-    def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
-        """The batch is trained on. `errors`: of the transitions in it, float32 [batch], if the algorithm tells them."""
-        raise NotImplementedError
-
-
-class TrainingQueue(Experience):
+class TrainingQueue(ExperienceQueue):
     """Each rollout is learned from once, in the order in which they come."""
 
     def __init__(

@@ -38,7 +38,7 @@ class PodPool:
         self,
         settings: Settings,
         spec: EnvironmentSpec,
-        training: Experience | ShardedReplay,
+        training: Experience,
         dtype: np.dtype,
         slots: int,
         first_number: int,

@@ -102,7 +102,7 @@ class ShardedReplay:
         place.actor = as_actor(Shard, **options).remote(self._shards, place.number)
         place.life = place.actor.live.remote()
 
-    def connect(self, number: int, memory, slots: int, place: int) -> tuple[Sender, Sender]:
+    def connect(self, number: int, memory, slots: int, place: int = 0) -> tuple[Sender, Sender]:
         """As a training queue; the memory is not used."""
         sender = Sender(number, place)
         return sender, sender

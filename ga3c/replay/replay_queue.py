@@ -10,7 +10,7 @@ import numpy as np
 from ga3c.replay.replay import Replay
 from ga3c.rollout import Batch
 from ga3c.scheduling.pace import Blocks, Pace
-from ga3c.training_queue import Experience, Rollout
+from ga3c.training_queue import ExperienceQueue, Rollout
 from ga3c.transport.inbox import Inbox
 
 _NONE = np.zeros(0, np.int64)
@@ -44,7 +44,7 @@ class Reader(Protocol):
         """Returns when the updates that are due by then are made."""
 
 
-class ReplayQueue(Experience):
+class ReplayQueue(ExperienceQueue):
     """For one trainer. An agent gets its slot back when all updates that are due by then are made."""
 
     def __init__(

@@ -10,7 +10,7 @@ import numpy as np
 
 from ga3c.replay.replay_queue import ReplayQueue, Updates
 from ga3c.rollout import Batch
-from ga3c.training_queue import Experience, Rollout
+from ga3c.training_queue import ExperienceQueue, Rollout
 
 _NONE = np.zeros(0, np.int64)
 
@@ -24,7 +24,7 @@ class SecondaryListeners:
     target: Callable[[int], None]  # as in `replay_queue.Listeners`
 
 
-class SecondaryQueue(Experience):
+class SecondaryQueue(ExperienceQueue):
     """For one trainer, whose pace goes by what the primary's agents have played. What its own agent ships is counted
     and not learned from; it gets a slot back for each round of theirs, so it plays as many steps as one of them.
     """

@@ -9,11 +9,11 @@ import numpy as np
 from ga3c.devices.memory import joined  # isort: skip (first: it loads TensorFlow)
 from ga3c.rollout import Batch, column_axis
 from ga3c.systems.slots import LAST, OBSERVATION
-from ga3c.training_queue import Experience, Rollout
+from ga3c.training_queue import ExperienceQueue, Rollout
 from ga3c.transport.inbox import Inbox
 
 
-class MultiBatch(Experience):
+class MultiBatch(ExperienceQueue):
     """A rollout that comes holds SPU steps of all games, and brings the next turn."""
 
     def __init__(self, dtype: np.dtype, batches: int, fields: Sequence[str], inbox: Inbox):

@@ -46,9 +46,6 @@ class Agents(Protocol):
     def core_seconds(self) -> float:
         """CPU time that all agents of this start have used."""
 
-    def steps(self) -> int:
-        """The steps that all agents of this start have made. Pods, which say it late, need not have it."""
-
     def missing(self) -> int:
         """The number of agents that are wanted and do not play yet."""
 
@@ -165,7 +162,7 @@ class Stations:
 
     @property
     def made_steps(self) -> int:
-        """The steps that its own agents have made since the start."""
+        """The steps that its own agents have made since the start; processes of this machine say it at once."""
         return self._agents.steps()
 
     @property
