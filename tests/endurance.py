@@ -86,7 +86,7 @@ def main() -> int:
     agents_start.start()
     settings = Settings(
         environment=EnvironmentSettings(game=options.game),
-        schedule=ScheduleSettings(*REST, envs_per_agent=4, controller="off"),
+        schedule=ScheduleSettings(**REST._asdict(), envs_per_agent=4, controller="off"),
         run=RunSettings(log_seconds=1.0),
     )
     from ga3c.server import Server
