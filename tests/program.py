@@ -58,9 +58,11 @@ class Started:
     def __init__(self, log: Path, *arguments, code=""):
         self.log = log
         with log.open("w") as out:
+            hangs_up = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would stay ignored
             self.process = subprocess.Popen(
                 command(*arguments, code=code), stdout=out, stderr=subprocess.STDOUT, cwd=ROOT, start_new_session=True
             )
+            signal.signal(signal.SIGHUP, hangs_up)
         STARTED.append(self.process)
         self.family: set[psutil.Process] = set()
 
