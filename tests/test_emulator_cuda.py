@@ -133,7 +133,7 @@ def test_games_on_the_gpu_teach_what_those_on_the_cores_do(core_as_gpu, gpu, wor
     runs = [played(*words, game=["--game", "Pong", "--emulator", kind], steps=6 * 11) for kind in ("ours", "gpu")]
     assert runs[0].model.version > 1
     assert same(*runs)
-    assert [run._on_gpu for run in runs] == [False, True]
+    assert [run._wiring.on_gpu for run in runs] == [False, True]
 
 
 def test_what_does_not_fit_into_a_gpu_is_said(core_as_gpu, gpu, monkeypatch):
