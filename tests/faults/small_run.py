@@ -136,7 +136,11 @@ def play(
             model.version += 1
             replay.add(0, _rollout(model.version), STEPS_PER_UPDATE)
             replay.offer()
-            stats.trained(_batch(model.version), SimpleNamespace(version=model.version - 1, applied=True), Timings())
+            stats.trained(
+                _batch(model.version),
+                SimpleNamespace(version=model.version - 1, applied=True, numbers={"update_norm": 1.0}),
+                Timings(),
+            )
         writer.write()
         save()
     writer.finish()
