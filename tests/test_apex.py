@@ -111,7 +111,7 @@ def test_what_is_left_is_stored_when_it_is_closed_and_who_waits_for_a_batch_goes
 @pytest.mark.parametrize("n_steps", [1, 3])
 def test_what_is_new_has_the_priority_that_the_values_say_by_which_it_was_played(n_steps):
     """Against the list of all that was played; games end, are cut, and agents come in the place of others."""
-    random = np.random.default_rng(n_steps)
+    random = np.random.default_rng([n_steps, 4])
     player = Player(random, 1, 2)
     recipe = Recipe(player.spec, 1, 2, 400, n_steps, DISCOUNT, priority_alpha=0.6, new_have_priorities=True)
     memory = Replay(recipe)
