@@ -14,7 +14,6 @@ from pathlib import Path
 from ga3c import environments, networks, systems
 from ga3c.commands.train_options import given, parse_settings
 from ga3c.environments import own_games, rewards
-from ga3c.environments.gymnasium import GymnasiumEnvironments
 from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.processes import agents_start, stop_signals
 from ga3c.records import run_directory
@@ -102,8 +101,6 @@ def run(arguments: list[str]) -> int:
     in_agents = not (schedule.serial or schedule.cluster or schedule.sampling == "batched")
     printed = _start_agents() if in_agents else None
     games = environments.make(settings.environment, 1, 0)
-    if isinstance(games, GymnasiumEnvironments):
-        games.try_a_step()
     games.close()
     if settings.run.checkpoint_games and not hasattr(games, "restore"):
         why = environments.emulator_line(settings.environment) or "This game is not played on that."

@@ -165,17 +165,6 @@ class GymnasiumEnvironments:
         observations, rewards, terminated, truncated, _ = self.env.step(self._as_the_game_wants(actions))
         return self._convert(observations), rewards, terminated, truncated, np.zeros_like(terminated)
 
-    def try_a_step(self) -> None:
-        """Raises ConfigError where it returns what it must not. What else goes wrong is for those that play to see."""
-        try:
-            self.step(self.spec.actions.random(np.random.default_rng(0), len(self._seeds)))
-        except GameFault as fault:
-            self.close()
-            raise ConfigError(f"The game '{self.spec.name}' cannot be played: {fault}.") from fault
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
-
     @property
     def lost(self) -> np.ndarray:
         """bool [count]: whose last step failed. It was none, and what the copy shows is the start of a new game."""
