@@ -10,6 +10,7 @@ import pytest
 
 from ga3c.records import run_directory
 from ga3c.records.disk import write_whole
+from ga3c.text import duration
 from ga3c.views.drawing import COLOURS
 from ga3c.views.plot import draw
 from ga3c.views.report import page
@@ -67,7 +68,7 @@ def test_its_numbers_are_those_of_the_logs_and_of_an_evaluation(report, tmp_path
     words = words_of(text)
     last = program.rows(run_dir / "throughput.csv")[-1]
     seconds, steps, frames = (float(last[name]) for name in ("seconds", "steps", "frames"))
-    assert f"{steps:,.0f} steps ({frames:,.0f} frames) in {seconds / 3600:.2f} hours" in words
+    assert f"{steps:,.0f} steps ({frames:,.0f} frames) in {duration(seconds)}" in words
     assert f"{steps / seconds:,.0f} steps a second; {len(program.rows(run_dir / 'episodes.csv')):,} games" in words
     decisions = program.rows(run_dir / "controller.csv")
     assert f"{len(decisions)} trials" in words
@@ -129,7 +130,7 @@ def test_an_exported_agent_says_how_it_was_trained(tmp_path):
     draw([agent], tmp_path / "curves.svg")
     text = page(agent, 1, [found | found["ways"]["sampled"]], tmp_path / "film.mp4", "", tmp_path / "curves.svg")
     words, steps, minutes = words_of(text), found["steps_trained"], found["minutes"]
-    assert f"{steps:,} steps ({found['frames']:,} frames) in {minutes / 60:.2f} hours" in words
+    assert f"{steps:,} steps ({found['frames']:,} frames) in {duration(60 * minutes)}" in words
     assert f"{steps / (60 * minutes):,.0f} steps a second" in words
     assert "0 games." not in words
     score = re.search(rf'<g id="line2d_\d+">\s*<path d="([^"]+)"[^>]*stroke: {COLOURS[0]}', text)
