@@ -136,17 +136,17 @@ pip_instead() {
 
 # A list names all that its packages need, with hashes. What it leaves out on purpose is not fetched either.
 install_packages() {
-    local packages
+    local packages alone=$hashes${2:-} # uv takes --no-deps once
     hashed "$1" >"$venv/hashed" || return 1
     packages=$(grep -c '^[A-Za-z0-9]' "$venv/hashed") || true
     if [[ $uv ]]; then
         aside followed "$packages" "$uv" --directory "$root" pip install --python "$venv/bin/python" \
-            ${hashes:+--require-hashes --no-deps} ${2:+--reinstall --no-deps} -r "$venv/hashed"
+            ${hashes:+--require-hashes} ${alone:+--no-deps} ${2:+--reinstall} -r "$venv/hashed"
     else
         # What pip leaves when it is ended goes with .venv, and does not fill /tmp.
         mkdir -p "$venv/tmp"
         TMPDIR=$venv/tmp aside followed "$packages" "$venv/bin/python" -I -m pip install --disable-pip-version-check \
-            ${hashes:+--require-hashes --no-deps} ${2:+--ignore-installed --no-deps} -r "$venv/hashed"
+            ${hashes:+--require-hashes} ${alone:+--no-deps} ${2:+--ignore-installed} -r "$venv/hashed"
     fi
 }
 
