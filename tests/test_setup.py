@@ -26,6 +26,8 @@ ABSENT = "#!/bin/sh\nexit 1\n"
 UV = f"""#!/usr/bin/env bash
 set -eu
 last=${{*: -1}}
+flags=$(printf '%s\n' "$@" | grep -e '^--' | sort | uniq -d) || true
+if [[ $flags ]]; then echo "$flags cannot be used multiple times"; exit 2; fi # as uv has it
 case " $* " in
 *" venv "*) mkdir -p "$last/bin" "$last/lib/python3/site-packages" && ln -s "{PYTHON}" "$last/bin/python" ;;
 *" install "*)
