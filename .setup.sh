@@ -16,6 +16,7 @@ site=()           # its site-packages, once is_usable has looked
 any=''            # a Python 3 of any version, once find_python has found it
 python=''         # the Python that .venv is made from, once it is chosen
 uv=''             # the program, once it is found or fetched
+exported=''       # the names of what is in the environment for uv alone
 download='0.9 GB' # roughly what an installation without CUDA fetches
 hashes=$root/.requirements.lock # of all that may be installed; empty where nothing is held against any
 # For all .venvs: what is fetched for the set-up alone, its wheel's version and hashes, and what Python does.
@@ -38,6 +39,8 @@ setup() {
         unlock
         trap - HUP INT TERM
     done
+    # shellcheck disable=SC2086
+    unset $exported
     export PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH}
     unset PYTHONHOME        # another Python's: this one would not start with it
     export PYTHONSAFEPATH=1 # a random.py in the current directory stays out of the way

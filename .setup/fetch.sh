@@ -41,9 +41,18 @@ find_uv() {
     fi
     uv=$place
     # pip's settings hold for it too, and what it keeps goes when all is installed.
-    export UV_CACHE_DIR=${UV_CACHE_DIR:-$tools/cache} UV_PYTHON_INSTALL_DIR=${UV_PYTHON_INSTALL_DIR:-$tools/python}
-    export UV_INDEX_STRATEGY=${UV_INDEX_STRATEGY:-unsafe-best-match} # as pip does: of all indexes
-    while IFS= read -r setting; do export "${setting?}"; done < <("$any" -I "$helper" settings "$tools/pip" 2>/dev/null)
+    for_uv "UV_CACHE_DIR=$tools/cache"
+    for_uv "UV_PYTHON_INSTALL_DIR=$tools/python"
+    for_uv UV_INDEX_STRATEGY=unsafe-best-match # as pip does: of all indexes
+    while IFS= read -r setting; do for_uv "$setting"; done < <("$any" -I "$helper" settings "$tools/pip" 2>/dev/null)
+}
+
+# Exports NAME=VALUE for the length of the set-up, where the environment does not have it.
+for_uv() {
+    local name=${1%%=*}
+    if [[ ${!name:-} ]]; then return; fi
+    export "${1?}"
+    exported+=" $name"
 }
 
 # pip fetches it: it knows where from. Where Debian and Ubuntu have none, their package of it is only unpacked.

@@ -11,8 +11,6 @@ from ga3c.records.game_output import FATAL_LINES, SHOWN_LINES, GameOutput
 from tests import program
 from tests.program import TINY, Started
 
-LOOK = ["step 1", "in another way"]  # before agents are started, one step is looked at
-
 
 @pytest.fixture
 def output(tmp_path):
@@ -103,7 +101,7 @@ def test_a_game_that_prints_at_each_step_does_not_flood_the_console(tmp_path):
     started.stop()
     lines = log.read_text().splitlines()
     assert sum(line.startswith(("Game: step", "Game: in another way")) for line in lines) <= SHOWN_LINES
-    assert [line for line in lines if line.startswith(("step", "in another way"))] == LOOK
+    assert not any(line.startswith(("step", "in another way")) for line in lines)
     assert "Game: Fatal Python error: Segmentation fault" in lines
     kept = (run / "game-output.txt").read_text().splitlines()
     assert {word for line in kept for word in line.split()[:1]} >= {"step", "in"}
@@ -115,5 +113,5 @@ def test_in_one_thread_neither(tmp_path):
     assert ended.returncode == 0, ended.stderr
     lines = ended.stdout.splitlines()
     assert sum(line.startswith("Game: step") for line in lines) == SHOWN_LINES
-    assert [line for line in lines if line.startswith("step")] == LOOK[:1]
+    assert not any(line.startswith("step") for line in lines)
     assert len((tmp_path / "run" / "game-output.txt").read_text().splitlines()) >= 100 - SHOWN_LINES

@@ -55,7 +55,8 @@ def a_copy(tmp_path, monkeypatch):
     """The scripts, in a folder with a space in its name, around a program that shows its arguments."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
-    monkeypatch.delenv("PYTHON", raising=False)
+    for name in ["PYTHON", *(name for name in os.environ if name.startswith("UV_"))]:
+        monkeypatch.delenv(name, raising=False)
     for name in ("run.sh", "play.sh", ".setup.sh", ".setup/python.py", ".setup/progress.sh", ".setup/fetch.sh"):
         write(f"a copy/{name}", (ROOT / name).read_text())
     write("a copy/requirements.txt", "tensorflow==1\n")
@@ -465,6 +466,7 @@ def test_where_no_python_fits_uv_is_fetched_and_brings_one(has_pip):
     write("a copy/.setup.sh", Path("a copy/.setup.sh").read_text().replace("3.13 3.12 3.11 3.10", version))
     write("a copy/requirements.txt", "thing==1\n#setup uv==1\n")
     write("a copy/.requirements.lock", lock_of(hashes))
+    write("a copy/ga3c/__main__.py", "import os; print([name for name in os.environ if name.startswith('UV_')])")
     ended = run(
         PIP_INDEX_URL=write_index("uv", "thing"), PIP_CONFIG_FILE=os.devnull, UV_PYTHON_DOWNLOADS_JSON_URL=pythons
     )
@@ -474,7 +476,8 @@ def test_where_no_python_fits_uv_is_fetched_and_brings_one(has_pip):
     assert "fetching uv" in first
     assert f"uv brings Python {version} (35 MB" in second
     assert last == "GA3C: requirements.txt is installed."
-    assert run()[:2] == (0, f"[] {Path.cwd()}\n")
+    assert ended[1] == "['UV_PYTHON_DOWNLOADS_JSON_URL']\n"  # what is set for uv alone is gone
+    assert run()[:2] == (0, "[]\n")
 
 
 def test_without_uv_venv_and_pip_do_the_work_whatever_the_locale():
