@@ -8,7 +8,7 @@ import numpy as np
 from ga3c.prediction_queue import Order, PredictionClient
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.training_queue import Episode, TrainingClient
-from ga3c.transport.memory import AgentMemory, Doing
+from ga3c.transport.agent_memory import AgentMemory, Doing
 
 
 class Scores:

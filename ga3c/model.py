@@ -16,7 +16,7 @@ from ga3c import networks
 from ga3c.devices.device import quiet
 from ga3c.devices.graph import Graph, open_specs, sizes_to_compile, specs
 from ga3c.devices.pieces import PIECE_STATES, WHOLE, Pieces, in_pieces
-from ga3c.networks import saved
+from ga3c.networks import saved_tensors
 from ga3c.networks.weights import Weights, first, from_arrays, to_arrays
 from ga3c.rollout import EnvironmentSpec, column_axis, empty_batch, rollout_dtype, transition_dtype
 from ga3c.settings.learning import LearningSettings
@@ -234,7 +234,7 @@ class Model:
         """Everything that training changes, as plain arrays by name; consistent while trainers run."""
         with self._training:
             (version, weights), optimizer, (_, target) = self._current, self._optimizer, self._target
-        arrays = to_arrays("network", weights) | saved.to_arrays("optimizer", optimizer)
+        arrays = to_arrays("network", weights) | saved_tensors.to_arrays("optimizer", optimizer)
         if self._algorithm.replays:
             arrays |= to_arrays("target", target)
         return arrays | {"version": np.int64(version)}
@@ -253,21 +253,21 @@ class Model:
     def network_state(self) -> dict[str, np.ndarray]:
         """Of `state`, what `predict` needs."""
         version, weights = self._current
-        return saved.to_arrays("network", tf.nest.flatten(weights)) | {"version": np.int64(version)}
+        return saved_tensors.to_arrays("network", tf.nest.flatten(weights)) | {"version": np.int64(version)}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """The inverse of `state`; an agent that is shipped comes with its network alone.
 
         Raises ConfigError where the arrays are of another network.
         """
-        version = saved.version_of(arrays)
+        version = saved_tensors.version_of(arrays)
         with self._training:
             like = self._current[1]
             weights = from_arrays(arrays, "network", like, self.network_name)
             optimizer = self._algorithm.initial_state(weights.trained)
-            if saved.has(arrays, "optimizer"):
-                optimizer = saved.from_arrays(arrays, "optimizer", optimizer, self.network_name)
+            if saved_tensors.has(arrays, "optimizer"):
+                optimizer = saved_tensors.from_arrays(arrays, "optimizer", optimizer, self.network_name)
             target = weights
-            if self._algorithm.replays and saved.has(arrays, "target"):
+            if self._algorithm.replays and saved_tensors.has(arrays, "target"):
                 target = from_arrays(arrays, "target", like, self.network_name)
             self._current, self._target, self._optimizer = (version, weights), (version, target), optimizer

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ga3c.transport.agent_memory import AgentMemory
 from ga3c.transport.inbox import Inbox, Line, Peer
-from ga3c.transport.memory import AgentMemory
 
 _REQUEST = struct.Struct("<iidd")  # slot, row, when it was asked, seconds from the prediction before to the wake-up
 _ANSWER = struct.Struct("<id")  # an Order, when it was predicted

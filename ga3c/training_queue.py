@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ga3c.rollout import Batch, Buffer
+from ga3c.transport.agent_memory import AgentMemory
 from ga3c.transport.inbox import Inbox, Line, Peer
-from ga3c.transport.memory import AgentMemory
 
 _HEADER = struct.Struct("<iiiid")  # slot, length in steps, transitions, finished episodes, when it was shipped
 _EPISODE = struct.Struct("<dii")  # score, length in steps, game

@@ -23,7 +23,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from ga3c.scheduling.counts import Counts  # the rest where it is used: each agent's process loads this file
+from ga3c.controller.counts import Counts  # the rest where it is used: each agent's process loads this file
 
 REST = Counts(2, 1, 1)  # the setting in which it is measured
 GROWTH = 0.02

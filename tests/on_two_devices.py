@@ -8,8 +8,8 @@ import pytest
 from ga3c.systems.replicas import CHECK_UPDATES, Replicas  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms
 from ga3c.commands.train import parse_settings
+from ga3c.devices.all_reduce import Group, equal
 from ga3c.devices.device import set_up_devices
-from ga3c.devices.replicas import Group, equal
 from ga3c.errors import TrainingFailed
 from ga3c.model import Model
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype, transition_dtype

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from ga3c.scheduling.counts import Counts, Decision, Rule, Signals
+from ga3c.controller.counts import Counts, Decision, Rule, Signals
 
 Landscape = Callable[[Counts], float]
 

@@ -12,7 +12,7 @@ from ga3c.prediction_queue import Order, PredictionQueue
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.training_queue import Episode, TrainingQueue
-from ga3c.transport.memory import AgentMemory
+from ga3c.transport.agent_memory import AgentMemory
 from tests import program
 
 T_MAX = 5

@@ -23,7 +23,7 @@ from ga3c.processes.agent_process import NICENESS
 from ga3c.rollout import rollout_dtype
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.training_queue import TrainingQueue
-from ga3c.transport.memory import Doing
+from ga3c.transport.agent_memory import Doing
 from tests import program
 
 T_MAX, GAMES, SLOTS = 5, 2, 3

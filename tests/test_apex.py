@@ -15,7 +15,7 @@ from ga3c.records import checkpoint
 from ga3c.replay.asynchronous_queue import AsynchronousReplayQueue
 from ga3c.replay.priorities import SMALLEST
 from ga3c.replay.recipe import Recipe
-from ga3c.replay.replay import Replay
+from ga3c.replay.replay_memory import Replay
 from ga3c.replay.replay_queue import Updates
 from ga3c.scheduling.pace import Pace
 from tests import program

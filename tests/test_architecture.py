@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "ga3c"
 TENSORFLOW = {"tensorflow", "keras"}
 
 # Each station (a file) and each room (a folder), from the ground up, and which of those above it may import.
-LOWEST = {"errors", "rollout", "stats", "scheduling"}
+LOWEST = {"controller", "errors", "rollout", "scheduling", "stats"}
 GROUND = LOWEST | {"machine", "settings", "text", "transport"}
 QUEUES = {"prediction_queue", "training_queue"}
 STATIONS = {*QUEUES, "agent", "model", "predictor", "trainer"}
@@ -35,7 +35,7 @@ ALLOWED = {
     "model": {"devices", "errors", "networks", "rollout", "settings"},
     "predictor": {"model", "prediction_queue", "rollout", "stats"},
     "trainer": {"model", "rollout", "stats"},
-    "processes": {*GROUND, *QUEUES, "agent", "environments"} - {"scheduling"},
+    "processes": {*GROUND, *QUEUES, "agent", "environments"} - {"controller", "scheduling"},
     "records": GROUND | {"environments"},
     "cluster": {*GROUND, *QUEUES, *LEARNING, "agent", "environments", "model", "replay"},
     "systems": {*GROUND, *STATIONS, *LEARNING, "cluster", "emulator", "environments", "processes", "replay"},

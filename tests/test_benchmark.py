@@ -14,10 +14,10 @@ from ga3c.experiments import station_costs
 from ga3c.experiments.benchmark import bound, latency, since_first_update, summary
 from ga3c.experiments.station_costs import Cost
 from ga3c.machine import usable_cores
-from ga3c.replay.replay import Replay
+from ga3c.replay.replay_memory import Replay
 from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings.run import Settings
-from ga3c.settings.saved import flags_of, to_flags
+from ga3c.settings.saved_settings import flags_of, to_flags
 from tests import program
 
 SPEC = EnvironmentSpec("Test", (3,), "float32", discrete(2), 1)

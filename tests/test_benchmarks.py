@@ -14,7 +14,7 @@ import pytest
 
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
-from ga3c.settings import saved as saved_settings
+from ga3c.settings import saved_settings as saved_settings
 from ga3c.settings.run import Settings
 from tests import program
 from tests.benchmarks import compare

@@ -9,7 +9,7 @@ import pytest
 from ga3c.records.cluster_file import ClusterFile
 from ga3c.records.columns import THROUGHPUT_COLUMNS
 from ga3c.records.disk import Disk
-from ga3c.settings import saved as saved_settings
+from ga3c.settings import saved_settings as saved_settings
 from ga3c.settings.run import Settings
 from ga3c.views import cluster_view
 from ga3c.views.dashboard import contents

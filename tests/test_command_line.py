@@ -18,7 +18,7 @@ from ga3c.experiments.runs import directory_of
 from ga3c.experiments.throughput import SpeedRun
 from ga3c.records import run_directory
 from ga3c.settings.run import Settings
-from ga3c.settings.saved import to_dict
+from ga3c.settings.saved_settings import to_dict
 from tests import program
 from tests.finished_runs import make_run
 

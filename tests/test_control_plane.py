@@ -15,7 +15,7 @@ pytest.importorskip("ray", reason="run tests/run.sh, which installs Ray")
 
 from ray import _raylet
 
-from ga3c.cluster import access, session
+from ga3c.cluster import access, ray_session
 
 SCRIPT = """
 import json, os, signal, time
@@ -76,7 +76,7 @@ print(json.dumps(found))
 def found(tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     with tempfile.TemporaryDirectory(prefix="ga3c-") as temporary:  # its path is short: sockets lie there
-        for name, mark in (("session_killed", session.MARK), ("session_of_others", "logs")):
+        for name, mark in (("session_killed", ray_session.MARK), ("session_of_others", "logs")):
             folder = Path(temporary) / "ray" / name
             folder.mkdir(parents=True)
             (folder / mark).touch()

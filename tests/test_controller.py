@@ -5,11 +5,11 @@ import random
 
 import pytest
 
+from ga3c.controller.controller import Controller
+from ga3c.controller.counts import Counts, Signals
+from ga3c.controller.paper_rule import PaperRule, propose
 from ga3c.records.columns import DECISION_COLUMNS as COLUMNS
 from ga3c.records.disk import CsvLog, Disk, read_csv
-from ga3c.scheduling.controller import Controller
-from ga3c.scheduling.counts import Counts, Signals
-from ga3c.scheduling.paper_rule import PaperRule, propose
 from tests import program
 
 

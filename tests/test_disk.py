@@ -16,7 +16,7 @@ from ga3c.errors import ConfigError
 from ga3c.records import collapse, disk, files, lock, run_directory, run_state
 from ga3c.records.description import read_settings
 from ga3c.records.disk import CsvLog, Disk, mend, read_csv, write_whole
-from ga3c.settings import saved
+from ga3c.settings import saved_settings
 from ga3c.settings.run import RunSettings, Settings
 from ga3c.views.run_view import Evaluation, Tail, read_evaluation
 from tests.program import rows
@@ -311,7 +311,7 @@ CONFIGS = {
 
 @pytest.mark.parametrize("content", CONFIGS.values(), ids=CONFIGS)
 def test_a_description_of_any_content_is_refused_in_one_line(tmp_path, content):
-    settings = saved.to_dict(Settings())
+    settings = saved_settings.to_dict(Settings())
     with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
         changed = json.loads(content)
         settings["run"] |= changed["settings"]["run"]

@@ -8,9 +8,9 @@ from ga3c import algorithms, networks
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.model import Model
-from ga3c.networks.dpg import ActorCritic
+from ga3c.networks.actor_critic import ActorCritic
 from ga3c.replay.recipe import Recipe
-from ga3c.replay.replay import Replay
+from ga3c.replay.replay_memory import Replay
 from ga3c.rollout import EnvironmentSpec, continuous, discrete, rollout_dtype, transition_dtype
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings

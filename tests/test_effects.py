@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from ga3c.scheduling.counts import Counts, Signals
-from ga3c.scheduling.effects import DRIFT_PER_SECOND, Block, Effect, Noise, block, compare, judge, mean
+from ga3c.controller.counts import Counts, Signals
+from ga3c.controller.effects import DRIFT_PER_SECOND, Block, Effect, Noise, block, compare, judge, mean
 
 BLOCK = Block(0.0, 100.0, 2.0, 0.0, 0.0, 32.0, math.nan, math.nan)
 

@@ -88,7 +88,7 @@ def play() -> None:
 
 
 def _as_plain_python() -> None:
-    from ga3c.emulator import compiled, memory
+    from ga3c.emulator import compiled, pointers
 
     def not_compiled(function):
         function.py_func = function
@@ -103,5 +103,5 @@ def _as_plain_python() -> None:
         def store(base, offset, value, kind=kind):
             kind.from_address(base + offset).value = int(value)
 
-        setattr(memory, f"load{bits}", load)
-        setattr(memory, f"store{bits}", store)
+        setattr(pointers, f"load{bits}", load)
+        setattr(pointers, f"store{bits}", store)

@@ -10,7 +10,7 @@ from ga3c.errors import ConfigError
 from ga3c.replay.eviction import UPDATES, Eviction
 from ga3c.replay.priorities import SMALLEST, Priorities
 from ga3c.replay.recipe import Recipe
-from ga3c.replay.replay import Replay
+from ga3c.replay.replay_memory import Replay
 from tests.test_replay import DISCOUNT, Player, restarted
 
 ALPHA, EVICTION_ALPHA = 0.6, -0.4

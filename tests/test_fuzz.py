@@ -18,6 +18,7 @@ from rich.console import Console
 
 from ga3c.algorithms.a3c import A3C
 from ga3c.commands import train
+from ga3c.controller.counts import Counts
 from ga3c.errors import ConfigError
 from ga3c.model import Model
 from ga3c.records import checkpoint, lock, progress, run_directory
@@ -25,9 +26,8 @@ from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
 from ga3c.records.description import read_settings
 from ga3c.records.disk import mend, read_csv
 from ga3c.rollout import EnvironmentSpec, discrete
-from ga3c.scheduling.counts import Counts
 from ga3c.settings import ranges
-from ga3c.settings import saved as saved_settings
+from ga3c.settings import saved_settings as saved_settings
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
 from ga3c.stats import Totals

@@ -13,7 +13,7 @@ from ga3c.commands import list as listing
 from ga3c.errors import ConfigError
 from ga3c.records import run_directory
 from ga3c.records.columns import THROUGHPUT_COLUMNS
-from ga3c.settings import saved as saved_settings
+from ga3c.settings import saved_settings as saved_settings
 from ga3c.settings.run import RunSettings, Settings
 from ga3c.views.dashboard.runs import Runs
 

@@ -13,7 +13,7 @@ import pytest
 from ga3c import machine
 from ga3c.errors import ConfigError
 from ga3c.replay.recipe import Recipe
-from ga3c.replay.replay import Replay
+from ga3c.replay.replay_memory import Replay
 from ga3c.rollout import EnvironmentSpec, discrete
 from tests import program
 

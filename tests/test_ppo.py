@@ -16,7 +16,7 @@ from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import RunSettings, Settings
 from ga3c.stats import Stats, Totals
-from ga3c.transport.memory import AgentMemory
+from ga3c.transport.agent_memory import AgentMemory
 from tests.test_a2c import ACTIONS, SIZE, WEIGHTS, apply, batch
 from tests.test_loss import differences, softmax
 

@@ -9,7 +9,7 @@ from ga3c.prediction_queue import PredictionQueue
 from ga3c.predictor import predict
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.stats import Stats, Totals
-from ga3c.transport.memory import AgentMemory
+from ga3c.transport.agent_memory import AgentMemory
 from tests import program
 
 ENVS, T_MAX, SLOTS = 2, 3, 2

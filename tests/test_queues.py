@@ -14,8 +14,8 @@ import pytest
 from ga3c.prediction_queue import Order, PredictionQueue
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.training_queue import Episode, TrainingQueue
+from ga3c.transport.agent_memory import AgentMemory
 from ga3c.transport.inbox import ServerGone
-from ga3c.transport.memory import AgentMemory
 from tests import program
 
 SPEC = EnvironmentSpec("Test", (3,), "float32", discrete(2), 1)

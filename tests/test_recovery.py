@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ga3c.controller.counts import Counts
 from ga3c.errors import ConfigError
 from ga3c.records import checkpoint, run_directory
 from ga3c.records.books import Books
 from ga3c.records.disk import Disk
 from ga3c.records.recovery import Recovery, initial_weights
 from ga3c.rollout import EnvironmentSpec, continuous, discrete
-from ga3c.scheduling.counts import Counts
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats, Totals

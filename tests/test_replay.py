@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ga3c.replay.priorities import SMALLEST, Priorities
 from ga3c.replay.recipe import Recipe
-from ga3c.replay.replay import Replay
+from ga3c.replay.replay_memory import Replay
 from ga3c.replay.sum_tree import SumTree
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype, transition_dtype
 from tests import program

@@ -15,7 +15,7 @@ from ga3c.records import files
 from ga3c.records.disk import Disk
 from ga3c.records.replay_file import BLOCK_BYTES, ReplayFile
 from ga3c.replay.recipe import Recipe
-from ga3c.replay.replay import Replay
+from ga3c.replay.replay_memory import Replay
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from tests import program
 from tests.test_replay import DISCOUNT, Player

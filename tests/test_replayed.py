@@ -21,7 +21,7 @@ QUICK += ["--exploration-decay-steps", 1_500, "--exploration-end", 0.02, "--log-
 # Writes down what a replay holds whenever that can be drawn from anew.
 NOTE_THE_REPLAY = """
 import hashlib
-from ga3c.replay.replay import Replay
+from ga3c.replay.replay_memory import Replay
 offer = Replay.offer
 def noted(self):
     offer(self)

@@ -7,7 +7,7 @@ import pytest
 from ga3c.commands.train_options import parse_settings
 from ga3c.environments import rewards
 from ga3c.records import description, run_directory
-from ga3c.settings import saved
+from ga3c.settings import saved_settings
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.run import Settings
 from ga3c.views import labels
@@ -48,9 +48,9 @@ def test_an_older_run_goes_on_as_it_was(tmp_path):
     old = Settings(environment=EnvironmentSettings(game="CartPole-v1"))
     old = replace(old, learning=replace(old.learning, seed=1), run=replace(old.run, run_dir=str(tmp_path / "run")))
     run = run_directory.create(old)
-    written = saved.to_dict(description.read_settings(run))
+    written = saved_settings.to_dict(description.read_settings(run))
     del written["environment"]["reward_scaling_limit"]
-    assert handling(saved.from_dict(written).environment) == CLIPPED
+    assert handling(saved_settings.from_dict(written).environment) == CLIPPED
     assert handling(environment_of("--resume", run)) == CLIPPED
 
 

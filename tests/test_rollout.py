@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ga3c.rollout import Buffer, EnvironmentSpec, discrete, rollout_dtype, slots_needed
-from ga3c.transport.memory import AgentMemory
+from ga3c.transport.agent_memory import AgentMemory
 
 T_MAX, ENVS = 4, 2
 DTYPE = rollout_dtype(EnvironmentSpec("Test", (3,), "float32", discrete(2), 1), T_MAX, ENVS)

@@ -10,7 +10,7 @@ import pytest
 from ga3c.errors import ConfigError
 from ga3c.settings.ranges import RANGES
 from ga3c.settings.run import Settings
-from ga3c.settings.saved import from_dict, to_dict
+from ga3c.settings.saved_settings import from_dict, to_dict
 
 
 def test_what_was_saved_is_read_back():

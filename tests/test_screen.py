@@ -18,7 +18,7 @@ from rich.console import Console
 from ga3c.play.displays.window import fitting
 from ga3c.records import lock, run_directory
 from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
-from ga3c.settings import saved as saved_settings
+from ga3c.settings import saved_settings as saved_settings
 from ga3c.settings.run import RunSettings, Settings
 from ga3c.views.figures import clock
 from ga3c.views.run_view import RunView

@@ -20,7 +20,7 @@ from ga3c.records.recovery import initial_weights
 from ga3c.rollout import continuous
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.run import Settings
-from ga3c.settings.saved import from_dict, to_dict
+from ga3c.settings.saved_settings import from_dict, to_dict
 from tests.tiny_environment import Match
 
 

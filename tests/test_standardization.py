@@ -7,7 +7,7 @@ import tensorflow as tf
 from ga3c.algorithms.a3c import A3C
 from ga3c.model import Model
 from ga3c.networks import standardization
-from ga3c.networks.a3c import StandardizingConvolution
+from ga3c.networks.policy_value import StandardizingConvolution
 from ga3c.networks.standardization import Statistics
 from ga3c.rollout import EnvironmentSpec, column_axis, discrete, rollout_dtype
 from ga3c.settings.learning import LearningSettings

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from ga3c.scheduling.counts import Counts, Signals
-from ga3c.scheduling.tuner import Tuner
+from ga3c.controller.counts import Counts, Signals
+from ga3c.controller.tuner import Tuner
 from tests.simulated_machine import (
     Machine,
     best,

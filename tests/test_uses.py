@@ -14,7 +14,7 @@ from ga3c.rollout import EnvironmentSpec, continuous, discrete
 from ga3c.settings import uses
 from ga3c.settings.learning import REPLAYING, LearningSettings
 from ga3c.settings.run import Settings
-from ga3c.settings.saved import to_dict
+from ga3c.settings.saved_settings import to_dict
 
 CARTPOLE = "--game CartPole-v1"
 IDLE = {

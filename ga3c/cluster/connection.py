@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 from ga3c import __version__
-from ga3c.cluster import access, address, session
+from ga3c.cluster import access, address, ray_session
 from ga3c.errors import ConfigError
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it reports to nobody
@@ -52,7 +52,7 @@ def join(where: str, pods: int) -> str:
     # What other processes of Ray's have to say at their end fills a screen.
     ray._private.worker.print_to_stdstream = lambda *_, **__: None
     if where == "local":
-        session.keep(_session_folder())
+        ray_session.keep(_session_folder())
     return f"Cluster: {room(nodes_alive())}.{access.warning()}"
 
 
@@ -111,7 +111,7 @@ def leave() -> None:
         leaving.join(LEAVE_SECONDS)
     if leaving.is_alive():
         atexit.unregister(ray.shutdown)  # it would wait there
-    session.end(folder)
+    ray_session.end(folder)
 
 
 def _session_folder() -> Path:

@@ -6,7 +6,7 @@ import time
 import ray
 
 from ga3c.cluster.watching import Seen
-from ga3c.transport.memory import AgentMemory
+from ga3c.transport.agent_memory import AgentMemory
 
 SILENT_SECONDS = 5.0  # not heard of for so long: it is shown as silent
 

@@ -28,7 +28,7 @@ from ga3c.prediction_queue import Order
 from ga3c.rollout import EnvironmentSpec, rollout_dtype
 from ga3c.settings.run import Settings
 from ga3c.training_queue import Episode
-from ga3c.transport.memory import AgentMemory
+from ga3c.transport.agent_memory import AgentMemory
 
 BATCH_TRANSITIONS, LIMIT_TRANSITIONS = 50, 100
 PULL_FRAMES = 400

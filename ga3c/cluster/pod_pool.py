@@ -15,15 +15,15 @@ from ga3c.cluster.control_plane import ControlPlane, RayletDied
 from ga3c.cluster.packing import Packed, field_of, unpack
 from ga3c.cluster.place import Place, reason
 from ga3c.cluster.pod import Pod, Taken
+from ga3c.cluster.published_weights import Weights
 from ga3c.cluster.sharded import ShardedReplay
 from ga3c.cluster.watching import Seen, Watch
-from ga3c.cluster.weights import Weights
 from ga3c.errors import TrainingFailed
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats, Timings
 from ga3c.training_queue import Experience
-from ga3c.transport.memory import AgentMemory
+from ga3c.transport.agent_memory import AgentMemory
 
 # So many in a row, without a rollout of any pod in between, end the run.
 DEATHS_LIMIT = 6

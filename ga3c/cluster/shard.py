@@ -14,7 +14,7 @@ import numpy as np
 
 from ga3c.cluster.packing import Packed, unpack
 from ga3c.replay.recipe import Recipe
-from ga3c.replay.replay import Drawn, Replay
+from ga3c.replay.replay_memory import Drawn, Replay
 from ga3c.rollout import rollout_dtype
 
 

@@ -13,7 +13,7 @@ from ga3c.cluster.connection import as_actor
 from ga3c.cluster.control_plane import ControlPlane, RayletDied
 from ga3c.cluster.packing import Packed, field_of
 from ga3c.cluster.shard import Address, Given, Shard, Shards
-from ga3c.replay.drawing import Drawing
+from ga3c.replay.drawn import Drawing
 from ga3c.replay.replay_queue import Listeners, Updates
 from ga3c.rollout import Batch
 

@@ -220,7 +220,7 @@ def _machine(measure: bool) -> Iterator[tuple[str, Finding]]:
 
 def _cluster(where: str) -> Iterator[tuple[str, Finding]]:
     try:
-        from ga3c.cluster.doctor import findings  # here alone: it loads Ray
+        from ga3c.cluster.diagnosis import findings  # here alone: it loads Ray
     except ImportError as error:
         raise ConfigError("--cluster needs Ray, which ./run.sh installs: start with that.") from error
     for found in findings(where):

@@ -3,7 +3,7 @@
 from ga3c.emulator import opcodes as op
 from ga3c.emulator.bus import read
 from ga3c.emulator.compiled import compiled
-from ga3c.emulator.memory import load32
+from ga3c.emulator.pointers import load32
 from ga3c.emulator.state import X, Y
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from ga3c.emulator import opcodes as op
 from ga3c.emulator.compiled import compiled
-from ga3c.emulator.memory import load32, store32
+from ga3c.emulator.pointers import load32, store32
 from ga3c.emulator.state import CARRY, DECIMAL, NEGATIVE, OVERFLOW, ZERO, A
 
 # A byte's two digits as a number, and a number's last two digits as a byte; also where a digit is above nine.

@@ -2,7 +2,7 @@
 
 from ga3c.emulator.cartridge import cartridge_read, cartridge_write
 from ga3c.emulator.compiled import compiled
-from ga3c.emulator.memory import load8, store8
+from ga3c.emulator.pointers import load8, store8
 from ga3c.emulator.riot import riot_read, riot_write
 from ga3c.emulator.tia import tia_read, tia_write
 

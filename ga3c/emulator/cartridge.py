@@ -8,7 +8,7 @@ import numpy as np
 
 from ga3c.emulator import dpc
 from ga3c.emulator.compiled import compiled
-from ga3c.emulator.memory import load8, load32, store8, store32
+from ga3c.emulator.pointers import load8, load32, store8, store32
 from ga3c.emulator.state import BANK, CARTRIDGE, CARTRIDGE_RAM, WINDOW_BYTES, WINDOW_COUNT, WINDOWS
 
 BANK_BYTES = 4096

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ga3c.emulator.compiled import compiled
-from ga3c.emulator.memory import load32, store32
+from ga3c.emulator.pointers import load32, store32
 from ga3c.emulator.state import CONTROLLER, INPT4, PADDLE_0, PADDLE_MOST, SWCHA, SWCHB
 
 JOYSTICK, SWAPPED_JOYSTICK, PADDLE, SWAPPED_PADDLE = range(4)

@@ -9,7 +9,7 @@ from ga3c.emulator.cartridge import window_of
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.handlers import handlers, indented
 from ga3c.emulator.instruction import execute
-from ga3c.emulator.memory import load8, load32, store8, store32
+from ga3c.emulator.pointers import load8, load32, store8, store32
 from ga3c.emulator.stack import flags
 from ga3c.emulator.state import (
     CARRY,

@@ -16,7 +16,7 @@ from ga3c.emulator.compiled import compiled
 from ga3c.emulator.controllers import press
 from ga3c.emulator.cpu import run_frame
 from ga3c.emulator.frame import MOST_INSTRUCTIONS, begin_frame
-from ga3c.emulator.memory import load8, load32
+from ga3c.emulator.pointers import load8, load32
 from ga3c.emulator.registers import WSYNC
 from ga3c.emulator.state import BANK, FRAME_DONE, PC
 

@@ -7,7 +7,7 @@ fetchers can make sound; nobody hears it here, and it always reads as none.
 """
 
 from ga3c.emulator.compiled import compiled
-from ga3c.emulator.memory import load8, store8
+from ga3c.emulator.pointers import load8, store8
 from ga3c.emulator.state import CARTRIDGE_RAM
 
 # In the cartridge's part of the record, of each fetcher a byte.

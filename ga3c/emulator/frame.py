@@ -4,8 +4,8 @@ import numpy as np
 
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.cpu import run_frame
-from ga3c.emulator.memory import load32, store32
 from ga3c.emulator.picture import LINE_CLOCKS, LINE_CYCLES, draw_until
+from ga3c.emulator.pointers import load32, store32
 from ga3c.emulator.state import (
     COLOUR_LOSS,
     CYCLES,

@@ -7,8 +7,8 @@ from ga3c.emulator.addressing import operand
 from ga3c.emulator.bus import read, write
 from ga3c.emulator.cartridge import SLICE_BYTES, window_of
 from ga3c.emulator.compiled import compiled
-from ga3c.emulator.memory import load8, load32, store32
 from ga3c.emulator.operations import operate
+from ga3c.emulator.pointers import load8, load32, store32
 from ga3c.emulator.riot import turns_until_next
 from ga3c.emulator.stack import on_stack
 from ga3c.emulator.state import CARRY, CYCLES, NEGATIVE, OVERFLOW, PC, ZERO

@@ -12,7 +12,7 @@ from ga3c.emulator.compiled import compiled
 from ga3c.emulator.cpu import made, run_frame
 from ga3c.emulator.frame import MOST_INSTRUCTIONS, begin_frame
 from ga3c.emulator.handlers import handlers_by_halves
-from ga3c.emulator.memory import load32, store32
+from ga3c.emulator.pointers import load32, store32
 from ga3c.emulator.registers import WSYNC
 from ga3c.emulator.state import FRAME_DONE
 from ga3c.emulator.tia import tia_write

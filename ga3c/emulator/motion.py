@@ -1,9 +1,9 @@
 """Where the TIA's objects stand: RESxx, HMOVE and RESMPx, and what comes of them at odd times."""
 
 from ga3c.emulator.compiled import compiled
-from ga3c.emulator.memory import load8, load32, store32
 from ga3c.emulator.objects import SECOND_COPY, STALE_BL, STALE_M0, STALE_P0, THIRD_COPY, mark_stale
 from ga3c.emulator.picture import BLANK_CLOCKS, LINE_CLOCKS, LINE_CYCLES, draw_until
+from ga3c.emulator.pointers import load8, load32, store32
 from ga3c.emulator.registers import HMP0, NUSIZ0, RESBL, RESM0, RESM1, RESMP0, RESP0
 from ga3c.emulator.state import (
     COSMIC_ARK,

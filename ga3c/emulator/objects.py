@@ -3,7 +3,7 @@
 import numpy as np
 
 from ga3c.emulator.compiled import compiled
-from ga3c.emulator.memory import load8, load32, load64, store32, store64
+from ga3c.emulator.pointers import load8, load32, load64, store32, store64
 from ga3c.emulator.registers import (
     CTRLPF,
     ENABL,

@@ -3,7 +3,6 @@
 import numpy as np
 
 from ga3c.emulator.compiled import compiled
-from ga3c.emulator.memory import load8, load32, load64, store8, store32, store64
 from ga3c.emulator.objects import (
     STALE_M0,
     STALE_P0,
@@ -15,6 +14,7 @@ from ga3c.emulator.objects import (
     playfield_is_alone,
     refresh_masks,
 )
+from ga3c.emulator.pointers import load8, load32, load64, store8, store32, store64
 from ga3c.emulator.registers import COLUBK, COLUP0, COLUP1, COLUPF, CTRLPF, VBLANK
 from ga3c.emulator.state import (
     ANY_MEETING,

@@ -1,7 +1,7 @@
 """The RIOT (6532): the timer and the two ports. Its 128 bytes of RAM are read and written where the CPU does it."""
 
 from ga3c.emulator.compiled import compiled
-from ga3c.emulator.memory import load32, store32
+from ga3c.emulator.pointers import load32, store32
 from ga3c.emulator.state import (
     DDRA,
     DDRB,

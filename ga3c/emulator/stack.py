@@ -7,7 +7,7 @@ from ga3c.emulator.arithmetic import load_register
 from ga3c.emulator.bus import read, write
 from ga3c.emulator.cartridge import cartridge_read
 from ga3c.emulator.compiled import compiled
-from ga3c.emulator.memory import load32, store32
+from ga3c.emulator.pointers import load32, store32
 from ga3c.emulator.state import BREAK, CARRY, DECIMAL, INTERRUPT, NEGATIVE, OVERFLOW, PC, SP, ZERO, A
 
 BREAK_VECTOR = np.int64(0xFFFE)

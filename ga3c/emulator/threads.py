@@ -12,7 +12,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from ga3c.emulator.compiled import compiled
-from ga3c.emulator.memory import load8, load64, store64
+from ga3c.emulator.pointers import load8, load64, store64
 from ga3c.emulator.step import NO_OP, play_frames
 
 BOTH, ONE_MORE, NOTHING, BEGUN, IDLE = range(5)  # what a step shows: two frames, one more, none; a new game; no step

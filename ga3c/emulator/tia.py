@@ -3,10 +3,10 @@
 import numpy as np
 
 from ga3c.emulator.compiled import compiled
-from ga3c.emulator.memory import load8, load32, store8, store32
 from ga3c.emulator.motion import move_objects, release_missile, reset_position, start_drift
 from ga3c.emulator.objects import STALE_BL, STALE_M0, STALE_M1, STALE_P0, STALE_P1, STALE_PF, mark_stale
 from ga3c.emulator.picture import BLANK_CLOCKS, LINE_CLOCKS, LINE_CYCLES, draw_until
+from ga3c.emulator.pointers import load8, load32, store8, store32
 from ga3c.emulator.registers import (
     COLUBK,
     COLUP0,

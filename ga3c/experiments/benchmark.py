@@ -25,7 +25,7 @@ from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.replay import ReplaySettings
 from ga3c.settings.run import Settings
-from ga3c.settings.saved import flags_of
+from ga3c.settings.saved_settings import flags_of
 from ga3c.settings.schedule import ScheduleSettings
 
 GROUPS = ("environment", "schedule", "learning", "replay")

@@ -13,9 +13,9 @@ from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records import checkpoint, progress
 from ga3c.records.description import read
 from ga3c.records.disk import line, write_whole
-from ga3c.settings import saved as saved_settings
+from ga3c.settings import saved_settings as saved_settings
 from ga3c.settings.run import RunSettings, Settings
-from ga3c.settings.saved import flags_of
+from ga3c.settings.saved_settings import flags_of
 from ga3c.views import curves
 from ga3c.views.drawing import pyplot, save
 

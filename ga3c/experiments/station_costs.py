@@ -12,13 +12,13 @@ import numpy as np
 from ga3c import environments
 from ga3c.prediction_queue import PredictionClient, PredictionQueue
 from ga3c.replay.recipe import Recipe
-from ga3c.replay.replay import Replay
+from ga3c.replay.replay_memory import Replay
 from ga3c.rollout import EnvironmentSpec, rollout_dtype, transition_dtype
 from ga3c.scheduling.pace import Pace
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.run import Settings
 from ga3c.training_queue import TrainingClient, TrainingQueue
-from ga3c.transport.memory import AgentMemory
+from ga3c.transport.agent_memory import AgentMemory
 
 
 class Cost(NamedTuple):

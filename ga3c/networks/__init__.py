@@ -52,7 +52,7 @@ def build(
     """
     import keras  # here: to look a name up must not load TensorFlow
 
-    from ga3c.networks import a3c, dpg, dqn, mlp, pqn
+    from ga3c.networks import action_value, actor_critic, layer_normalized, mlp, policy_value
 
     keras.utils.set_random_seed(seed)
     if name == "mlp":
@@ -60,22 +60,24 @@ def build(
     if name == "separate-mlp":
         return mlp.separate(spec.observation_shape, spec.actions, standardize)
     if name == "pqn-mlp":
-        return pqn.vectors(spec.observation_shape, spec.actions.count)
+        return layer_normalized.vectors(spec.observation_shape, spec.actions.count)
     if name == "dqn-mlp":
-        return dqn.vectors(spec.observation_shape, spec.actions.count, **options)
+        return action_value.vectors(spec.observation_shape, spec.actions.count, **options)
     if name == "dpg-mlp":
-        return dpg.ActorCritic(spec.observation_shape, spec.actions)
+        return actor_critic.ActorCritic(spec.observation_shape, spec.actions)
     dtype = "float32" if precision == "float32" else f"mixed_{precision}"
     try:
         if name == "dqn":
-            network = dqn.images(spec.observation_shape, spec.actions.count, standardize, **options, dtype=dtype)
+            network = action_value.images(
+                spec.observation_shape, spec.actions.count, standardize, **options, dtype=dtype
+            )
         elif name == "pqn":
-            network = pqn.images(spec.observation_shape, spec.actions.count, standardize, dtype)
+            network = layer_normalized.images(spec.observation_shape, spec.actions.count, standardize, dtype)
         elif name == "small":
-            network = a3c.small(spec.observation_shape, spec.actions, standardize, dtype)
+            network = policy_value.small(spec.observation_shape, spec.actions, standardize, dtype)
         else:
             stride = int(name.rpartition("-")[2])
-            network = a3c.large(spec.observation_shape, spec.actions, standardize, stride, dtype)
+            network = policy_value.large(spec.observation_shape, spec.actions, standardize, stride, dtype)
         if any(0 in variable.shape for variable in network.trainable_variables):
             raise ValueError("Nothing is left of the image after the convolutions.")
         return network

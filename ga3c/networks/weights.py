@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from ga3c.networks import saved, standardization
+from ga3c.networks import saved_tensors, standardization
 from ga3c.networks.standardization import Statistics
 
 
@@ -45,11 +45,11 @@ def first(network) -> Weights:
 
 
 def to_arrays(group: str, weights: Weights) -> dict[str, np.ndarray]:
-    """As `saved.to_arrays`."""
-    return saved.to_arrays(group, tf.nest.flatten(weights))
+    """As `saved_tensors.to_arrays`."""
+    return saved_tensors.to_arrays(group, tf.nest.flatten(weights))
 
 
 def from_arrays(arrays: dict[str, np.ndarray], group: str, like: Weights, network: str) -> Weights:
-    """As `saved.from_arrays`. Raises ConfigError."""
-    flat = saved.from_arrays(arrays, group, tf.nest.flatten(like), network)
+    """As `saved_tensors.from_arrays`. Raises ConfigError."""
+    flat = saved_tensors.from_arrays(arrays, group, tf.nest.flatten(like), network)
     return tf.nest.pack_sequence_as(like, flat)

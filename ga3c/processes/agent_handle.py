@@ -4,7 +4,7 @@ import signal
 import time
 
 from ga3c.machine import core_seconds, wants_core
-from ga3c.transport.memory import AgentMemory, Doing
+from ga3c.transport.agent_memory import AgentMemory, Doing
 
 PROGRESS_ROLLOUTS = 10  # an agent that has shipped so many has done real work
 STARVED_SECONDS = 0.2  # from such a silence on the system is asked whether the process gets a core

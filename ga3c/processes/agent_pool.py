@@ -17,7 +17,7 @@ from ga3c.processes.agent_handle import AgentHandle, cause_of_death
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.stats import Stats
 from ga3c.training_queue import TrainingQueue
-from ga3c.transport.memory import AgentMemory, Doing
+from ga3c.transport.agent_memory import AgentMemory, Doing
 
 # So many in a row, without progress of any agent in between, end the run: by an error of their own, and in any way.
 ERRORS_LIMIT, DEATHS_LIMIT = 3, 8

@@ -19,8 +19,8 @@ from ga3c.processes.family import end_group
 from ga3c.processes.stop_signals import STOP_SIGNALS
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.training_queue import TrainingClient
+from ga3c.transport.agent_memory import AgentMemory
 from ga3c.transport.inbox import ServerGone
-from ga3c.transport.memory import AgentMemory
 
 NICENESS = 10  # agents yield to the server: where cores are few, no work for the model shall pile up and get old
 # They often reach all processes of a run; what they mean is the server's business.

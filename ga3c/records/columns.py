@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, fields
 
-from ga3c.scheduling.counts import Decision
+from ga3c.controller.counts import Decision
 
 LOGS = ("throughput", "episodes", "controller", "messages")
 EPISODE_COLUMNS = ["seconds", "steps", "score", "length_steps", "agent"]

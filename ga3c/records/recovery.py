@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ga3c import environments
+from ga3c.controller.counts import Counts
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.records import checkpoint, progress, run_directory
@@ -19,7 +20,6 @@ from ga3c.records.games_file import GamesFile
 from ga3c.records.progress import Progress
 from ga3c.records.replay_file import ReplayFile
 from ga3c.rollout import EnvironmentSpec, spaces_of
-from ga3c.scheduling.counts import Counts
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.run import Settings
 from ga3c.stats import RECENT_GAMES, Stats

@@ -3,8 +3,8 @@
 import threading
 from collections import deque
 
-from ga3c.replay.drawing import Drawing
-from ga3c.replay.replay import Replay
+from ga3c.replay.drawn import Drawing
+from ga3c.replay.replay_memory import Replay
 from ga3c.replay.replay_queue import Listeners, ReplayQueue, Updates
 from ga3c.rollout import Batch
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ga3c.replay.replay import Replay
+from ga3c.replay.replay_memory import Replay
 from ga3c.rollout import Batch
 from ga3c.scheduling.pace import Blocks, Pace
 from ga3c.training_queue import ExperienceQueue, Rollout

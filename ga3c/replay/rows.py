@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numba import njit
 
-from ga3c.replay.compiled import compiled
+from ga3c.replay.jit import compiled
 from ga3c.replay.pictures import COMPRESSED_SHARE, CompressedPictures, Pictures
 from ga3c.rollout import EnvironmentSpec
 

@@ -4,7 +4,7 @@ import contextlib
 
 import numpy as np
 
-from ga3c.replay.compiled import compiled
+from ga3c.replay.jit import compiled
 
 
 class SumTree:

@@ -1,1 +1,1 @@
-"""How many agents, predictors and trainers there are, and who decides it. Knows no threads but its own."""
+"""Whose turn it is: who is predicted for together, and who may step or train now."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
-from ga3c.scheduling.counts import Counts
+from ga3c.controller.counts import Counts
 from ga3c.settings.learning import REPLAYING
 from ga3c.settings.run import Settings
 

@@ -19,7 +19,7 @@ from ga3c.prediction_queue import PredictionQueue
 from ga3c.replay.asynchronous_queue import AsynchronousReplayQueue
 from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay_queue import Listeners
-from ga3c.systems.replay_memory import Filling, beta_of, check_fits, recipe_of, replay_of, updates_of
+from ga3c.systems.replay_parts import Filling, beta_of, check_fits, recipe_of, replay_of, updates_of
 
 SLOTS = 3  # of an agent: one to fill, and what is on its way
 

@@ -17,11 +17,11 @@ import numpy as np
 
 from ga3c.systems.one_thread import OneThreadWiring  # isort: skip (first: it loads TensorFlow)
 from ga3c import environments, machine
+from ga3c.controller.counts import Counts
 from ga3c.devices.device import count_gpus
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.rollout import rollout_dtype
-from ga3c.scheduling.counts import Counts
 from ga3c.settings.run import Settings
 from ga3c.systems.multi_batch import MultiBatch, MultiBatchOnGPU
 from ga3c.systems.serial import with_replay

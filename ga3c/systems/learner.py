@@ -7,8 +7,8 @@ import numpy as np
 from ga3c.devices.device import count_gpus, set_up_device, set_up_devices, threads  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, networks
 from ga3c.algorithms import exploration
+from ga3c.devices.all_reduce import AllReduce, Group
 from ga3c.devices.pieces import pieces
-from ga3c.devices.replicas import AllReduce, Group
 from ga3c.errors import ConfigError
 from ga3c.machine import check_compiler_fits
 from ga3c.model import Model

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ga3c.devices.memory import joined  # isort: skip (first: it loads TensorFlow)
+from ga3c.devices.tensors import joined  # isort: skip (first: it loads TensorFlow)
 from ga3c.rollout import Batch, column_axis
 from ga3c.systems.slots import LAST, OBSERVATION
 from ga3c.training_queue import ExperienceQueue, Rollout

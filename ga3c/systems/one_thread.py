@@ -12,21 +12,21 @@ import numpy as np
 from ga3c.systems.learner import Arrays, Learner, model_and_stats  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, environments
 from ga3c.agent import Games, play
+from ga3c.controller.counts import Counts
 from ga3c.environments.restarted import Restarts
 from ga3c.model import Model
 from ga3c.prediction_queue import Order
 from ga3c.processes.agent_handle import PROGRESS_ROLLOUTS
 from ga3c.processes.agent_pool import ERRORS_LIMIT
 from ga3c.rollout import EnvironmentSpec
-from ga3c.scheduling.counts import Counts
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats, Timings
 from ga3c.systems.under_way import UnderWay
 from ga3c.systems.wiring import Context, nothing
 from ga3c.trainer import train
 from ga3c.training_queue import Episode, Rollout
+from ga3c.transport.agent_memory import AgentMemory, Doing
 from ga3c.transport.inbox import Inbox
-from ga3c.transport.memory import AgentMemory, Doing
 
 
 @dataclass(frozen=True)

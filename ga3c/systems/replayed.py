@@ -11,7 +11,7 @@ from ga3c.prediction_queue import PredictionQueue
 from ga3c.replay.replay_queue import ConcurrentReplayQueue, Listeners, ReplayQueue
 from ga3c.scheduling.pace import Blocks
 from ga3c.scheduling.turns import Turns
-from ga3c.systems.replay_memory import Filling, block_rows, recipe_of, replay_of, updates_of
+from ga3c.systems.replay_parts import Filling, block_rows, recipe_of, replay_of, updates_of
 from ga3c.systems.synchronous import LOCKSTEP_SLOTS, Latecomers, groups_of
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ga3c.devices.replicas import AllReduce, Group, equal  # isort: skip (first: it loads TensorFlow)
+from ga3c.devices.all_reduce import AllReduce, Group, equal  # isort: skip (first: it loads TensorFlow)
 from ga3c.errors import TrainingFailed
 from ga3c.model import Model, Update
 from ga3c.rollout import column_axis

@@ -10,7 +10,7 @@ from ga3c.systems.wiring import Context, Wiring  # isort: skip (first: it loads 
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.replay.replay_queue import ReplayQueue
 from ga3c.replay.secondary_queue import SecondaryListeners, SecondaryQueue
-from ga3c.systems.replay_memory import updates_of
+from ga3c.systems.replay_parts import updates_of
 
 SLOTS = 3  # of an agent: one to fill, and what is on its way
 _NO_LAGS = np.zeros(0, np.int64)

@@ -10,12 +10,12 @@ from ga3c import machine
 from ga3c.replay.replay_queue import Listeners, ReplayQueue
 from ga3c.rollout import rollout_dtype, slots_needed
 from ga3c.systems.blockwise import Block, BlockwiseReplayQueue
-from ga3c.systems.replay_memory import Filling, block_rows, recipe_of, replay_of, updates_of
+from ga3c.systems.replay_parts import Filling, block_rows, recipe_of, replay_of, updates_of
 from ga3c.systems.wiring import Context
 from ga3c.text import count
 from ga3c.training_queue import TrainingQueue
+from ga3c.transport.agent_memory import AgentMemory
 from ga3c.transport.inbox import Inbox
-from ga3c.transport.memory import AgentMemory
 
 
 def wire(context: Context, inbox: Inbox) -> OneThreadWiring:

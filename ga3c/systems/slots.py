@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ga3c.devices.memory import as_tensor  # isort: skip (first: it loads TensorFlow)
-from ga3c.transport.memory import AgentMemory
+from ga3c.devices.tensors import as_tensor  # isort: skip (first: it loads TensorFlow)
+from ga3c.transport.agent_memory import AgentMemory
 
 OBSERVATION, LAST = "observation", "last_observation"
 
@@ -30,7 +30,7 @@ class Slots:
         for name in dtype.names:
             shape, kind = dtype[name].shape, dtype[name].base
             if on_gpu and name in (OBSERVATION, LAST):
-                from ga3c.emulator.cuda.slots import SlotField  # loads numba-cuda: nothing else needs it
+                from ga3c.emulator.cuda.device_slots import SlotField  # loads numba-cuda: nothing else needs it
 
                 self._fields[name] = SlotField(slots, shape, kind, as_tensor, one_for_all=name == LAST)
             elif name == LAST:  # each slot shows the same

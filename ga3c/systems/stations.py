@@ -8,13 +8,13 @@ from typing import Protocol
 
 from ga3c.systems.learner import Arrays, Learner, model_and_stats  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms
+from ga3c.controller.controller import Controller
+from ga3c.controller.counts import Counts
 from ga3c.predictor import predict
 from ga3c.rollout import EnvironmentSpec
-from ga3c.scheduling.controller import Controller
-from ga3c.scheduling.counts import Counts
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats
-from ga3c.systems.control import rule_of, signals_of
+from ga3c.systems.controller_inputs import rule_of, signals_of
 from ga3c.systems.wiring import Context, Unit, Wiring
 from ga3c.text import count
 from ga3c.trainer import train

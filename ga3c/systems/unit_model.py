@@ -10,7 +10,7 @@ from ga3c.devices.device import scope  # isort: skip (first: it loads TensorFlow
 from ga3c.devices.parameter_store import ParameterStore, Pulled
 from ga3c.errors import ConfigError
 from ga3c.model import Model, Update
-from ga3c.networks import saved
+from ga3c.networks import saved_tensors
 from ga3c.networks.weights import Weights, to_arrays
 
 
@@ -119,7 +119,11 @@ class SharedModel:
         """As `Model.state`: it does not tell how many devices there are. Nobody may train meanwhile."""
         pulled = self._store.pull()
         weights, optimizer = self._first.split(pulled.tensors)
-        arrays = to_arrays("network", weights) | saved.to_arrays("optimizer", optimizer) | self._first.target_arrays()
+        arrays = (
+            to_arrays("network", weights)
+            | saved_tensors.to_arrays("optimizer", optimizer)
+            | self._first.target_arrays()
+        )
         return arrays | {"version": np.int64(pulled.version)}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:

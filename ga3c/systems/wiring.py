@@ -8,10 +8,10 @@ import numpy as np
 
 from ga3c.systems.learner import Learner, Make  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, machine
+from ga3c.controller.counts import Counts
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.processes.agent_pool import AgentPool
 from ga3c.rollout import EnvironmentSpec, rollout_dtype, slots_needed
-from ga3c.scheduling.counts import Counts
 from ga3c.settings.run import Settings
 from ga3c.systems.learner import devices_of
 

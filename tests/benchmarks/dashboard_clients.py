@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from ga3c.records.columns import DECISION_COLUMNS, EPISODE_COLUMNS, THROUGHPUT_COLUMNS  # noqa: E402
-from ga3c.settings import saved as saved_settings  # noqa: E402
+from ga3c.settings import saved_settings as saved_settings  # noqa: E402
 from ga3c.settings.learning import LearningSettings  # noqa: E402
 from ga3c.settings.run import Settings  # noqa: E402
 from tests.dashboard_client import Client  # noqa: E402

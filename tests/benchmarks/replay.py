@@ -12,7 +12,7 @@ import numpy as np
 import psutil
 
 from ga3c.replay.recipe import Recipe
-from ga3c.replay.replay import Drawn, Replay
+from ga3c.replay.replay_memory import Drawn, Replay
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 
 BATCH, AGENTS, ENVS, T_MAX = 512, 2, 8, 20

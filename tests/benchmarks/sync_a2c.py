@@ -26,7 +26,7 @@ from torch import nn
 
 T_MAX = 5
 DISCOUNT, ENTROPY_WEIGHT, VALUE_WEIGHT, GRADIENT_CLIP_NORM = 0.99, 0.01, 0.5, 0.5
-# (filters, kernel, stride) of each convolution, as in ga3c/networks/a3c.py
+# (filters, kernel, stride) of each convolution, as in ga3c/networks/policy_value.py
 NETWORKS = {"small": [(16, 8, 4), (32, 4, 2)]}
 NETWORKS |= {f"large-stride-{stride}": [(32, 8, stride), (32, 4, 2), (64, 4, 2)] for stride in (4, 3, 2, 1)}
 

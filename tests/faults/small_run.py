@@ -9,15 +9,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from ga3c.controller.counts import Counts
 from ga3c.errors import ConfigError
 from ga3c.records import lock, progress, run_directory, stats_writer
 from ga3c.records.columns import DECISION_COLUMNS, MESSAGE_COLUMNS
 from ga3c.records.disk import CsvLog, Disk, read_csv
 from ga3c.records.recovery import Recovery
 from ga3c.replay.recipe import Recipe
-from ga3c.replay.replay import Replay
+from ga3c.replay.replay_memory import Replay
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
-from ga3c.scheduling.counts import Counts
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats, Timings, Totals
 

@@ -4,7 +4,7 @@ import json
 import shutil
 
 from ga3c.records import checkpoint
-from ga3c.settings import saved
+from ga3c.settings import saved_settings
 from ga3c.settings.run import Settings
 from tests import program
 from tests.faults import real_run
@@ -45,7 +45,7 @@ def test_a_directory_that_is_moved_or_removed_while_it_trains(tmp_path):
 def test_resume_refuses_a_lock_that_leads_elsewhere(tmp_path):
     run, precious = tmp_path / "run", tmp_path / "precious"
     run.mkdir()
-    (run / "config.json").write_text(json.dumps({"settings": saved.to_dict(Settings())}))
+    (run / "config.json").write_text(json.dumps({"settings": saved_settings.to_dict(Settings())}))
     precious.write_text("precious")
     (run / ".lock").symlink_to(precious)
     refused = program.run("--resume", run)

@@ -5,8 +5,8 @@ import random
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ga3c.scheduling.counts import Counts
-from ga3c.scheduling.effects import Block, Effect
+from ga3c.controller.counts import Counts
+from ga3c.controller.effects import Block, Effect
 
 UP, DOWN = 1, -1
 COARSE, FINE = 2.0, 1.4  # a count is multiplied or divided by

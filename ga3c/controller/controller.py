@@ -11,7 +11,7 @@ other, a second predictor or trainer would have nothing to do.
 import threading
 from collections.abc import Callable
 
-from ga3c.scheduling.counts import Counts, Decision, Rule, Signals
+from ga3c.controller.counts import Counts, Decision, Rule, Signals
 
 
 class Controller(threading.Thread):

@@ -4,7 +4,7 @@ import math
 import random
 from collections.abc import Generator
 
-from ga3c.scheduling.counts import Counts, Decision, Report, Signals, mean_lag, rate
+from ga3c.controller.counts import Counts, Decision, Report, Signals, mean_lag, rate
 
 
 def propose(counts: Counts, rng: random.Random) -> Counts:

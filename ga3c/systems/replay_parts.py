@@ -7,7 +7,7 @@ from ga3c.systems.wiring import Context  # isort: skip (first: it loads TensorFl
 from ga3c import machine
 from ga3c.algorithms import schedules
 from ga3c.replay.recipe import Recipe
-from ga3c.replay.replay import Replay
+from ga3c.replay.replay_memory import Replay
 from ga3c.replay.replay_queue import Updates
 from ga3c.rollout import EnvironmentSpec
 from ga3c.scheduling.pace import Pace

@@ -7,9 +7,9 @@ same TPS the one with fewer processes and threads wins.
 import math
 from collections.abc import Generator
 
-from ga3c.scheduling.counts import Counts, Decision, Report, Signals
-from ga3c.scheduling.effects import SURE, Block, Effect, Noise, Verdict, block, compare, judge, mean
-from ga3c.scheduling.proposals import COARSE, DOWN, FINE, UP, Move, Proposal, Proposals, moves
+from ga3c.controller.counts import Counts, Decision, Report, Signals
+from ga3c.controller.effects import SURE, Block, Effect, Noise, Verdict, block, compare, judge, mean
+from ga3c.controller.proposals import COARSE, DOWN, FINE, UP, Move, Proposal, Proposals, moves
 
 # In samples:
 BLOCK = 5

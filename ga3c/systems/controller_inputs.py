@@ -1,10 +1,10 @@
 """What the controller goes by: the rule that decides on the counts, and what it sees of a run."""
 
 from ga3c import machine
+from ga3c.controller.counts import Counts, Rule, Signals
+from ga3c.controller.paper_rule import PaperRule
+from ga3c.controller.tuner import Tuner
 from ga3c.machine import usable_cores
-from ga3c.scheduling.counts import Counts, Rule, Signals
-from ga3c.scheduling.paper_rule import PaperRule
-from ga3c.scheduling.tuner import Tuner
 from ga3c.settings.schedule import ScheduleSettings
 from ga3c.stats import Stats
 

@@ -5,7 +5,7 @@ import math
 import keras
 from keras import layers
 
-from ga3c.networks.a3c import PixelConvolution, StandardizingConvolution
+from ga3c.networks.policy_value import PixelConvolution, StandardizingConvolution
 
 
 def _normalized(hidden, dtype: str = "float32"):

@@ -6,7 +6,7 @@ import keras
 import numpy as np
 from keras import layers, ops
 
-from ga3c.networks.a3c import PixelConvolution, StandardizingConvolution
+from ga3c.networks.policy_value import PixelConvolution, StandardizingConvolution
 
 
 def images(

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ga3c.scheduling.counts import Counts, Signals, mean_lag, rate
+from ga3c.controller.counts import Counts, Signals, mean_lag, rate
 
 # Noise before there is a measurement of it: relative standard deviation of a block's TPS, and after how many
 # differences between blocks the measurement weighs as much.
