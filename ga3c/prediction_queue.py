@@ -1,4 +1,4 @@
-"""Agents -> predictors: "row t of my slot is ready", and back: "it is answered"."""
+"""Agents -> predictors: "row t of my slot is ready"; and back: "it is answered"."""
 
 import itertools
 import struct
@@ -18,7 +18,7 @@ _ANSWER = struct.Struct("<id")  # an Order, when it was predicted
 
 
 class Order(IntEnum):
-    """What comes with an answer."""
+    """The order that comes with an answer."""
 
     GO_ON = 0
     FINISH = 1  # ship what there is, and end
@@ -28,17 +28,17 @@ class Order(IntEnum):
 class _Agent(Peer):
     """The server's view of one agent."""
 
-    def __init__(self, memory: AgentMemory, number: int, place: int):
+    def __init__(self, memory: AgentMemory, number: int, position: int):
         super().__init__()
-        self.memory, self.number, self.place = memory, number, place
+        self.memory, self.number, self.position = memory, number, position
         self.answered = 0  # requests
         self.answered_at = 0.0  # time.monotonic()
-        self.pausing = False  # it has been told to, and not yet to go on
+        self.pausing = False  # it has been told to pause, and not yet to go on
         self._lock = threading.Lock()
         self._order = Order.GO_ON
 
     def answer(self, row: int, predicted: float) -> None:
-        """Wakes the agent. It pauses between two rollouts only: nothing that it made gets old meanwhile."""
+        """Wakes the agent. It pauses only between two rollouts, so that nothing that it made gets old meanwhile."""
         with self._lock:
             order = Order.GO_ON if self._order == Order.PAUSE and row else self._order
             self.pausing = order == Order.PAUSE
@@ -47,7 +47,7 @@ class _Agent(Peer):
         self.answered += 1
 
     def order(self, order: Order) -> None:
-        """Comes with its next answer; an agent that pauses gets it now."""
+        """Sends an order with the next answer, or now to an agent that pauses."""
         with self._lock:
             self._order = order
             if self.pausing and order != Order.PAUSE:
@@ -70,57 +70,54 @@ class Request(NamedTuple):
         return self.agent.memory.slots["observation"][self.slot, self.row]
 
     def answer(self, fields: dict[str, np.ndarray], version: int, predicted: float) -> None:
-        """Writes the answer into the row that asked, [env] each, and wakes the agent. `predicted` says when it was."""
-        slots = self.agent.memory.slots
-        for name, values in fields.items():
-            slots[name][self.slot, self.row] = values
-        slots["version"][self.slot, self.row] = version
+        """Writes the answer, [env] each, into the row that asked and wakes the agent. `predicted`: time.monotonic()."""
+        self.agent.memory.answer(self.slot, self.row, fields, version)
         self.agent.answer(self.row, predicted)
 
 
 class PredictionQueue:
-    """Closable; many agents write, many predictors take."""
+    """A closable queue: many agents write, many predictors take."""
 
     def __init__(
         self, choose: Callable[[list[Request]], int] | None = None, enough: Callable[[], bool] = lambda: False
     ):
-        """`choose(waiting)`: how many are taken together, once it has sorted them. None: any that wait.
+        """`choose(waiting)` may sort the requests that wait, and returns how many are taken together. None: all.
 
-        `enough()`: whether nobody is answered any more; `look_again` says when that changes.
+        While `enough()` nobody is answered; `look_again` tells that this has changed.
         """
         self._choose, self._enough = choose, enough
         self._inbox = Inbox(lambda agent, data: Request(agent, *_REQUEST.unpack(data)))
-        self._places: set[int] = set()  # that are taken
+        self._positions: set[int] = set()  # that are taken
         self.look_again = self._inbox.look_again
         self.close = self._inbox.close
         self.retire_one = self._inbox.retire_one
         self.waiting = self._inbox.waiting
 
     def connect(self, memory: AgentMemory, number: int = 0) -> "tuple[_Agent, PredictionClient]":
-        """Admits an agent: the server's handle of it, and the client to give to its process.
+        """Admits an agent; returns the server's handle of it and the client for its process.
 
-        Its place is the first that is free: that of an agent which has been disconnected, if there is one.
+        Its position among the agents is the first that is free, often that of one which was disconnected.
         """
-        place = next(place for place in itertools.count() if place not in self._places)
-        self._places.add(place)
-        agent = _Agent(memory, number, place)
+        position = next(one for one in itertools.count() if one not in self._positions)
+        self._positions.add(position)
+        agent = _Agent(memory, number, position)
         return agent, PredictionClient(self._inbox.connect(agent))
 
     def disconnect(self, agent: _Agent) -> None:
-        self._places.discard(agent.place)
+        self._positions.discard(agent.position)
         self._inbox.disconnect(agent)
 
     def take(self, max_requests: int) -> list[Request]:
-        """Waits for one request and returns all that wait, up to `max_requests`; [] when the thread shall leave.
+        """Waits for requests and returns those that `choose` takes, or all, at most `max_requests`.
 
-        Where it was given a rule, that says for which it waits.
+        Returns [] when the thread shall leave.
         """
         choose = self._choose or (lambda waiting: min(len(waiting), max_requests))
         return self._inbox.take(lambda waiting: 0 if self._enough() else choose(waiting))
 
 
 class PredictionClient:
-    """An agent's end. Its methods raise ServerGone."""
+    """The agent's end of the queue. Its methods raise ServerGone."""
 
     def __init__(self, line: Line):
         self._line = line
@@ -128,11 +125,11 @@ class PredictionClient:
         self._reply_seconds = float("nan")
 
     def ask(self, slot: int, row: int) -> None:
-        """Requests actions for a row of observations that lies in shared memory."""
+        """Asks for the actions of a row whose observations lie in shared memory."""
         self._line.send(_REQUEST.pack(slot, row, time.monotonic(), self._reply_seconds))
 
     def wait(self) -> Order:
-        """Waits until the row is answered, or a pause is over. Returns what the agent shall do then."""
+        """Waits until the row is answered, or a pause is over. Returns what the agent shall do."""
         order, predicted = _ANSWER.unpack(self._line.receive())
         self._reply_seconds = time.monotonic() - predicted
         return Order(order)

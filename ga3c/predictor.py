@@ -12,7 +12,7 @@ from ga3c.stats import Stats, Timings
 def predict(
     queue: PredictionQueue, model: Model, stats: Stats, dtype: np.dtype, max_requests: int, sizes: list[int]
 ) -> None:
-    """Runs until the queue says that this thread shall leave.
+    """Answers requests until the queue says that this thread shall leave.
 
     A request is a row of a `dtype` rollout: the states of one agent's games. Batches are padded to the next of
     `sizes`; [] means that any size will do.
@@ -35,7 +35,7 @@ def predict(
         games = ()
         if model.per_game:
             for index, request in enumerate(requests):
-                numbers[index * envs : (index + 1) * envs] = request.agent.place * envs + np.arange(envs)
+                numbers[index * envs : (index + 1) * envs] = request.agent.position * envs + np.arange(envs)
             games = (numbers[:size],)
         assembled = time.monotonic()
         fields, version = model.predict(batch, *games)

@@ -1,11 +1,12 @@
-"""What one rollout holds, and where it lies in shared memory.
+"""The fields of a rollout, of a batch, and of what an agent may do.
 
-An agent owns a few slots, each with room for one rollout. It writes observations and rewards; the predictor
-writes action, log-probability, value and policy version into the row that asked. Only slot and row numbers
-travel on the queues. Arrays carry [time, env, ...].
+An agent owns a few slots in shared memory, each with room for one rollout. It writes observations and rewards; the
+predictor writes action, log-probability, value and policy version into the row that asked. Only slot and row numbers
+travel on the queues. Arrays are [time, env, ...].
 """
 
 import math
+import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ import numpy as np
 
 
 class Actions(NamedTuple):
-    """What an agent may do: one of `count` discrete actions, or, where that is 0, a vector within bounds."""
+    """The actions of a game: one of `count` discrete actions, or, where that is 0, a vector within bounds."""
 
     shape: tuple[int, ...]  # of one action: () if discrete, else (n,)
     dtype: str
@@ -27,20 +28,20 @@ class Actions(NamedTuple):
 
     @property
     def policy_size(self) -> int:
-        """Numbers that say a policy in one state: a logit for each action, or means and log deviations."""
+        """The number of values of a policy in one state: a logit for each action, or means and log deviations."""
         return 2 * self.shape[0] if self.continuous else self.count
 
     def most_likely(self, policy: np.ndarray) -> np.ndarray:
-        """The most probable actions [batch, *shape] of policies [batch, policy_size]: the means, if Gaussian."""
+        """Returns the most probable actions [batch, *shape] of policies [batch, policy_size]: means, if Gaussian."""
         best = policy[:, : self.shape[0]] if self.continuous else policy.argmax(axis=1)
         return best.astype(self.dtype)
 
     def allowed(self, actions: np.ndarray) -> bool:
-        """Whether [..., *shape] can all have been taken."""
+        """Returns whether all of the actions [..., *shape] can have been taken."""
         return bool(np.isfinite(actions).all() if self.continuous else ((actions >= 0) & (actions < self.count)).all())
 
     def random(self, random: np.random.Generator, count: int) -> np.ndarray:
-        """Any, [count, *shape]: all as likely."""
+        """Returns random actions [count, *shape], all as likely."""
         if self.continuous:
             return random.uniform(self.low, self.high, (count, *self.shape)).astype(self.dtype)
         return random.integers(self.count, size=count, dtype=self.dtype)
@@ -60,7 +61,7 @@ def continuous(low: Sequence[float], high: Sequence[float]) -> Actions:
 
 
 class EnvironmentSpec(NamedTuple):
-    """What the rest of the program must know of an environment."""
+    """The facts about an environment that the rest of the program needs."""
 
     name: str  # canonical name, also the folder under results/
     observation_shape: tuple[int, ...]  # of one state; images are [height, width, channels]
@@ -71,7 +72,7 @@ class EnvironmentSpec(NamedTuple):
 
 
 def spaces_of(spec: EnvironmentSpec) -> dict[str, list]:
-    """What a network is made for, as plain values, for JSON."""
+    """Returns the observations and actions that a network is made for, as plain values, for JSON."""
     shape, count, low, high = spec.actions.shape, spec.actions.count, spec.actions.low, spec.actions.high
     return {
         "observations": [spec.observation_dtype, list(spec.observation_shape)],
@@ -79,8 +80,16 @@ def spaces_of(spec: EnvironmentSpec) -> dict[str, list]:
     }
 
 
+class Episode(NamedTuple):
+    """A finished game: its true score, its length, and which of its agent's games it was."""
+
+    score: float
+    length_steps: int
+    game: int = 0
+
+
 def rollout_dtype(spec: EnvironmentSpec, t_max: int, envs: int) -> np.dtype:
-    """The fields of one rollout of `t_max` steps in `envs` environments, as a NumPy record."""
+    """Returns the fields of one rollout of `t_max` steps in `envs` environments, as a NumPy record."""
     rows = (t_max, envs)
     return np.dtype(
         [
@@ -103,18 +112,14 @@ def rollout_dtype(spec: EnvironmentSpec, t_max: int, envs: int) -> np.dtype:
 
 
 def transition_dtype(spec: EnvironmentSpec, count: int) -> np.dtype:
-    """The fields of a batch of `count` transitions from a replay memory, as a NumPy record; [1, count, ...] each."""
+    """Returns the fields of `count` transitions from a replay memory, as a NumPy record; [1, count, ...] each."""
     row = (1, count)
     return np.dtype(
         [
             ("observation", spec.observation_dtype, (*row, *spec.observation_shape)),  # s_t
             ("action", spec.actions.dtype, (*row, *spec.actions.shape)),
             ("return", np.float32, row),  # r_t + gamma r_{t+1} + ..., of n steps, or to the end of the game
-            (
-                "discount",
-                np.float32,
-                row,
-            ),  # gamma^n: of the value of the state that follows; 0 where the game has ended
+            ("discount", np.float32, row),  # gamma^n, for the value of s_{t+n}; 0 where the game has ended
             ("next_observation", spec.observation_dtype, (*row, *spec.observation_shape)),  # s_{t+n}
             ("weight", np.float32, row),  # of its loss, against the bias of priorities
         ],
@@ -123,25 +128,25 @@ def transition_dtype(spec: EnvironmentSpec, count: int) -> np.dtype:
 
 
 def column_axis(field: str) -> int:
-    """Which axis of a field runs over the environments: [time, env, ...], or [env, ...] of what follows the rows."""
+    """Returns the axis of a field that is the environment: [time, env, ...], or [env, ...] after the last row."""
     return 0 if field in ("bootstrap_value", "last_observation") else 1
 
 
 def empty_batch(dtype: np.dtype, fields: Sequence[str]) -> dict[str, np.ndarray]:
-    """What a model learns from, by field, without a valid step. `dtype`: of rollouts or transitions."""
+    """Returns the arrays that a model learns from, by field, without a valid step. `dtype`: rollouts or transitions."""
     record = np.zeros((), dtype)
     return {name: record[name] for name in fields}
 
 
 def slots_needed(t_max: int, envs: int, minimum_batch_steps: int) -> int:
-    """Slots with which a single agent can fill a training batch: else agent and trainer wait for each other."""
+    """Returns how many slots let a single agent fill a batch: with fewer, agent and trainer wait for each other."""
     return math.ceil(minimum_batch_steps / (t_max * envs)) + 2
 
 
 class Buffer:
-    """Room for the rollouts of one batch, side by side: the fields named, in the fixed shape that a model learns from.
+    """Holds the rollouts of one batch side by side, in the fixed shape that a model learns from.
 
-    [t_max, columns, ...]; what follows the rows: [columns, ...].
+    Fields are [t_max, columns, ...], or [columns, ...] after the last row.
     """
 
     def __init__(self, dtype: np.dtype, rollouts: int, fields: Sequence[str]):
@@ -153,10 +158,9 @@ class Buffer:
             self._arrays[name] = np.zeros(shape, dtype[name].base)
 
     def fill(self, rollouts: list[tuple[np.void, int]]) -> dict[str, np.ndarray]:
-        """Takes (record, length in steps) pairs in, as many as there is room for at the most; returns the arrays.
+        """Returns the arrays of (record, length in steps) pairs: as many pairs as there is room for, or fewer.
 
-        Rows that no rollout filled are not `valid`. A single rollout that fills all is not copied: the arrays are the
-        record's own.
+        Rows that no rollout filled are not `valid`. A single rollout that fills all is not copied.
         """
         record, length = rollouts[0]
         if record["valid"].shape == self._arrays["valid"].shape and length == len(record["valid"]):
@@ -183,7 +187,12 @@ class Batch(NamedTuple):
     versions: np.ndarray  # int64 [rows]: model updates made before each row was predicted
     rollouts: Sequence  # what is in it: `training_queue.Rollout`
     columns: int  # rollouts of one environment each: the paper's
-    taken: float  # time.monotonic() when it was taken from the queue,
+    taken: float  # time.monotonic() when it was taken from the queue
     assembled: float  # and when its arrays were complete
-    buffer: object  # for the experience that it is of: what goes back to it when the batch is done
-    steps: int | None = None  # of play so far, where schedules are not to go by those trained on
+    buffer: object  # goes back to the experience when the batch is done
+    steps: int | None = None  # of play so far, by which schedules go; None: they go by the steps trained on
+
+    @classmethod
+    def drawn(cls, arrays: dict[str, np.ndarray], began: float, buffer: object, steps: int) -> "Batch":
+        """Returns a batch that was drawn from a replay from `began` until now: its rollouts are counted elsewhere."""
+        return cls(arrays, np.zeros(0, np.int64), (), 0, began, time.monotonic(), buffer, steps)

@@ -1,4 +1,4 @@
-"""Counters of a run: every thread of the server reports here, and `stats_writer` reads it every few seconds."""
+"""Counters of a run: every thread of the server reports here, and `records/stats_writer` reads them."""
 
 import math
 import threading
@@ -14,7 +14,7 @@ RECENT_GAMES = 100  # in the mean score
 
 @dataclass
 class Totals:
-    """What a run has done since its first start; they are saved and go on over a resume."""
+    """Counts since the first start of a run; they are saved and go on over a resume."""
 
     seconds: float = 0.0  # of training: from the first prediction of each start to its stop
     steps: int = 0  # transitions that agents made and shipped
@@ -34,7 +34,7 @@ class Totals:
 
 @dataclass
 class Timings:
-    """Where the seconds went, summed since this start."""
+    """Sums of seconds by what they were spent on, since this start."""
 
     requests: int = 0  # for a prediction
     request_queue: float = 0.0  # from asking until a predictor took it
@@ -61,10 +61,10 @@ class Timings:
 
 
 class Stats:
-    """Safe to call from every thread."""
+    """Counts what a run does. Safe to call from every thread."""
 
     def __init__(self, totals: Totals, recent_scores: Sequence[float] = (), scored: np.ndarray | None = None):
-        """`scored`: bool [agents, games of each]: those whose finished games count, with their scores. None: all."""
+        """`scored`: bool [agents, games of each], whose finished games count, with their scores. None: all."""
         self._lock = threading.Lock()
         self._seconds_before, self._started = totals.seconds, math.inf  # time.monotonic() of the first prediction
         self._totals = totals
@@ -78,7 +78,7 @@ class Stats:
         self.updating = threading.Lock()  # held from an update of the model until it is counted
 
     def predicted(self, states: int, timings: Timings) -> None:
-        """One prediction of a batch of so many states."""
+        """Counts one prediction of a batch of so many states."""
         with self._lock:
             self._started = min(self._started, time.monotonic())
             self._timings.add(timings)
@@ -86,7 +86,7 @@ class Stats:
             self._totals.prediction_batches += 1
 
     def trained(self, batch, update, timings: Timings) -> None:
-        """One update: the rollout.Batch that it was made from, and the model.Update."""
+        """Counts one update: its `rollout.Batch` and its `model.Update`."""
         steps = sum(rollout.transitions for rollout in batch.rollouts)
         with self._lock:
             totals, window = self._totals, self._window
@@ -112,13 +112,12 @@ class Stats:
         self.unchanged_in_a_row += 1
 
     def stored(self, rollouts: Sequence, columns: int, lags: np.ndarray) -> None:
-        """Rollouts that a replay has taken in, of `columns` games; `lags` of their rows, in updates."""
+        """Counts rollouts of `columns` games that a replay has taken in. `lags`: of their rows, in updates."""
         with self._lock:
             self._count(rollouts, columns, lags)
             self._totals.trained_steps += sum(rollout.transitions for rollout in rollouts)
 
     def _count(self, rollouts: Sequence, columns: int, lags: np.ndarray) -> None:
-        """What was played."""
         totals, window, lag_sum = self._totals, self._window, float(lags.sum())
         totals.rollouts += columns
         totals.lag_sum += lag_sum
@@ -138,10 +137,10 @@ class Stats:
                 self._new_episodes.append((*row, rollout.agent.number))
 
     def _is_scored(self, agent, episode) -> bool:
-        return self._scored is None or bool(self._scored[agent.place % len(self._scored), episode.game])
+        return self._scored is None or bool(self._scored[agent.position % len(self._scored), episode.game])
 
     def agent_ended(self, made_steps: int, lost_steps: int) -> None:
-        """Transitions that an agent made in its life, and those that it never shipped."""
+        """Counts the transitions that an agent made in its life, and those that it never shipped."""
         with self._lock:
             self._totals.made_steps += made_steps
             self._totals.lost_steps += lost_steps
@@ -150,7 +149,7 @@ class Stats:
         return self._seconds_before + max(0.0, time.monotonic() - self._started)
 
     def totals(self) -> Totals:
-        """A copy, with the seconds as of now."""
+        """Returns a copy, with the seconds as of now."""
         with self._lock:
             return self._copy()
 
@@ -159,36 +158,62 @@ class Stats:
         return Totals(**vars(self._totals))
 
     def trained_steps(self) -> int:
-        """Transitions that entered an update, of the whole run."""
+        """Returns the transitions of the whole run that entered an update."""
         with self._lock:
             return self._totals.trained_steps
 
     def timings(self) -> Timings:
-        """A copy."""
+        """Returns a copy."""
         with self._lock:
             return Timings(**vars(self._timings))
 
     def take_window(self) -> "tuple[Totals, Window]":
-        """Totals, and what happened since the last call."""
+        """Returns the totals, and what happened since the last call."""
         with self._lock:
             window, self._window = self._window, Window()
             return self._copy(), window
 
     def take_episodes(self) -> list[tuple]:
-        """Rows of episodes.csv: the games that ended since the last call."""
+        """Returns rows of episodes.csv: the games that ended since the last call."""
         with self._lock:
             episodes, self._new_episodes = self._new_episodes, []
         return episodes
 
     def recent_scores(self) -> list[float]:
-        """Of the last 100 games."""
+        """Returns the scores of the last 100 games."""
         with self._lock:
             return list(self._recent_scores)
 
     def mean_score(self) -> float:
-        """Of the last 100 games; NaN before the first."""
+        """Returns the mean score of the last 100 games; NaN before the first."""
         scores = self.recent_scores()
         return float(np.mean(scores)) if scores else float("nan")
+
+
+class EndedAgents:
+    """The agents that have ended. One is counted once all that it shipped is trained on."""
+
+    def __init__(self):
+        self._waiting: list[tuple[int, object]] = []  # steps made, and the training queue's handle
+        self._counted_steps = 0
+        self.core_seconds = 0.0  # CPU time of all
+
+    def add(self, made_steps: int, core_seconds: float, training) -> None:
+        """`training`: the handle that `Experience.connect` gave."""
+        self._waiting.append((made_steps, training))
+        self.core_seconds += core_seconds
+
+    @property
+    def trained_steps(self) -> int:
+        """Steps of these agents that were trained on."""
+        return self._counted_steps + sum(training.trained_steps for _, training in list(self._waiting))
+
+    def count(self, stats: Stats, final: bool = False) -> None:
+        """Tells what each made and what of it was lost. `final`: nothing is trained on any more."""
+        for made, training in [pair for pair in self._waiting if final or pair[1].settled]:
+            self._waiting.remove((made, training))
+            self._counted_steps += training.trained_steps
+            stats.agent_ended(made, made - training.trained_steps)
 
 
 class Window:
@@ -199,5 +224,5 @@ class Window:
         self.lag_sum, self.lag_rows, self.lag_max = 0.0, 0, 0
 
     def mean(self, name: str) -> float:
-        """Mean of one of the updates' numbers; NaN without an update."""
+        """Returns the mean of one of the updates' numbers; NaN without an update."""
         return float(np.mean([update.numbers[name] for update in self.updates])) if self.updates else float("nan")

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ga3c.rollout import Batch, Buffer
+from ga3c.rollout import Batch, Buffer, Episode
 from ga3c.transport.agent_memory import AgentMemory
 from ga3c.transport.inbox import Inbox, Line, Peer
 
@@ -17,27 +17,19 @@ _EPISODE = struct.Struct("<dii")  # score, length in steps, game
 _SLOT = struct.Struct("<i")
 
 
-class Episode(NamedTuple):
-    """A finished game: its true score, its length, and which of its agent's games it was."""
-
-    score: float
-    length_steps: int
-    game: int = 0
-
-
 class _Agent(Peer):
     """The server's view of one agent."""
 
-    def __init__(self, number: int, memory: AgentMemory, place: int):
+    def __init__(self, number: int, memory: AgentMemory, position: int):
         super().__init__()
-        self.number, self.memory, self.place = number, memory, place
+        self.number, self.memory, self.position = number, memory, position
         self.trained_steps = 0  # of rollouts that the trainers are done with
         self.held: set[int] = set()  # slots whose rollouts are read and not trained on yet
         self.returned = 0  # slots
         self.returned_at = 0.0  # time.monotonic()
 
     def take_back(self, slot: int) -> None:
-        """A slot that is free again."""
+        """Sends a slot that is free again."""
         self.held.discard(slot)  # before it is sent: the agent may ship it again at once
         self.send(_SLOT.pack(slot))
         self.returned_at = time.monotonic()
@@ -45,7 +37,7 @@ class _Agent(Peer):
 
     @property
     def settled(self) -> bool:
-        """It has ended, and the trainers are done with all that it shipped."""
+        """Whether it has ended, and the trainers are done with all that it shipped."""
         return self.gone and not self.held
 
 
@@ -83,7 +75,7 @@ def _parse(agent: _Agent, data: bytes) -> Rollout:
 
 
 class Batches:
-    """Puts rollouts side by side, for one update each."""
+    """Makes batches of rollouts, for one update each."""
 
     def __init__(self, dtype: np.dtype, rollouts: int, fields: Sequence[str]):
         """`rollouts`: in one batch at the most. `fields`: those that the algorithm learns from."""
@@ -110,56 +102,55 @@ class Batches:
 
 
 class Experience(Protocol):
-    """What lies between agents and trainers: a queue, or a replay memory."""
+    """A queue or a replay memory between agents and trainers."""
 
-    def connect(self, number: int, memory: AgentMemory, slots: int, place: int = 0) -> tuple:
-        """Admits an agent: the server's handle of it, and the client to give to who plays. `place`: as
-        `PredictionQueue.connect` gives one."""
+    def connect(self, number: int, memory: AgentMemory, slots: int, position: int = 0) -> tuple:
+        """Admits an agent; returns the server's handle of it and the agent's client. `PredictionQueue.connect` says
+        what a `position` is."""
 
     def next_batch(self) -> Batch | None:
-        """Waits for what one update is made from; None when the thread shall leave."""
+        """Waits for the experience of one update and returns it; None when the thread shall leave."""
 
     def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
-        """The batch is trained on. `errors`: of the transitions in it, float32 [batch], if the algorithm tells them."""
+        """Takes back a batch that was trained on. `errors`: of its transitions, float32 [batch]; None: not known."""
 
     def waiting(self) -> int:
-        """The number of rollouts that nobody has taken yet."""
+        """Returns the number of rollouts that nobody has taken yet."""
 
     def watched(self) -> dict[str, float]:
-        """Figures for a row of the log, since the one before, by name: always the same names."""
+        """Returns figures for a row of the log, since the last row, by name: always the same names."""
 
     def close(self) -> None:
-        """Ends it: what is left is handed out, then every `next_batch` returns None."""
+        """Hands out what is left; then every `next_batch` returns None."""
 
     def drop(self) -> None:
         """Ends it at once: nobody gets what is left."""
 
 
 class ExperienceQueue:
-    """The way of rollouts from the agents of this machine. `next_batch` and `done` say what is made of them."""
+    """Receives the rollouts of this machine's agents. A subclass makes batches of them."""
 
     def __init__(self, inbox: Inbox | None = None):
-        """`inbox`: of rollouts, where they do not come from processes."""
+        """`inbox`: where rollouts come from; None: from processes."""
         self._inbox = inbox or Inbox(_parse)
         self.close, self.drop = self._inbox.close, self._inbox.drop
         self.retire_one = self._inbox.retire_one
         self.waiting, self.look_again = self._inbox.waiting, self._inbox.look_again
 
-    def connect(self, number: int, memory: AgentMemory, slots: int, place: int = 0) -> "tuple[_Agent, TrainingClient]":
+    def connect(self, number: int, memory: AgentMemory, slots: int, position: int = 0) -> tuple:
         """As `Experience.connect`."""
-        agent = _Agent(number, memory, place)
+        agent = _Agent(number, memory, position)
         return agent, TrainingClient(self._inbox.connect(agent), slots)
 
     def disconnect(self, agent: _Agent) -> None:
         self._inbox.disconnect(agent)
 
     def watched(self) -> dict[str, float]:
-        """Nothing that other figures do not say."""
         return {}
 
 
 class TrainingQueue(ExperienceQueue):
-    """Each rollout is learned from once, in the order in which they come."""
+    """Hands each rollout to one trainer, in the order in which they come."""
 
     def __init__(
         self,
@@ -172,8 +163,8 @@ class TrainingQueue(ExperienceQueue):
     ):
         """`dtype`: of a rollout. `fields`: those that the algorithm learns from.
 
-        `choose(waiting)`: how many are learned from together, once it has sorted them, and `rollouts_per_batch` at the
-        most. None: just so many. `after()` is called when a batch is done.
+        `choose(waiting)` may sort the rollouts that wait, and returns how many of them make a batch, at most
+        `rollouts_per_batch`. None: always so many. `after()` is called when a batch is done.
         """
         super().__init__(inbox)
         self._rollouts_per_batch, self._rule, self._after = rollouts_per_batch, choose, after
@@ -185,10 +176,7 @@ class TrainingQueue(ExperienceQueue):
         return self._rollouts_per_batch if len(waiting) >= self._rollouts_per_batch else 0
 
     def next_batch(self) -> Batch | None:
-        """Waits for enough rollouts for one update and returns exactly those.
-
-        Once closed it returns what is left, fewer than that in the end; None when the thread shall leave.
-        """
+        """Waits for the rollouts of one update and returns exactly those, or fewer once the queue is closed."""
         rollouts = self._inbox.take(self._choose)
         return self._batches.of(rollouts) if rollouts else None
 
@@ -198,7 +186,7 @@ class TrainingQueue(ExperienceQueue):
 
 
 class TrainingClient:
-    """An agent's end. Its methods raise ServerGone."""
+    """The agent's end of the queue. Its methods raise ServerGone."""
 
     def __init__(self, line: Line, slots: int):
         self._line = line
@@ -206,12 +194,12 @@ class TrainingClient:
         self._free = deque(range(slots))
 
     def free_slot(self) -> int:
-        """A slot to fill. Waits while all are with the trainers: this is what bounds the queue."""
+        """Returns a slot to fill. Waits while all are with the trainers: this bounds the queue."""
         while not self._free or self._line.has_message():
             self._free.append(_SLOT.unpack(self._line.receive())[0])
         return self._free.popleft()
 
     def ship(self, slot: int, length: int, transitions: int, episodes: list[Episode]) -> None:
-        """Hands a rollout over; the slot is not to be touched until it comes back."""
+        """Hands over a rollout. Its slot must not be touched until it comes back."""
         message = [_HEADER.pack(slot, length, transitions, len(episodes), time.monotonic())]
         self._line.send(b"".join(message + [_EPISODE.pack(*episode) for episode in episodes]))

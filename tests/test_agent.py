@@ -7,11 +7,12 @@ import time
 import numpy as np
 import pytest
 
-from ga3c.agent import Scores, play, random_start
+from ga3c.agent import play
+from ga3c.environments.games_in_play import Games, Scores, random_start
 from ga3c.prediction_queue import Order, PredictionQueue
-from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
+from ga3c.rollout import EnvironmentSpec, Episode, discrete, rollout_dtype
 from ga3c.settings.game import EnvironmentSettings
-from ga3c.training_queue import Episode, TrainingQueue
+from ga3c.training_queue import TrainingQueue
 from ga3c.transport.agent_memory import AgentMemory
 from tests import program
 
@@ -65,7 +66,7 @@ def played(envs, count, rollouts=0, reward_clip=1.0, answers=0, pauses=None, sta
     handle, prediction_client = predictions.connect(memory)
     _, training_client = training.connect(0, memory, 4)
     settings = EnvironmentSettings(reward_clip=reward_clip, start_steps_limit=start_steps_limit)
-    arguments = envs, memory, prediction_client, training_client, settings, 3, False
+    arguments = Games(envs, count, settings), memory, prediction_client, training_client, 3, False
     agent = threading.Thread(target=play, args=arguments, daemon=True)
     taken = []
 
@@ -203,8 +204,7 @@ def test_no_clipping_when_the_clip_is_zero():
 def started(lengths, limit, seed):
     """Random starts of Scripted games: what they show, which are over, and the scores."""
     envs, scores = Scripted(lengths), Scores(len(lengths))
-    memory = AgentMemory(rollout_dtype(envs.spec, T_MAX, len(lengths)), 1)
-    observations, over = random_start(envs, limit, seed, memory, scores)
+    observations, over = random_start(envs, limit, seed, scores, alive=lambda: None)
     return observations[:, 0].astype(int), over, scores
 
 

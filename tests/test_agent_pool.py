@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import psutil
@@ -19,7 +20,7 @@ from ga3c.prediction_queue import PredictionQueue
 from ga3c.processes import agent_pool
 from ga3c.processes.agent_handle import PROGRESS_ROLLOUTS
 from ga3c.processes.agent_pool import AgentPool
-from ga3c.processes.agent_process import NICENESS
+from ga3c.processes.agent_process import NICENESS, AgentPlan
 from ga3c.rollout import rollout_dtype
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.training_queue import TrainingQueue
@@ -40,9 +41,8 @@ class FewLines:
         self.said, self.answers, self.releases = [], threading.Event(), threading.Event()
         self.answers.set()
         self.releases.set()
-        self.pool = AgentPool(
-            settings, self.predictions, self.training, self.dtype, SLOTS, seed, 0, silence_seconds, self.said.append
-        )
+        plan = AgentPlan(settings, self.dtype, SLOTS, seed, silence_seconds)
+        self.pool = AgentPool(plan, self.predictions, self.training, 0, self.said.append)
         self.threads = [threading.Thread(target=part, daemon=True) for part in (self._predictor, self._trainer)]
         for thread in self.threads:
             thread.start()
@@ -238,7 +238,7 @@ def test_an_agent_that_is_not_wanted_pauses_and_plays_on_when_it_is(server):
     few.watch(2.0)  # for longer than an agent may be silent
     few.watch_until(lambda: few.agents()[0] > steps[0])
     assert few.agents()[1] == steps[1]
-    few.pool._silence_seconds = 60.0
+    few.pool._plan = replace(few.pool._plan, silence_seconds=60.0)
     first.suspend()
     few.pool.scale(3)
     assert few.pool.starting() == 1
@@ -338,7 +338,7 @@ def test_an_agent_that_gets_no_core_is_slow_and_not_dead(server):
     with subprocess.Popen([sys.executable, "-c", code]) as busy:
         try:
             agent = few.pool._agents[0]
-            few.watch_until(lambda: time.monotonic() - agent.memory.doing[1] > 4 * few.pool._silence_seconds)
+            few.watch_until(lambda: time.monotonic() - agent.memory.doing[1] > 4 * few.pool._plan.silence_seconds)
         finally:
             busy.kill()
     assert few.said == []

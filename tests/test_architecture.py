@@ -28,7 +28,7 @@ ALLOWED = {
     "emulator": set(),
     "environments": {"emulator", "errors", "rollout", "settings"},
     "replay": {"rollout", "scheduling", "training_queue", "transport"},
-    "agent": {*QUEUES, "settings", "transport"},
+    "agent": {*QUEUES, "environments", "transport"},
     "networks": {"errors", "rollout"},
     "devices": {"errors", "machine"},
     "algorithms": {"settings"},

@@ -14,8 +14,7 @@ import pytest
 from ga3c.__main__ import main
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
-from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
-from ga3c.training_queue import Episode
+from ga3c.rollout import EnvironmentSpec, Episode, discrete, rollout_dtype
 from ga3c.views import cluster_view
 from tests import program
 from tests.chaos_nodes import AUTHENTICATION, Nodes

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from ga3c.controller.counts import Counts, Signals
-from ga3c.controller.effects import DRIFT_PER_SECOND, Block, Effect, Noise, block, compare, judge, mean
+from ga3c.controller.effects import DRIFT_PER_SECOND, Effect, Measurement, Noise, compare, judge, mean, measure
 
-BLOCK = Block(0.0, 100.0, 2.0, 0.0, 0.0, 32.0, math.nan, math.nan)
+MEASURED = Measurement(0.0, 100.0, 2.0, 0.0, 0.0, 32.0, math.nan, math.nan)
 
 
 def test_a_block_is_the_mean_of_what_happened_in_it():
     start = Signals(10.0, 0, 1000, 5000, 100, 50, 100.0, 50, 4.0, 0.0, 9, 9)
     middle = start._replace(seconds=12.5, prediction_queue=2, training_queue=4)
     end = Signals(15.0, 0, 3000, 7560, 180, 70, 140.0, 60, 8.0, 0.0, 4, 0)
-    found = block(Counts(4, 2, 1), start, [middle, end])
+    found = measure(Counts(4, 2, 1), start, [middle, end])
     assert found[:6] == (12.5, 400.0, 4.0, 3.0, 2.0, 32.0)
     assert found.predictor_wait == pytest.approx(4 / 10)  # two predictors, five seconds
     assert math.isnan(found.trainer_wait)  # not measured
@@ -23,16 +23,16 @@ def test_a_block_is_the_mean_of_what_happened_in_it():
 
 def test_a_block_in_which_nothing_happened():
     start = Signals(10.0)
-    found = block(Counts(1, 1, 1), start, [start._replace(seconds=15.0)])
+    found = measure(Counts(1, 1, 1), start, [start._replace(seconds=15.0)])
     assert found.tps == 0
     assert math.isnan(found.policy_lag_updates)
     assert math.isnan(found.prediction_batch)
-    assert mean([found, BLOCK], "policy_lag_updates") == 2
+    assert mean([found, MEASURED], "policy_lag_updates") == 2
 
 
 def blocks_of(rng, count, deviation, trend=0.0):
     tps = 100 * (1 + deviation * rng.normal(size=count) + trend * np.arange(count))
-    return [BLOCK._replace(seconds=5.0 * i, tps=value) for i, value in enumerate(tps.tolist())]
+    return [MEASURED._replace(seconds=5.0 * i, tps=value) for i, value in enumerate(tps.tolist())]
 
 
 @pytest.mark.parametrize("deviation", [0.002, 0.02, 0.1])
@@ -55,7 +55,7 @@ def test_a_hiccup_or_a_slow_trend_is_not_noise():
 
 def test_settings_measured_in_turns_are_compared_without_drift():
     noise = Noise()
-    level = [BLOCK._replace(seconds=5.0 * i, tps=100 + i) for i in range(12)]
+    level = [MEASURED._replace(seconds=5.0 * i, tps=100 + i) for i in range(12)]
     turns = compare([*level[:2], *level[6:8]], level[2:6], noise)
     one_after_the_other = compare(level[:4], level[4:8], noise)
     assert turns.size == pytest.approx(0, abs=0.01)
@@ -66,10 +66,10 @@ def test_settings_measured_in_turns_are_compared_without_drift():
 
 
 def test_a_trial_against_nothing():
-    stopped = [BLOCK._replace(tps=0.0)] * 2
-    assert compare(stopped, [BLOCK] * 2, Noise()).size > 0
+    stopped = [MEASURED._replace(tps=0.0)] * 2
+    assert compare(stopped, [MEASURED] * 2, Noise()).size > 0
     assert compare(stopped, stopped, Noise()).size == 0
-    assert compare([BLOCK] * 2, stopped, Noise()).size == -1
+    assert compare([MEASURED] * 2, stopped, Noise()).size == -1
 
 
 def test_two_measurements_together():

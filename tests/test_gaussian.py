@@ -7,9 +7,9 @@ import pytest
 import tensorflow as tf
 
 from ga3c import algorithms, networks
-from ga3c.agent import RewardScale
 from ga3c.algorithms import gaussian, ppo
 from ga3c.algorithms.returns import lambda_returns
+from ga3c.environments.games_in_play import RewardScale
 from ga3c.errors import ConfigError
 from ga3c.model import Model
 from ga3c.networks import standardization

@@ -96,11 +96,11 @@ def test_a_model_is_told_which_game_a_state_is_of_if_it_asks(sizes):
     assert answered([(0, 0)])[1].games == []
 
 
-def test_an_agent_has_the_place_of_the_one_that_it_replaces():
+def test_an_agent_has_the_position_of_the_one_that_it_replaces():
     queue = PredictionQueue()
     agents = [queue.connect(AgentMemory(DTYPE, SLOTS), number)[0] for number in range(3)]
-    assert [agent.place for agent in agents] == [0, 1, 2]
+    assert [agent.position for agent in agents] == [0, 1, 2]
     for replaced, number in ((1, 3), (0, 4)):
         queue.disconnect(agents[replaced])
-        assert queue.connect(AgentMemory(DTYPE, SLOTS), number)[0].place == replaced
-    assert queue.connect(AgentMemory(DTYPE, SLOTS), 5)[0].place == 3
+        assert queue.connect(AgentMemory(DTYPE, SLOTS), number)[0].position == replaced
+    assert queue.connect(AgentMemory(DTYPE, SLOTS), 5)[0].position == 3

@@ -5,11 +5,11 @@ import math
 import pytest
 
 from ga3c.controller.counts import Counts
-from ga3c.controller.effects import Block, Effect
+from ga3c.controller.effects import Effect, Measurement
 from ga3c.controller.proposals import COARSE, DOWN, FINE, UP, Move, Proposals, falling_behind, idling, moves
 
 MOST = Counts(1024, 64, 64)
-NOTHING_SEEN = Block(0.0, 100.0, 2.0, 0.0, 0.0, 32.0, math.nan, math.nan)
+NOTHING_SEEN = Measurement(0.0, 100.0, 2.0, 0.0, 0.0, 32.0, math.nan, math.nan)
 
 
 def test_steps_are_large_first():

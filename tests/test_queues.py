@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from ga3c.prediction_queue import Order, PredictionQueue
-from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
-from ga3c.training_queue import Episode, TrainingQueue
+from ga3c.rollout import EnvironmentSpec, Episode, discrete, rollout_dtype
+from ga3c.training_queue import TrainingQueue
 from ga3c.transport.agent_memory import AgentMemory
 from ga3c.transport.inbox import ServerGone
 from tests import program

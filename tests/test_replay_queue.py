@@ -9,9 +9,8 @@ import pytest
 from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay_memory import Replay
 from ga3c.replay.replay_queue import ConcurrentReplayQueue, Listeners, ReplayQueue, Updates
-from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
+from ga3c.rollout import EnvironmentSpec, Episode, discrete, rollout_dtype
 from ga3c.scheduling.pace import Blocks, Pace
-from ga3c.training_queue import Episode
 from ga3c.transport.agent_memory import AgentMemory
 from tests import program
 from tests.test_queues import in_thread

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from ga3c.rollout import Episode
 from ga3c.stats import Stats, Timings, Totals
-from ga3c.training_queue import Episode
 from tests.program import HANG_SECONDS
 
 
@@ -58,9 +58,9 @@ def test_games_stand_with_the_steps_at_which_they_came_in():
 
 def test_games_that_explore_more_than_they_show_do_not_count():
     stats = Stats(Totals(), scored=np.array([[False, True], [True, True]]))
-    for place in (0, 1, 2):  # more agents than there were at the start: they explore as the first ones do
-        played = batch(8, [Episode(1.0 + 2 * place, 9), Episode(2.0 + 2 * place, 9, game=1)])
-        played.rollouts[0].agent.place = place
+    for position in (0, 1, 2):  # more agents than there were at the start: they explore as the first ones do
+        played = batch(8, [Episode(1.0 + 2 * position, 9), Episode(2.0 + 2 * position, 9, game=1)])
+        played.rollouts[0].agent.position = position
         stats.trained(played, update(), Timings())
     assert stats.recent_scores() == [2.0, 3.0, 4.0, 6.0]
     assert [row[2] for row in stats.take_episodes()] == ["2", "3", "4", "6"]

@@ -8,11 +8,11 @@ from ga3c.controller.counts import Counts
 from ga3c.records import checkpoint
 from ga3c.records.disk import Disk
 from ga3c.records.recovery import Recovery
-from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
+from ga3c.rollout import EnvironmentSpec, Episode, discrete, rollout_dtype
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats, Totals
 from ga3c.trainer import train
-from ga3c.training_queue import Episode, TrainingQueue
+from ga3c.training_queue import TrainingQueue
 from ga3c.transport.agent_memory import AgentMemory
 
 T_MAX, ENVS, SLOTS = 4, 2, 4

@@ -1,4 +1,4 @@
-"""Who may reach Ray, which runs what it is told to in its user's name."""
+"""Restricts who may reach Ray, which runs any code it is sent in its user's name."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def of_this_machine() -> Iterator[None]:
-    """What Ray starts meanwhile listens on 127.0.0.1, and asks for a token that its owner alone can read."""
+    """Lets what Ray starts meanwhile listen on 127.0.0.1 and ask for a token that only its owner can read."""
     from ray._private import ray_constants
     from ray._private.authentication import authentication_token_setup
 
@@ -27,8 +27,8 @@ def of_this_machine() -> Iterator[None]:
 
 @contextlib.contextmanager
 def of_a_cluster() -> Iterator[None]:
-    """Brings the token: Ray asks for it since the first local start on the cluster's first machine, and brings it by
-    itself with `auto` alone. A cluster that asks for none takes no notice."""
+    """Brings the token that Ray asks for since the first local start on the cluster's first machine. Ray itself brings
+    it with `auto` alone. A cluster that asks for none ignores it."""
     from ray._private.authentication import authentication_token_setup
 
     authentication_token_setup.maybe_enable_token_auth_if_token_available(warn_if_disabled=False)
@@ -36,13 +36,13 @@ def of_a_cluster() -> Iterator[None]:
 
 
 def keep_token() -> None:
-    """Lets nobody else read the token, whoever has written it."""
+    """Makes the token readable to its owner alone, whoever has written it."""
     with contextlib.suppress(OSError):  # there is none, or it is another user's
         (Path.home() / ".ray" / "auth_token").chmod(0o600)
 
 
 def warning() -> str:
-    """A sentence where Ray asks nobody for a token, as with RAY_AUTH_MODE=disabled; "" where it does."""
+    """Returns a sentence if Ray asks nobody for a token, as with RAY_AUTH_MODE=disabled; else ""."""
     from ray import _raylet
 
     if _raylet.get_authentication_mode() == _raylet.AuthenticationMode.TOKEN:

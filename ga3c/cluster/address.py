@@ -1,4 +1,4 @@
-"""Whether a cluster is where one is said to be: Ray itself waits there for minutes, whatever listens."""
+"""Checks that a cluster answers at an address: Ray itself would wait there for minutes, whatever listens."""
 
 import os
 import socket
@@ -28,7 +28,7 @@ def checked(where: str) -> str:
 
 
 def _why_not(address: str) -> str:
-    """Why no Ray can be there; "": it speaks as Ray does. Raises ValueError."""
+    """Returns why no Ray can be there, or "" where something speaks as Ray does. Raises ValueError."""
     host, _, port = address.rpartition(":")
     give = "Give the HOST:PORT that `ray start --head` says"
     try:

@@ -1,4 +1,4 @@
-"""Ray: started on this machine, or joined; and whether who plays elsewhere has the same programs."""
+"""Starts or joins Ray, and compares the versions of programs on other machines."""
 
 import atexit
 import contextlib
@@ -22,9 +22,9 @@ OBJECT_STORE_BYTES = 300_000_000  # of this machine alone: what is on its way be
 
 
 def join(where: str, pods: int) -> str:
-    """`local`: starts Ray on this machine, with room for so many pods; `auto` or an address: joins one that runs.
+    """Starts Ray on this machine with room for so many pods (`local`), or joins a cluster (`auto` or an address).
 
-    Returns what to say of it. Raises ConfigError.
+    Returns a line for the console. Raises ConfigError.
     """
     try:
         import ray
@@ -58,7 +58,7 @@ def join(where: str, pods: int) -> str:
 
 @contextlib.contextmanager
 def _error_stream_into(lines: list[str]) -> Iterator[None]:
-    """Takes what is written to the file descriptor itself meanwhile: Ray's C++ writes a line there for each attempt."""
+    """Collects what is written to file descriptor 2 meanwhile: Ray's C++ writes a line there for each attempt."""
     try:
         kept = os.dup(2)
     except OSError:  # it is closed
@@ -76,28 +76,28 @@ def _error_stream_into(lines: list[str]) -> Iterator[None]:
 
 
 def nodes_alive() -> list[dict]:
-    """The cluster's, as Ray describes them."""
+    """Returns the cluster's nodes that are alive, as Ray describes them."""
     import ray
 
     return [node for node in ray.nodes() if node["Alive"]]
 
 
 def room(nodes: Sequence[dict]) -> str:
-    """`3 nodes with 2 cores for pods`."""
+    """Returns e.g. `3 nodes with 2 cores for pods`."""
     cores = sum(node["Resources"].get("CPU", 0.0) for node in nodes)
     return f"{len(nodes)} node{'s' * (len(nodes) != 1)} with {cores:g} core{'s' * (cores != 1)} for pods"
 
 
 def as_actor(kind: type, **options):
-    """A class whose instances Ray runs. `options`: Ray's. No events of their calls are kept: the GCS would grow by
-    3.4 KB with each."""
+    """Returns a class whose instances Ray runs. `options`: Ray's. No events of their calls are kept: the GCS would grow
+    by 3.4 KB with each."""
     import ray
 
     return ray.remote(enable_task_events=False, **options)(kind)
 
 
 def leave() -> None:
-    """Ends what `join` has started. Ray waits for its GCS without a limit, even where that is silent; this does not."""
+    """Ends what `join` has started. Ray waits for its GCS without a limit; this does not."""
     import ray
 
     if not ray.is_initialized():
@@ -115,20 +115,20 @@ def leave() -> None:
 
 
 def _session_folder() -> Path:
-    """Of the cluster that is joined."""
+    """Returns Ray's folder for the cluster that is joined."""
     import ray
 
     return Path(ray._private.worker._global_node.get_session_dir_path())
 
 
 def versions() -> dict[str, str]:
-    """Of what has to be the same everywhere."""
+    """Returns the versions of the programs that must be the same everywhere."""
     python = ".".join(map(str, sys.version_info[:2]))
     return {"ga3c": __version__, "Python": python, "TensorFlow": metadata.version("tensorflow")}
 
 
 def difference(theirs: dict[str, str], node: str) -> str:
-    """What is not the same there, in a sentence; "" where all is."""
+    """Returns the first difference from the learner's versions, in a sentence; "" if there is none."""
     ours = versions()
     for name, version in ours.items():
         if theirs.get(name) != version:

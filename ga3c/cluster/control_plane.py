@@ -1,8 +1,8 @@
-"""Ray's own processes that the learner needs: asked and watched beside the main thread.
+"""Watches Ray's own processes that the learner needs, beside the main thread.
 
-The GCS, on the cluster's first machine, knows all nodes and pods. When it is silent pods play on, but none is replaced,
-a call to it does not return, and Ray ends the learner's process after a minute. The raylet of this machine has the
-object store. When it has died Ray ends the learner's process, without a word, at the next use of the store.
+The GCS, on the cluster's first machine, knows all nodes and pods. While it is silent pods play on, but none is
+replaced, calls to it do not return, and Ray ends the learner's process after a minute. The raylet of this machine has
+the object store. Once it has died, Ray ends the learner's process without a message at the next use of the store.
 """
 
 import contextlib
@@ -17,20 +17,20 @@ from ga3c.cluster.connection import nodes_alive
 
 ASK_SECONDS = 1.0
 SILENCE_SECONDS = 30.0  # Ray itself waits for 60
-PAUSE_SECONDS = 10.0  # between two looks at it; if it was longer, the learner itself had been stopped
+PAUSE_SECONDS = 10.0  # a longer time between two looks means that the learner itself had been stopped
 _NO_RAYLET = "Ray's raylet on this machine has died"
 
 
 class RayletDied(Exception):
-    """The object store of this machine must not be used any more."""
+    """The raylet has died: the object store of this machine must not be used any more."""
 
 
 class ControlPlane:
-    """Of the cluster that was joined."""
+    """Watches the GCS and the raylet of the cluster that was joined."""
 
     def __init__(self):
         self.nodes = nodes_alive()  # as they were when the GCS last answered
-        self._line = socket.socket(socket.AF_UNIX)  # nothing is sent: its end is that of the raylet
+        self._line = socket.socket(socket.AF_UNIX)  # nothing is sent: it closes when the raylet ends
         self._line.connect(ray._private.worker._global_node.raylet_socket_name)
         self._ended = threading.Event()
         self._answered = self._looked = time.monotonic()
@@ -42,7 +42,7 @@ class ControlPlane:
                 self.nodes, self._answered = nodes_alive(), time.monotonic()
 
     def fault(self) -> str:
-        """Why the run cannot go on; "" while it can."""
+        """Returns why the run cannot go on; "" while it can."""
         now, before, self._looked = time.monotonic(), self._looked, time.monotonic()
         if now - before > PAUSE_SECONDS:
             self._answered = now
@@ -58,12 +58,12 @@ class ControlPlane:
         return any(event & ~select.POLLOUT for _, event in poll.poll(0))
 
     def check_store(self) -> None:
-        """Before each use of the object store. Raises RayletDied."""
+        """Raises RayletDied; called before each use of the object store."""
         if self._raylet_died():
             raise RayletDied(_NO_RAYLET)
 
     def get(self, reference):
-        """`ray.get`, which ends this process where the raylet has died meanwhile. Raises RayletDied."""
+        """Returns `ray.get(reference)`, which would end this process after the raylet's death. Raises RayletDied."""
         ray.wait([reference], fetch_local=False)
         self.check_store()
         return ray.get(reference)

@@ -1,4 +1,4 @@
-"""Whether a cluster is fit to train on: its nodes, their programs, and how fast a pod is heard there."""
+"""Checks a cluster before training: its nodes, their programs, and the speed of calls to a pod there."""
 
 import time
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ class Finding(NamedTuple):
 
 
 class _Probe:
-    """In a pod's place."""
+    """Stands in for a pod."""
 
     def about(self) -> dict[str, str]:
         return connection.versions()
@@ -37,7 +37,7 @@ class _Probe:
 
 
 def findings(where: str) -> Iterator[Finding]:
-    """Joins, looks and leaves."""
+    """Joins a cluster, yields the findings for each node, and leaves."""
     try:
         yield Finding(True, "cluster", connection.join(where, 1))
     except ConfigError as error:

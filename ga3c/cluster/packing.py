@@ -1,4 +1,4 @@
-"""A rollout as bytes: what a pod sends, compressed (LZ4)."""
+"""Packs rollouts into bytes for the network, compressed (LZ4)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,10 +6,10 @@ from typing import NamedTuple
 import lz4.frame
 import numpy as np
 
-from ga3c.training_queue import Episode
+from ga3c.rollout import Episode
 
-# glibc takes large blocks from the system each time, and gives them back: to fill their new pages takes ten times as
-# long as LZ4. It does so no more with blocks up to the largest that was given back, of at most 32 MB.
+# glibc takes large pieces of memory from the system each time, and gives them back: filling their new pages takes ten
+# times as long as LZ4. Once a piece of up to 32 MB was given back, glibc keeps all that are not larger.
 bytearray(31 * 2**20)
 
 _ROWS_FIRST = ("bootstrap_value", "last_observation")  # fields without rows; all others are [time, ...]
@@ -25,13 +25,16 @@ class Packed(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """The number of bytes."""
         return sum(map(len, self.fields.values()))
 
 
 def pack(record: np.void, length: int, transitions: int, episodes: Sequence[Episode], stack: int) -> Packed:
-    """`stack`: pictures in a state. LZ4 looks back 64 KB: put one after the other, those of a game's states are found
-    again there, and each is sent about once."""
+    """Returns a packed rollout. `stack`: pictures in a state.
+
+    LZ4 looks back 64 KB. As the pictures of one game follow each other, it finds repeated ones there, and each is sent
+    about once.
+    """
     fields = {}
     for name in record.dtype.names:
         array = record[name] if name in _ROWS_FIRST else record[name][:length]
@@ -40,7 +43,7 @@ def pack(record: np.void, length: int, transitions: int, episodes: Sequence[Epis
 
 
 def unpack(packed: Packed, record: np.void, stack: int) -> None:
-    """Into a record of the same kind."""
+    """Unpacks a rollout into a record of the same kind."""
     for name, data in packed.fields.items():
         array = record[name] if name in _ROWS_FIRST else record[name][: packed.length]
         # A view into the record: what is written there in this order lies in the other.
@@ -54,15 +57,15 @@ def unpack(packed: Packed, record: np.void, stack: int) -> None:
 
 
 def summary(packed: Packed) -> Packed:
-    """What the learner wants to know of a rollout that a shard has."""
+    """Returns a rollout without its payload, for the learner to count."""
     return packed._replace(fields={"version": packed.fields["version"]})
 
 
 def field_of(packed: Packed, name: str, dtype: type) -> np.ndarray:
-    """One of its fields with a number in each row."""
+    """Returns one of the fields that have a number in each row."""
     return np.frombuffer(lz4.frame.decompress(packed.fields[name]), dtype)
 
 
 def _by_picture(name: str, array: np.ndarray, stack: int) -> np.ndarray:
-    """A view: of states [time, env, height, width, picture] [env, time, picture, height, width]."""
+    """Returns a view of states [time, env, height, width, picture] as [env, time, picture, height, width]."""
     return array.transpose(1, 0, 4, 2, 3) if name == "observation" and stack > 1 else array

@@ -1,4 +1,4 @@
-"""The learner's weights in the object store: put there when somebody asks, and not more often than they change."""
+"""Puts the learner's weights into the object store when a pod needs them, at most once for each change."""
 
 import math
 import threading
@@ -13,14 +13,14 @@ from ga3c.cluster.control_plane import ControlPlane
 from ga3c.cluster.pod import Newest
 
 PUT_SECONDS = 0.5  # between two copies, at the least
-KEPT = 1000  # of which it is known when they were replaced: some minutes
+KEPT = 1000  # versions whose time of replacement is known: some minutes
 
 
 class Weights:
-    """Safe to call from every thread."""
+    """The published weights. Safe to call from every thread."""
 
     def __init__(self, model, steps: Callable[[], int], control: ControlPlane):
-        """`model`: a `model.Model`. `steps()`: that it has learnt from."""
+        """`model`: a `model.Model`. `steps()`: the steps that it has learnt from."""
         self._model, self._steps, self._control = model, steps, control
         self._newest: Newest | None = None
         self._put_at = 0.0
@@ -29,7 +29,7 @@ class Weights:
         self._lock = threading.Lock()
 
     def newest(self) -> Newest:
-        """Raises RayletDied."""
+        """Returns the newest weights, and puts them into the store if need be. Raises RayletDied."""
         with self._lock:
             newest, now = self._newest, time.monotonic()
             if newest is None or (newest.version != self._model.version and now - self._put_at >= PUT_SECONDS):
@@ -43,11 +43,11 @@ class Weights:
 
     @property
     def version(self) -> int:
-        """Of the learner's own, now."""
+        """The version of the learner's own weights."""
         return self._model.version
 
     def age_seconds(self, version: int) -> float:
-        """How long there have been newer ones than these; NaN of none, or of what is too old to be known."""
+        """Returns how long newer weights than these have been there; NaN for a version that is not known any more."""
         with self._lock:
             if self._newest and version == self._newest.version:
                 return 0.0

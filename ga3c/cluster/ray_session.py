@@ -1,4 +1,4 @@
-"""The folder of a Ray that was started here, in the temporary directory: Ray leaves it there, this does not."""
+"""Removes the temporary folder of a Ray that was started here: Ray itself leaves it."""
 
 import contextlib
 import fcntl
@@ -6,12 +6,12 @@ import shutil
 from pathlib import Path
 from typing import IO
 
-MARK = "ga3c"  # a file in it: locked by the learner, for as long as it lives
+MARK = "ga3c"  # a file in the folder, locked by the learner while it lives
 _MARKS: dict[Path, IO] = {}  # of this process, by their folders
 
 
 def keep(folder: Path) -> None:
-    """Marks it as this process's own, and removes those that killed processes have left beside it."""
+    """Marks a folder as this process's own, and removes those that killed processes have left beside it."""
     with contextlib.suppress(OSError):  # a file system without locks: it stays, if this process is killed
         mark = (folder / MARK).open("w")
         fcntl.flock(mark, fcntl.LOCK_EX)

@@ -1,7 +1,6 @@
 """A shard: a part of the replay in a process of its own, on the learner's node (Ray runs it as an actor).
 
-Pods send to it, the learner draws from it. What comes is unpacked into memory of its own: nothing in the object store
-is kept.
+Pods send to it, the learner draws from it. It unpacks what comes, and keeps nothing in the object store.
 """
 
 import itertools
@@ -29,23 +28,23 @@ class Shards(NamedTuple):
 class Given(NamedTuple):
     """A batch that a shard has drawn."""
 
-    ticket: int  # by which it knows where that came from
+    ticket: int  # names the batch when its errors come
     arrays: dict[str, np.ndarray]
     age_steps: float
     size: int  # transitions that can be drawn
 
 
 class Address(NamedTuple):
-    """Where a pod sends."""
+    """The shard and the group of its replay that a pod sends to."""
 
     actor: object
     shard: int
-    generation: int  # of the shard: another one has taken its place, when that is higher
+    generation: int  # higher once the shard was replaced
     group: int
 
 
 class Shard:
-    """Its methods are called from several threads."""
+    """The replay of one shard. Its methods are called from several threads."""
 
     def __init__(self, shards: Shards, number: int):
         recipe, self._beta = shards.recipe, 1.0
@@ -57,7 +56,7 @@ class Shard:
         self._tickets, self._adding = itertools.count(), threading.Lock()
 
     def add(self, group: int, pod: int, first: int, rollouts: Sequence[Packed]) -> int:
-        """Rollouts number `first`, ... of a pod, which plays for a group. Returns how many can be drawn now."""
+        """Adds rollouts `first`, ... of a pod that plays for a group. Returns how many transitions can be drawn."""
         with self._adding:
             for number, packed in enumerate(rollouts, start=first):
                 unpack(packed, self._record, self._spec.stacked_frames)
@@ -69,7 +68,7 @@ class Shard:
         return self._replay.size
 
     def draw(self, count: int, beta: float, learned: Sequence[tuple[int, np.ndarray]]) -> Given:
-        """There has to be something. `learned`: tickets of batches, and their errors."""
+        """Draws a batch; the shard must not be empty. `learned`: tickets of earlier batches, and their errors."""
         for ticket, errors in learned:
             self._replay.learned(self._drawn.pop(ticket), errors)
         self._beta = beta
@@ -78,5 +77,5 @@ class Shard:
         return Given(ticket, drawn.arrays, drawn.age_steps, self._replay.size)
 
     def live(self) -> None:
-        """Returns never: who waits for it hears when the shard has died."""
+        """Never returns: a call to it fails when the shard dies."""
         threading.Event().wait()

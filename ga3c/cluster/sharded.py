@@ -1,4 +1,4 @@
-"""The replay of a learner whose shards are processes of their own: it draws from them in turn."""
+"""A replay whose shards are processes of their own: the learner draws from them in turn."""
 
 import threading
 import time
@@ -17,20 +17,19 @@ from ga3c.replay.drawn import Drawing
 from ga3c.replay.replay_queue import Listeners, Updates
 from ga3c.rollout import Batch
 
-AHEAD = 2  # batches that are asked of each shard before they are needed
+AHEAD = 2  # batches are asked of each shard before they are needed
 THREADS = 8  # of a shard: one waits for its end, one adds at a time
 LOOK_SECONDS = 0.2
-_NONE = np.zeros(0, np.int64)
 
 
 class Sender:
-    """A pod: its end of this, as it would have one of the training queue, and the learner's handle of it."""
+    """A pod: both its client and the learner's handle of it."""
 
     gone = False
-    trained_steps = 0  # that are stored
+    trained_steps = 0  # steps that are stored
 
-    def __init__(self, number: int, place: int):
-        self.number, self.place = number, place
+    def __init__(self, number: int, position: int):
+        self.number, self.position = number, position
 
     @property
     def settled(self) -> bool:
@@ -41,7 +40,7 @@ class Sender:
 
 
 class _Stored(NamedTuple):
-    """A rollout that a shard has, as `systems.learner.Learner.stored` reads one."""
+    """A rollout that a shard has, for `systems.learner.Learner.stored`."""
 
     agent: Sender
     length: int
@@ -50,7 +49,7 @@ class _Stored(NamedTuple):
     record: dict[str, np.ndarray]
 
 
-class _Place:
+class _ShardHandle:
     """A shard as the learner sees it."""
 
     def __init__(self, number: int):
@@ -60,12 +59,20 @@ class _Place:
 
     def forget(self) -> None:
         self.asked: list = []
-        self.learned: list[tuple[int, np.ndarray]] = []  # what it is told with the next request
+        self.learned: list[tuple[int, np.ndarray]] = []  # tickets and errors for its next request
         self.size = 0
 
 
+class _Origin(NamedTuple):
+    """The shard that a batch was drawn from, and its ticket there."""
+
+    shard: _ShardHandle
+    generation: int
+    ticket: int
+
+
 class ShardedReplay:
-    """For one trainer, as an `AsynchronousReplayQueue`."""
+    """An `Experience` for one trainer, as an `AsynchronousReplayQueue` is."""
 
     def __init__(
         self,
@@ -76,47 +83,47 @@ class ShardedReplay:
         tell: Listeners,
         say: Callable[[str], None],
     ):
-        """Before the first update each shard has to have its share of the pace's minimum."""
-        self._shards, self._places = shards, [_Place(number) for number in range(shards.count)]
+        """Before the first update each shard must have its share of the pace's minimum."""
+        self._plan, self._shards = shards, [_ShardHandle(number) for number in range(shards.count)]
         self._each = -(-updates.pace.minimum_steps // shards.count)
         self._batch, self._target_updates = updates.batch, updates.target_updates
         self._beta, self._tell, self._say, self.steps = beta, tell, say, steps
         self._updates = self._turn = 0
         self._drawing, self._closed = Drawing(), False
-        self._changed = threading.Condition()  # of what follows, and of the sizes
-        self._using = threading.Lock()  # Ray: held for as long as it must not be left
+        self._changed = threading.Condition()  # the sizes, the steps, or the end
+        self._using = threading.Lock()  # held while Ray is in use and must not be left
         self.lost_transitions = 0  # on their way to a shard that died
         self.control: ControlPlane | None = None  # of the cluster that is joined; set before the start
-        self._held: Given | None = None  # the newest batch: to let go of it is a use of the object store, too
+        self._held: Given | None = None  # the newest batch: letting go of it uses the object store, too
 
     def start(self) -> None:
         with self._using:
-            for place in self._places:
-                self._start(place)
+            for shard in self._shards:
+                self._start(shard)
 
-    def _start(self, place: _Place) -> None:
+    def _start(self, shard: _ShardHandle) -> None:
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         options = {"num_cpus": 0, "max_concurrency": THREADS, "scheduling_strategy": here}
-        place.forget()
-        place.generation += 1
-        place.actor = as_actor(Shard, **options).remote(self._shards, place.number)
-        place.life = place.actor.live.remote()
+        shard.forget()
+        shard.generation += 1
+        shard.actor = as_actor(Shard, **options).remote(self._plan, shard.number)
+        shard.life = shard.actor.live.remote()
 
-    def connect(self, number: int, memory, slots: int, place: int = 0) -> tuple[Sender, Sender]:
-        """As a training queue; the memory is not used."""
-        sender = Sender(number, place)
+    def connect(self, number: int, memory, slots: int, position: int = 0) -> tuple[Sender, Sender]:
+        """As `Experience.connect`; the memory is not used."""
+        sender = Sender(number, position)
         return sender, sender
 
-    def address(self, place: int) -> Address:
-        """Of the pod in this place of the pool."""
-        group, shard = divmod(place, len(self._places))
+    def address(self, position: int) -> Address:
+        """Returns where the pod in this position sends."""
+        group, number = divmod(position, len(self._shards))
         with self._using:
-            own = self._places[shard]
-            return Address(own.actor, shard, own.generation, group)
+            shard = self._shards[number]
+            return Address(shard.actor, number, shard.generation, group)
 
     def took(self, sender: Sender, rollouts: list[Packed], to: Address, size: int, lost: int) -> None:
-        """What a pod says: which rollouts its shard has, how many transitions can be drawn there, and how many did not
-        come there."""
+        """Counts what a pod says: the rollouts that its shard has, the transitions that can be drawn there (`size`),
+        and those that did not come there."""
         stored = [
             _Stored(sender, one.length, one.transitions, one.episodes, {"version": field_of(one, "version", np.int64)})
             for one in rollouts
@@ -127,18 +134,18 @@ class ShardedReplay:
         with self._changed:
             self.steps += sum(one.transitions for one in stored)
             self.lost_transitions += lost
-            if stored and self._places[to.shard].generation == to.generation:
-                self._places[to.shard].size = size
+            if stored and self._shards[to.shard].generation == to.generation:
+                self._shards[to.shard].size = size
             self._changed.notify_all()
 
     @property
     def size(self) -> int:
-        """Transitions that can be drawn, as far as it was heard."""
-        return sum(place.size for place in self._places)
+        """Transitions that can be drawn, as far as the learner has heard."""
+        return sum(shard.size for shard in self._shards)
 
     @property
     def has_minimum(self) -> bool:
-        return all(place.size >= max(1, self._each) for place in self._places)
+        return all(shard.size >= max(1, self._each) for shard in self._shards)
 
     def next_batch(self) -> Batch | None:
         began = time.monotonic()
@@ -147,38 +154,38 @@ class ShardedReplay:
                 self._changed.wait_for(lambda: self._closed or self.has_minimum)
             if self._closed:
                 return None
-            place = self._places[self._turn % len(self._places)]
+            shard = self._shards[self._turn % len(self._shards)]
             with self._using:
-                if not self._closed and (given := self._given(place)):
+                if not self._closed and (given := self._given(shard)):
                     self._turn, self._held = self._turn + 1, given
-                    self._drawing.drawn(self._batch, given.age_steps * len(self._places))
-                    buffer = place, place.generation, given.ticket
-                    return Batch(given.arrays, _NONE, (), 0, began, time.monotonic(), buffer, self.steps)
+                    self._drawing.drawn(self._batch, given.age_steps * len(self._shards))
+                    origin = _Origin(shard, shard.generation, given.ticket)
+                    return Batch.drawn(given.arrays, began, origin, self.steps)
 
-    def _given(self, place: _Place) -> Given | None:
-        """What it was asked for first; None: not yet, or it has died."""
-        while len(place.asked) < AHEAD:
-            place.asked.append(place.actor.draw.remote(self._batch, self._beta(), place.learned))
-            place.learned = []
-        if not ray.wait(place.asked[:1], timeout=LOOK_SECONDS, fetch_local=False)[0]:
+    def _given(self, shard: _ShardHandle) -> Given | None:
+        """Returns the batch that a shard was asked for first; None: it has not come yet, or the shard has died."""
+        while len(shard.asked) < AHEAD:
+            shard.asked.append(shard.actor.draw.remote(self._batch, self._beta(), shard.learned))
+            shard.learned = []
+        if not ray.wait(shard.asked[:1], timeout=LOOK_SECONDS, fetch_local=False)[0]:
             return None
         try:
-            given = self.control.get(place.asked[0])
+            given = self.control.get(shard.asked[0])
         except RayletDied:
             time.sleep(LOOK_SECONDS)  # until the run ends
             return None
         except ray.exceptions.RayActorError:
-            self._replace(place)
+            self._replace(shard)
             return None
-        place.asked.pop(0)
-        place.size = given.size
+        shard.asked.pop(0)
+        shard.size = given.size
         return given
 
     def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
-        place, generation, ticket = batch.buffer
+        shard, generation, ticket = batch.buffer
         with self._using:
-            if place.generation == generation:
-                place.learned.append((ticket, errors))
+            if shard.generation == generation:
+                shard.learned.append((ticket, errors))
         self._updates += 1
         if self._updates == self._target_updates:
             self._updates = 0
@@ -187,25 +194,25 @@ class ShardedReplay:
     def watch(self) -> None:
         """Replaces shards that have died."""
         with self._using:
-            for place in self._places:
-                if not self._closed and ray.wait([place.life], timeout=0)[0]:
-                    self._replace(place)
+            for shard in self._shards:
+                if not self._closed and ray.wait([shard.life], timeout=0)[0]:
+                    self._replace(shard)
 
-    def _replace(self, place: _Place) -> None:
-        held = place.size
-        self._start(place)
+    def _replace(self, shard: _ShardHandle) -> None:
+        held = shard.size
+        self._start(shard)
         self._say(
-            f"Replay shard {place.number} died, with {held:,} transitions in it; a new one takes its place, and "
+            f"Replay shard {shard.number} died, with {held:,} transitions in it; a new one takes its place, and "
             f"learning goes on when that has {self._each:,}."
         )
 
     def leave(self) -> None:
-        """Before Ray is left: nothing is drawn any more."""
+        """Ends the shards, before Ray is left: nothing is drawn any more."""
         self.close()
         with self._using:
-            for place in self._places:
-                if place.actor:
-                    ray.kill(place.actor)
+            for shard in self._shards:
+                if shard.actor:
+                    ray.kill(shard.actor)
 
     def close(self) -> None:
         with self._changed:
@@ -213,7 +220,7 @@ class ShardedReplay:
             self._changed.notify_all()
 
     def drop(self) -> None:
-        """There is nothing that waits."""
+        """Does nothing: nothing waits."""
 
     def waiting(self) -> int:
         return 0
@@ -222,5 +229,5 @@ class ShardedReplay:
         return self._drawing.watched(self.size)
 
     def shards(self) -> list[dict]:
-        """For JSON."""
-        return [{"number": one.number, "size": one.size, "starts": one.generation} for one in self._places]
+        """Returns the shards, for JSON."""
+        return [{"number": one.number, "size": one.size, "starts": one.generation} for one in self._shards]

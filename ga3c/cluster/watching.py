@@ -1,4 +1,4 @@
-"""What pods and nodes are at, for the run's screen and page: rates are of the time since the look before."""
+"""Describes pods and nodes for the run's screen and page. Rates are since the last look."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from ga3c.cluster.connection import room
 
 
 class Seen(NamedTuple):
-    """A pod, by the learner."""
+    """A pod as the learner sees it."""
 
     number: int
     node: str
@@ -16,14 +16,14 @@ class Seen(NamedTuple):
     steps: int  # made, so far
     bytes: int  # of experience that came from it
     messages: int
-    pulls: int  # weights that it fetched
+    pulls: int  # times that it fetched weights
     update: int  # of its weights
-    weights_age_seconds: float  # since there were newer ones; NaN before its first
-    heard_seconds: float  # since it was heard of
+    weights_age_seconds: float  # since there are newer ones; NaN before its first
+    heard_seconds: float  # since the learner heard of it
 
 
 class Watch:
-    """`say` hears of each node that joins or leaves."""
+    """Compares each look with the last. `say` hears of each node that joins or leaves."""
 
     def __init__(self, nodes: Sequence[dict], say: Callable[[str], None]):
         self._say, self._names = say, _names(nodes)
@@ -31,7 +31,7 @@ class Watch:
         self._looked = time.monotonic()
 
     def look(self, nodes: Sequence[dict], pods: Sequence[Seen], wanted: int, weights_bytes: int) -> dict:
-        """All of it, for JSON. `nodes`: as Ray describes them."""
+        """Returns a description for JSON. `nodes`: as Ray describes them."""
         seconds, self._looked = time.monotonic() - self._looked, time.monotonic()
         self._tell(nodes)
         found = {
@@ -63,5 +63,5 @@ class Watch:
 
 
 def _names(nodes: Sequence[dict]) -> dict[str, str]:
-    """By their ids."""
+    """Returns the names of nodes by their ids."""
     return {node["NodeID"]: node["NodeManagerHostname"] for node in nodes}

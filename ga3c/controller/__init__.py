@@ -1,1 +1,1 @@
-"""How many agents, predictors and trainers there are: they are changed while training runs, and TPS decides."""
+"""The controller: changes the numbers of agents, predictors and trainers while training runs, to raise TPS."""

@@ -1,11 +1,11 @@
 """Controller: changes the numbers of agents, predictors and trainers to raise TPS (paper, section 4.3).
 
-A rule decides: `tuner.Tuner`, or `paper_rule.PaperRule`. It knows neither clock nor threads: it is told the
-running totals once a period, and says which setting it wants until the next.
+A rule decides: `tuner.Tuner`, or `paper_rule.PaperRule`. It knows neither clock nor threads: it gets the running
+totals once a period, and returns the setting that it wants until the next.
 
-With synchronised and alternating sampling there is none. In lockstep an update takes one rollout of every agent, so
-another number of agents is another batch size: it changes what is learned, not only how fast. And as all wait for each
-other, a second predictor or trainer would have nothing to do.
+Synchronised and alternating sampling have no controller. In lockstep an update takes one rollout of every agent, so
+another number of agents is another batch size, which changes what is learned and not only how fast. And as all wait for
+each other, a second predictor or trainer would have nothing to do.
 """
 
 import threading

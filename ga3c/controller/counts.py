@@ -1,4 +1,4 @@
-"""What the controller changes, what it sees, and what it writes down: the words that its rules have in common."""
+"""The data of the controller: the counts that it changes, the signals that it sees, the decisions that it writes."""
 
 import math
 from collections.abc import Callable, Generator
@@ -13,13 +13,13 @@ class Counts(NamedTuple):
     trainers: int
 
     def change_to(self, other: "Counts") -> str:
-        """What differs, e.g. NA 4 -> 6."""
+        """Returns the difference, e.g. NA 4 -> 6."""
         pairs = zip(("NA", "NP", "NT"), self, other, strict=True)
         return ", ".join(f"{name} {before} -> {after}" for name, before, after in pairs if before != after)
 
 
 class Signals(NamedTuple):
-    """What a rule sees: totals since the start of the run, and two queues as they are now."""
+    """The totals since the start of the run, and the lengths of both queues now."""
 
     seconds: float = 0.0
     steps: int = 0
@@ -29,7 +29,7 @@ class Signals(NamedTuple):
     updates: int = 0
     lag_sum: float = 0.0  # of the policy lag, in updates, over the rows trained on
     lag_rows: int = 0
-    predictor_wait_seconds: float = 0.0  # all predictors together; 0 all the time: not measured
+    predictor_wait_seconds: float = 0.0  # of all predictors together; always 0: not measured
     trainer_wait_seconds: float = 0.0
     prediction_queue: int = 0  # requests that wait
     training_queue: int = 0  # rollouts that wait
@@ -41,12 +41,8 @@ class Decision(NamedTuple):
 
     seconds: float
     steps: int
-    agents: int  # the setting that was tried
-    predictors: int
-    trainers: int
-    agents_before: int  # the setting in use
-    predictors_before: int
-    trainers_before: int
+    tried: Counts
+    before: Counts  # the setting in use
     tps: float  # of the setting that was tried
     tps_before: float  # of the setting in use
     effect_percent: float
@@ -57,17 +53,24 @@ class Decision(NamedTuple):
     kept: bool
     reason: str
 
+    @classmethod
+    def columns(cls) -> list[str]:
+        """Returns the names of its cells."""
+        before = [f"{name}_before" for name in Counts._fields]
+        return [*cls._fields[:2], *Counts._fields, *before, *cls._fields[4:]]
+
     def row(self) -> list:
-        """Its cells; `kept` is 1 or 0."""
-        cells = [f"{value:.6g}" if isinstance(value, float) else value for value in self]
-        return [f"{self.seconds:.2f}", *cells[1:-2], int(self.kept), self.reason]
+        """Returns its cells; `kept` is 1 or 0."""
+        values = self.steps, *self.tried, *self.before, *self[4:-2]
+        cells = [f"{value:.6g}" if isinstance(value, float) else value for value in values]
+        return [f"{self.seconds:.2f}", *cells, int(self.kept), self.reason]
 
 
 Report = Callable[[Decision], None]
 
 
 class Rule(Protocol):
-    """Decides. `run` yields the setting it wants and is sent the signals, first at once and then once a period."""
+    """A rule yields the setting that it wants and is sent the signals, first at once and then once a period."""
 
     counts: Counts  # the setting in use, without a trial in progress
     period_seconds: float
@@ -76,12 +79,12 @@ class Rule(Protocol):
 
 
 def rate(start: Signals, end: Signals) -> float:
-    """TPS between two readings."""
+    """Returns TPS between two readings."""
     seconds = end.seconds - start.seconds
     return (end.rollouts - start.rollouts) / seconds if seconds > 0 else 0.0
 
 
 def mean_lag(start: Signals, end: Signals) -> float:
-    """Mean policy lag between two readings, in updates; NaN without an update."""
+    """Returns the mean policy lag between two readings, in updates; NaN without an update."""
     rows = end.lag_rows - start.lag_rows
     return (end.lag_sum - start.lag_sum) / rows if rows else math.nan

@@ -8,7 +8,7 @@ from ga3c.controller.counts import Counts, Decision, Report, Signals, mean_lag, 
 
 
 def propose(counts: Counts, rng: random.Random) -> Counts:
-    """The paper's rule: one of the three, at random, one up or one down; never below one."""
+    """Returns the counts with one of the three, at random, one up or one down; never below one."""
     neighbours = [
         counts._replace(**{name: value + change})
         for name, value in counts._asdict().items()
@@ -39,7 +39,21 @@ class PaperRule:
                 f"{self.counts.change_to(trial)}, drawn at random: TPS {tps:.0f} after {tps_in_use:.0f}: "
                 f"{'kept' if kept else 'went back'}."
             )
-            measured = tps, tps_in_use, effect, math.nan, lag, math.nan, seconds, kept, reason
-            report(Decision(end.seconds, end.steps, *trial, *self.counts, *measured))
+            decision = Decision(
+                seconds=end.seconds,
+                steps=end.steps,
+                tried=trial,
+                before=self.counts,
+                tps=tps,
+                tps_before=tps_in_use,
+                effect_percent=effect,
+                effect_error_percent=math.nan,
+                policy_lag_updates=lag,
+                policy_lag_before_updates=math.nan,
+                measured_seconds=seconds,
+                kept=kept,
+                reason=reason,
+            )
+            report(decision)
             if kept:
                 self.counts, tps_in_use = trial, tps

@@ -1,4 +1,4 @@
-"""Which change of the counts to try next: what the queues and the idle threads speak for, and what is still untried."""
+"""Proposes which change of the counts to try next, from the queues, the idle threads and earlier trials."""
 
 import math
 import random
@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ga3c.controller.counts import Counts
-from ga3c.controller.effects import Block, Effect
+from ga3c.controller.effects import Effect, Measurement
 
 UP, DOWN = 1, -1
-COARSE, FINE = 2.0, 1.4  # a count is multiplied or divided by
+COARSE, FINE = 2.0, 1.4  # a count is multiplied or divided by one of these
 IDLE = 0.3  # a thread that waits for more than this share of its time keeps up
-SPARE = 0.1  # and so does one that waits for this share, with no more than a message in its queue
-LOOKS, LOOKS_IF_LIKELY = 1, 2  # unclear trials after which there is another one; of a gain larger than its error
-OVER_LIMIT_HANDICAP = 0.2  # how much less hope there is for a setting with too much policy lag
+SPARE = 0.1  # so does one that waits for this share, while its queue is almost empty
+LOOKS, LOOKS_IF_LIKELY = 1, 2  # unclear trials that are followed by another; the second: a gain above its error
+OVER_LIMIT_HANDICAP = 0.2  # is subtracted from the hope for a setting with too much policy lag
 
 
 class Move(NamedTuple):
-    """What is changed, and whether up or down."""
+    """A change of one count, or of all, up or down."""
 
     name: str  # of the count; "all": those above one
     direction: int
@@ -34,7 +34,7 @@ class Proposal(NamedTuple):
 
 
 def moves(counts: Counts, factor: float, most: Counts) -> dict[Move, Counts]:
-    """All changes of one count by a factor, but at least by one; and, if coarse, of all counts down."""
+    """Returns all changes of one count by a factor, but at least by one; and, if coarse, of all counts down."""
     found = {}
     for name, value in counts._asdict().items():
         up, down = max(value + 1, round(value * factor)), min(value - 1, round(value / factor))
@@ -48,13 +48,13 @@ def moves(counts: Counts, factor: float, most: Counts) -> dict[Move, Counts]:
 
 
 def move_of(before: Counts, after: Counts) -> Move:
-    """The move that leads from one setting to the other."""
+    """Returns the move that leads from one setting to the other."""
     changed = [name for name in Counts._fields if getattr(before, name) != getattr(after, name)]
     return Move(changed[0] if len(changed) == 1 else "all", UP if sum(after) > sum(before) else DOWN)
 
 
-def falling_behind(counts: Counts, seen: Block, max_prediction_batch: int) -> dict[Move, str]:
-    """Moves against a queue that its threads do not keep up with, and why; {} if there is none."""
+def falling_behind(counts: Counts, seen: Measurement, max_prediction_batch: int) -> dict[Move, str]:
+    """Returns moves against a queue that its threads do not keep up with, and why."""
     found = {}
     if not seen.predictor_wait > IDLE:  # or if it is not measured
         if seen.requests_waiting >= max(1, counts.agents / 2):
@@ -68,8 +68,8 @@ def falling_behind(counts: Counts, seen: Block, max_prediction_batch: int) -> di
     return found
 
 
-def keeping_up(seen: Block) -> set[Move]:
-    """Moves that cannot help: more threads for a queue that is empty most of the time."""
+def keeping_up(seen: Measurement) -> set[Move]:
+    """Returns moves that cannot help: more threads for a queue that is empty most of the time."""
     found = set()
     if seen.predictor_wait > SPARE and seen.requests_waiting < 1:
         found.add(Move("predictors", UP))
@@ -78,8 +78,8 @@ def keeping_up(seen: Block) -> set[Move]:
     return found
 
 
-def idling(counts: Counts, seen: Block) -> dict[Move, str]:
-    """Moves against threads that have little to do, and why: more agents, or fewer threads."""
+def idling(counts: Counts, seen: Measurement) -> dict[Move, str]:
+    """Returns moves against threads that have little to do, and why: more agents, or fewer threads."""
     why = f"predictors wait {100 * seen.predictor_wait:.0f} % of the time"
     found = {Move("agents", UP): why if seen.predictor_wait > IDLE else "little waits in the queues"}
     for name, share in (("predictors", seen.predictor_wait), ("trainers", seen.trainer_wait)):
@@ -94,11 +94,11 @@ class Proposals:
     def __init__(self, most: Counts, max_prediction_batch: int, seed: int, lag_limit_updates: float = math.inf):
         self._most, self._max_prediction_batch, self._rng = most, max_prediction_batch, random.Random(seed)
         self._lag_limit = lag_limit_updates
-        self._too_many_agents = math.inf  # so many had too much policy lag: what is learned meanwhile suffers
+        self._too_many_agents = math.inf  # so many had too much policy lag
         self.forget()
 
     def forget(self, hint: Move | None = None, why: str = "") -> None:
-        """The load of the machine is another: nothing that was found out holds any more."""
+        """Forgets all that was found out: the load of the machine is another. `hint`: a move to try first, and why."""
         self._gained = False  # by more of something
         self._futile: set[Move] = set()  # lost or gained nothing, and no count has gone up since
         self._leave()
@@ -113,7 +113,7 @@ class Proposals:
         self._over_limit: set[Counts] = set()  # of these, those with too much policy lag
 
     def keep(self, before: Counts, kept: Counts, effect: Effect, once_more: bool) -> None:
-        """The setting in use is another. `once_more`: the same move is promising again."""
+        """Notes that a trial is the setting in use now. `once_more`: the same move is promising again."""
         move = move_of(before, kept)
         if move.direction == UP:
             self._gained, self._futile = True, set()
@@ -125,7 +125,7 @@ class Proposals:
         self._tried[before] = Effect(-effect.size, effect.error)
 
     def refuse(self, counts: Counts, trial: Counts, effect: Effect, clear: bool, over_limit: bool) -> None:
-        """`clear`: more measurements would not help."""
+        """Notes a trial that was not kept. `clear`: more measurements would not help."""
         if clear:
             self._futile.add(move_of(counts, trial))
         looks = self._looks[trial] = self._looks.get(trial, 0) + 1
@@ -142,15 +142,15 @@ class Proposals:
             self._too_many_agents = math.inf  # no longer
 
     def earlier(self, trial: Counts) -> Effect | None:
-        """What was measured of it before, from the setting in use."""
+        """Returns the effect that was measured before, from the setting in use."""
         return self._tried.get(trial)
 
-    def next(self, counts: Counts, seen: Block) -> Proposal | None:
-        """What to try now; None if nothing is worth its cost before a pause.
+    def next(self, counts: Counts, seen: Measurement) -> Proposal | None:
+        """Returns what to try now; None if nothing is worth its cost before a pause.
 
-        First large steps, in short trials: what the queues speak for, what has just helped, then anything. Then those
-        that were not clear, then small steps. What was futile before the last step down, and small steps down where
-        a large one lost, can wait; so can more threads for an empty queue, and more agents than policy lag allowed.
+        Large steps come first: those that the queues ask for, what has just helped, then any. Unclear trials follow,
+        then small steps. Moves that were futile before the last step down, small steps down where a large one lost,
+        more threads for an empty queue, and more agents than policy lag allowed wait for `after_pause`.
         """
         useless = self._futile | keeping_up(seen)
         coarse, small = (self._within_limit(counts, factor, seen) for factor in (COARSE, FINE))
@@ -170,8 +170,8 @@ class Proposals:
         can_wait = keeping_up(seen) | {move for move in self._futile if move.direction == DOWN}
         return self._any({move: setting for move, setting in small.items() if move not in can_wait})
 
-    def after_pause(self, counts: Counts, seen: Block) -> Proposal | None:
-        """What had to wait, and then the most promising of what was refused; None if there is nothing but this."""
+    def after_pause(self, counts: Counts, seen: Measurement) -> Proposal | None:
+        """Returns what had to wait, then the most promising of what was refused; None if there is nothing to try."""
         self._tried = {setting: effect.older() for setting, effect in self._tried.items()}
         for factor in (FINE, COARSE):
             if proposal := self._any(self._untried(counts, factor, seen)):
@@ -179,7 +179,7 @@ class Proposals:
         again = [setting for setting in self._tried if not self._sure_to_lag(counts, setting, seen)]
         return Proposal(self._most_hopeful(again), "the last time was long ago") if again else None
 
-    def _untried(self, counts: Counts, factor: float, seen: Block) -> dict[Move, Counts]:
+    def _untried(self, counts: Counts, factor: float, seen: Measurement) -> dict[Move, Counts]:
         found = moves(counts, factor, self._most)
         return {
             move: setting
@@ -187,16 +187,16 @@ class Proposals:
             if setting not in self._tried and not self._sure_to_lag(counts, setting, seen)
         }
 
-    def _sure_to_lag(self, counts: Counts, trial: Counts, seen: Block) -> bool:
-        """More agents would certainly have too much policy lag: it grows at least as fast as their number.
+    def _sure_to_lag(self, counts: Counts, trial: Counts, seen: Measurement) -> bool:
+        """Returns whether more agents would certainly have too much policy lag: it grows at least with their number.
 
-        Each game has half a rollout under way, on average, and what waits in the queues comes on top.
+        Each game has half a rollout under way on average, and what waits in the queues adds to it.
         """
         more = trial.agents / counts.agents
         return more > 1 and seen.policy_lag_updates * more > self._lag_limit
 
-    def _within_limit(self, counts: Counts, factor: float, seen: Block) -> dict[Move, Counts]:
-        """Those that do not bring more agents than the policy lag allowed, however the load was then."""
+    def _within_limit(self, counts: Counts, factor: float, seen: Measurement) -> dict[Move, Counts]:
+        """Returns the untried moves to no more agents than the policy lag allowed, whatever the load was then."""
         most = max(self._too_many_agents - 1, counts.agents)
         return {move: to for move, to in self._untried(counts, factor, seen).items() if to.agents <= most}
 

@@ -1,28 +1,28 @@
 """The controller's own rule: finds the counts with the most TPS, and takes no noise for a gain.
 
-A trial measures a neighbouring setting and the setting in use in turns, until it is decided. Between settings of the
-same TPS the one with fewer processes and threads wins.
+A trial measures a neighbouring setting and the setting in use in turns until there is a decision. Between settings of
+the same TPS the one with fewer processes and threads wins.
 """
 
 import math
 from collections.abc import Generator
 
 from ga3c.controller.counts import Counts, Decision, Report, Signals
-from ga3c.controller.effects import SURE, Block, Effect, Noise, Verdict, block, compare, judge, mean
+from ga3c.controller.effects import SURE, Effect, Measurement, Noise, Verdict, compare, judge, mean, measure
 from ga3c.controller.proposals import COARSE, DOWN, FINE, UP, Move, Proposal, Proposals, moves
 
 # In samples:
-BLOCK = 5
+MEASUREMENT = 5
 START = 10  # left out after the start of the run
-# In blocks:
+# In measurements:
 FIRST_LOOK = 2  # a trial is decided after so many at the earliest, unless it is far slower
-TURN = 2  # one setting is measured for so long before the other has its turn
-FIRST_TRIAL = 4  # of a setting that was not tried before
-RECENT = 4  # of the setting in use: what queues, threads and policy lag say
+TURN = 2  # of one setting before it is the turn of the other
+FIRST_TRIAL = 4  # at most, of a setting that was not tried before
+RECENT = 4  # of the setting in use, from which proposals are made
 MINUTE = 12
 PAUSES = (1, 2, 4)  # minutes; the last one again and again
 
-START_SECONDS = 60.0  # agents that start their games get so much time before they count
+START_SECONDS = 60.0  # the longest wait for agents that start their games
 SETTLING_SECONDS = 3.0  # left out after a change, once all agents play; not more than `trial_seconds`
 LOAD_CHANGE = 0.15  # a relative change of TPS by itself that means another load of the machine
 
@@ -30,10 +30,10 @@ Steps = Generator[Counts, Signals, None]
 
 
 class Tuner:
-    """A `controller.Rule`. A trial measures the new setting for no longer than `trial_seconds`.
+    """A `counts.Rule`. A trial measures the new setting for no longer than `trial_seconds`.
 
-    Takes a sample a second; 60 in each trial, faster, if `trial_seconds` is less than a minute. `lag_limit_updates`: a
-    setting with a higher mean policy lag is refused; 0: no limit. `most`: the largest counts to try.
+    It takes a sample a second, or 60 in each trial if `trial_seconds` is less than a minute. A setting with a mean
+    policy lag above `lag_limit_updates` is refused; 0: no limit. `most`: the largest counts to try.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Tuner:
     ):
         self.counts = counts
         self.period_seconds = min(1.0, trial_seconds / 60)
-        self._trial_blocks = round(trial_seconds / self.period_seconds / BLOCK)
+        self._most_measurements = round(trial_seconds / self.period_seconds / MEASUREMENT)
         self._starting = round(START_SECONDS / self.period_seconds)
         self._settling = round(min(SETTLING_SECONDS, trial_seconds) / self.period_seconds)
         self._lag_limit = lag_limit_updates or float("inf")
@@ -59,15 +59,15 @@ class Tuner:
         self._leave()
 
     def _leave(self) -> None:
-        """The setting in use, or the load of the machine, is another."""
-        self._base: list[Block] = []  # of the setting in use, the newest last
+        """Forgets the setting in use: it, or the load of the machine, is another."""
+        self._base: list[Measurement] = []  # of the setting in use, the newest last
         self._level = 0.0  # its TPS, followed slowly
         self._no_less_lag: set[Counts] = set()  # tried against too much lag, in vain
         self._pauses = 0
 
     def run(self, report: Report) -> Steps:
         self._now = yield self.counts
-        self._running, self._newest = self.counts, None  # what runs, and its newest block
+        self._running, self._newest = self.counts, None  # what runs, and its newest measurement
         yield from self._settle(START)
         while True:
             proposal = yield from self._propose()
@@ -89,37 +89,37 @@ class Tuner:
                 return None
         return self._proposals.after_pause(self.counts, self._seen())
 
-    def _seen(self) -> Block:
-        """Of the setting in use, lately."""
+    def _seen(self) -> Measurement:
+        """Returns the means of the setting in use, lately."""
         recent = self._base[-RECENT:]
-        return Block(*(mean(recent, name) for name in Block._fields))
+        return Measurement(*(mean(recent, name) for name in Measurement._fields))
 
     def _ready(self) -> bool:
-        """The setting in use is measured well enough for a trial against it."""
+        """Returns whether the setting in use is measured well enough for a trial against it."""
         lag, recent = self._lag(), self._base[-RECENT:]
-        enough = RECENT if self._lag_limit < lag < 2 * self._lag_limit else FIRST_LOOK  # is it so all the time?
+        enough = RECENT if self._lag_limit < lag < 2 * self._lag_limit else FIRST_LOOK  # may be chance
         return len(recent) >= enough and mean(recent, "tps") > 0
 
     def _lag(self) -> float:
         return mean(self._base[-RECENT:], "policy_lag_updates")
 
-    def _block(self, counts: Counts) -> Generator[Counts, Signals, Block]:
-        """Measures a setting for a block, once it has settled."""
+    def _measure(self, counts: Counts) -> Generator[Counts, Signals, Measurement]:
+        """Measures a setting once, after it has settled."""
         if counts != self._running:
             self._running, self._newest = counts, None
             yield from self._settle(self._settling)
         start, samples = self._now, []
-        for _ in range(BLOCK):
+        for _ in range(MEASUREMENT):
             samples.append((yield counts))
         self._now = samples[-1]
-        new = block(counts, start, samples)
+        new = measure(counts, start, samples)
         if self._newest:
             self._noise.add(self._newest, new)
         self._newest = new
         return new
 
     def _settle(self, samples: int) -> Steps:
-        """Lets the agents start their games, and then the rest of so many samples pass."""
+        """Lets the agents start their games, and then so many samples pass."""
         for _ in range(self._starting):
             self._now = yield self._running
             if not self._now.agents_starting:
@@ -128,8 +128,8 @@ class Tuner:
             self._now = yield self._running
 
     def _watch(self) -> Generator[Counts, Signals, bool]:
-        """Measures the setting in use for a block. True if the load of the machine has changed."""
-        new = yield from self._block(self.counts)
+        """Measures the setting in use. Returns whether the load of the machine has changed."""
+        new = yield from self._measure(self.counts)
         self._base = [*self._base[-MINUTE:], new]
         recent = mean(self._base[-3:], "tps")
         if len(self._base) < 3 or not self._level:
@@ -145,7 +145,7 @@ class Tuner:
         return True
 
     def _against_lag(self) -> Proposal | None:
-        """Fewer agents, if the policy lag of the setting in use is above the limit."""
+        """Proposes fewer agents if the policy lag of the setting in use is above the limit."""
         lag = self._lag()
         if not (lag > self._lag_limit and self._ready()):
             return None
@@ -156,31 +156,32 @@ class Tuner:
         return Proposal(fewer, f"the policy lag of {lag:.1f} updates is above {self._lag_limit:g}")
 
     def _try(self, proposal: Proposal, report: Report) -> Steps:
-        """One trial, to its end."""
+        """Runs one trial to its end."""
         trial, against_lag = proposal.counts, self._against_lag() is not None
-        most_blocks = self._trial_blocks if self._proposals.earlier(trial) else FIRST_TRIAL
+        most = self._most_measurements if self._proposals.earlier(trial) else FIRST_TRIAL
         base, measured = self._base[-TURN:], []
         verdict = None
         while verdict is None:
             for _ in range(TURN):
-                measured.append((yield from self._block(trial)))
+                measured.append((yield from self._measure(trial)))
                 verdict = self._verdict(trial, base, measured, against_lag, last=False)
                 if verdict and verdict.kept and self._restless and len(measured) <= TURN and not against_lag:
-                    verdict = None  # the load may have changed as the trial began: the setting in use comes first
+                    verdict = None  # the load may have changed as the trial began: measure the setting in use first
                 if verdict:
                     break
             else:
                 for turn in range(1, TURN + 1):
                     if (yield from self._watch()) or self._moved(base[:TURN], [*base[TURN:], self._base[-1]]):
-                        self._report(proposal, base, measured, Verdict(False, "the machine's load has changed"), report)
+                        verdict = Verdict(False, "the machine's load has changed")
+                        report(self._decision(proposal, base, measured, verdict))
                         self._base, self._restless = self._base[-1:], True
                         return
                     base.append(self._base[-1])
                     # The last turn is half as long: the first had half its weight too.
-                    last = len(measured) >= most_blocks and turn == TURN // 2
+                    last = len(measured) >= most and turn == TURN // 2
                     if verdict := self._verdict(trial, base, measured, against_lag, last):
                         break
-        self._report(proposal, base, measured, verdict, report)
+        report(self._decision(proposal, base, measured, verdict))
         effect = self._effect(trial, base, measured)
         if verdict.kept:
             self._keep(trial, effect, measured, against_lag)
@@ -189,12 +190,12 @@ class Tuner:
             self._no_less_lag.add(trial)
         self._proposals.refuse(self.counts, trial, effect, verdict.clear, verdict.over_limit)
 
-    def _moved(self, before: list[Block], after: list[Block]) -> bool:
-        """The setting in use has another TPS after a turn of the trial than it had before it."""
+    def _moved(self, before: list[Measurement], after: list[Measurement]) -> bool:
+        """Returns whether the TPS of the setting in use is another after a turn of the trial than before it."""
         change = compare(before, after, self._noise)
         return abs(change.size) > SURE * change.error
 
-    def _keep(self, trial: Counts, effect: Effect, measured: list[Block], against_lag: bool) -> None:
+    def _keep(self, trial: Counts, effect: Effect, measured: list[Measurement], against_lag: bool) -> None:
         if against_lag or sum(trial) > sum(self.counts):
             self._given_away = 0.0
         else:
@@ -205,14 +206,14 @@ class Tuner:
         self._base = measured[-RECENT:]
         self._level = mean(self._base, "tps")
 
-    def _effect(self, trial: Counts, base: list[Block], measured: list[Block]) -> Effect:
+    def _effect(self, trial: Counts, base: list[Measurement], measured: list[Measurement]) -> Effect:
         effect, earlier = compare(base, measured, self._noise), self._proposals.earlier(trial)
         return effect.with_earlier(earlier) if earlier else effect
 
     def _verdict(
-        self, trial: Counts, base: list[Block], measured: list[Block], against_lag: bool, last: bool
+        self, trial: Counts, base: list[Measurement], measured: list[Measurement], against_lag: bool, last: bool
     ) -> Verdict | None:
-        """None: not decided yet."""
+        """Returns the decision; None: there is none yet."""
         lag, lag_before = mean(measured, "policy_lag_updates"), mean(base, "policy_lag_updates")
         less_lag, early = lag < 0.95 * lag_before, len(measured) < FIRST_LOOK
         if against_lag:
@@ -224,16 +225,27 @@ class Tuner:
             return Verdict(False, f"its policy lag is above {self._lag_limit:g}", over_limit=True)
         return verdict
 
-    def _report(
-        self, proposal: Proposal, base: list[Block], measured: list[Block], verdict: Verdict, report: Report
-    ) -> None:
+    def _decision(
+        self, proposal: Proposal, base: list[Measurement], measured: list[Measurement], verdict: Verdict
+    ) -> Decision:
         trial, why = proposal
         effect = self._effect(trial, base, measured)
-        lag, lag_before = (mean(blocks, "policy_lag_updates") for blocks in (measured, base))
+        lag = mean(measured, "policy_lag_updates")
         ending = ("kept" if verdict.kept else "went back") + (f", {verdict.why}." if verdict.why else ".")
         lag_text = "" if math.isnan(lag) else f", policy lag {lag:.1f} updates"
         reason = f"{self.counts.change_to(trial)}, because {why}: {effect}{lag_text}: {ending}"
-        seconds = len(measured) * BLOCK * self.period_seconds
-        tps, tps_before = mean(measured, "tps"), mean(base, "tps")
-        figures = tps, tps_before, 100 * effect.size, 100 * effect.error, lag, lag_before, seconds
-        report(Decision(self._now.seconds, self._now.steps, *trial, *self.counts, *figures, verdict.kept, reason))
+        return Decision(
+            seconds=self._now.seconds,
+            steps=self._now.steps,
+            tried=trial,
+            before=self.counts,
+            tps=mean(measured, "tps"),
+            tps_before=mean(base, "tps"),
+            effect_percent=100 * effect.size,
+            effect_error_percent=100 * effect.error,
+            policy_lag_updates=lag,
+            policy_lag_before_updates=mean(base, "policy_lag_updates"),
+            measured_seconds=len(measured) * MEASUREMENT * self.period_seconds,
+            kept=verdict.kept,
+            reason=reason,
+        )

@@ -97,7 +97,7 @@ def make(
     return gymnasium.GymnasiumEnvironments(name, count, seed, adapt=settings.adapt_spaces, restarts=restarts)
 
 
-def make_for_player(settings: EnvironmentSettings, count: int, seed: int, *arguments):
+def make_for_player(settings: EnvironmentSettings, count: int, seed: int, **options):
     """As `make`, for a process, a pod or a thread that plays: `seed` is its `first_seed`.
 
     It seeds what all code of a process shares, too. Agents are forked with the same state of it: games that draw from
@@ -107,7 +107,7 @@ def make_for_player(settings: EnvironmentSettings, count: int, seed: int, *argum
     shared, torch_seed = own.generate_state(2).tolist()
     random.seed(shared)
     np.random.seed(shared)
-    games = make(settings, count, seed, *arguments)
+    games = make(settings, count, seed, **options)
     if torch := sys.modules.get("torch"):  # it begins with the same seed in each process
         torch.manual_seed(torch_seed)
     return games

@@ -7,19 +7,19 @@ from ga3c.machine import core_seconds, wants_core
 from ga3c.transport.agent_memory import AgentMemory, Doing
 
 PROGRESS_ROLLOUTS = 10  # an agent that has shipped so many has done real work
-STARVED_SECONDS = 0.2  # from such a silence on the system is asked whether the process gets a core
+STARVED_SECONDS = 0.2  # after such a silence the system is asked whether the process gets a core
 
 
 class AgentHandle:
     """An agent's process and the queues' handles of it."""
 
-    def __init__(self, process, prediction, training, memory: AgentMemory, slots: int, deaths: int):
-        """`deaths`: of those before it in its place, in a row, which made no progress."""
+    def __init__(self, process, prediction, training, memory: AgentMemory, deaths: int):
+        """`deaths`: in a row, without progress, of the agents that it replaces."""
         self.process, self.prediction, self.training, self.memory = process, prediction, training, memory
         self.leaving = False
         self.spare_since: float | None = None  # time.monotonic() since when it is not wanted; None: it is
         self.fault = ""  # why the server killed it
-        self._slots, self._deaths_before = slots, deaths
+        self._deaths_before = deaths
         self._shipped_before = 0  # rollouts, before the last death in the pool
 
     @property
@@ -28,21 +28,21 @@ class AgentHandle:
 
     @property
     def deaths(self) -> int:
-        """In a row in its place, which made no progress: to be asked once it has died itself."""
+        """Deaths in a row without progress, once it has died itself too."""
         return self._deaths_before + 1 if self.memory.shipments < PROGRESS_ROLLOUTS else 0
 
     @property
     def makes_progress(self) -> bool:
-        """It has since `count_again`."""
+        """Whether it has made progress since `count_again`."""
         return self.memory.shipments - self._shipped_before >= PROGRESS_ROLLOUTS
 
     def count_again(self) -> None:
-        """Another has died: what this one does from now on says whether the game can be played."""
+        """Counts progress anew: another agent has died, and only what comes now shows that the game can be played."""
         self._shipped_before = self.memory.shipments
 
     @property
     def waits_for_server(self) -> bool:
-        """It has asked for something that the server has not given yet."""
+        """Whether it has asked for something that the server has not given yet."""
         doing, _ = self.memory.doing
         if doing == Doing.PAUSING:
             return self.prediction.pausing
@@ -50,13 +50,13 @@ class AgentHandle:
             return self.memory.requests > self.prediction.answered
         with_server = self.memory.shipments - self.training.returned
         # One slot is in its own hands: it holds the rollout that waits for its bootstrap value.
-        return doing == Doing.WAITING_FOR_SLOT and with_server >= self._slots - 1
+        return doing == Doing.WAITING_FOR_SLOT and with_server >= len(self.memory.slots) - 1
 
     @property
     def silent_seconds(self) -> float:
-        """Since it last showed a sign of life, or was given what it waited for.
+        """The time since its last sign of life, or since it was given what it waited for.
 
-        Slow is not dead: while it would run and other programs have the cores, only the time that it gets counts.
+        Slow is not dead: while other programs have the cores, only the CPU time that it gets counts.
         """
         _, since = self.memory.doing
         given = max(self.prediction.answered_at, self.training.returned_at)
@@ -67,7 +67,7 @@ class AgentHandle:
         return silent
 
     def line(self, number: int) -> str:
-        """For a report: what it does, since when, and who waits for whom."""
+        """Returns a line for a report: what the agent does, since when, and who waits for whom."""
         doing, since = self.memory.doing
         owed = ", and the server has not served it yet" if self.waits_for_server else ""
         leaving = "; told to end" if self.leaving else ""
@@ -75,7 +75,7 @@ class AgentHandle:
 
 
 def cause_of_death(code: int, words: str) -> str:
-    """From the exit status, or the last words if there are any."""
+    """Returns the cause in words, from the last words or the exit status."""
     if words:
         return f"failed: {words.strip().splitlines()[-1]}"
     return f"died ({signal.Signals(-code).name if code < 0 else f'exit status {code}'})"

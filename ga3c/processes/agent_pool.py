@@ -1,4 +1,4 @@
-"""The agents' processes: started, watched, replaced, told to end; and the books of what each of them made."""
+"""Starts, watches, replaces and ends the agents' processes, and counts what each of them made."""
 
 import contextlib
 import errno
@@ -7,27 +7,24 @@ import threading
 import time
 from collections.abc import Callable
 
-import numpy as np
-
-from ga3c import environments
 from ga3c.errors import TrainingFailed
 from ga3c.prediction_queue import Order, PredictionQueue
 from ga3c.processes import agent_process, agents_start, family
 from ga3c.processes.agent_handle import AgentHandle, cause_of_death
-from ga3c.settings.game import EnvironmentSettings
-from ga3c.stats import Stats
-from ga3c.training_queue import TrainingQueue
+from ga3c.processes.agent_process import AgentPlan
+from ga3c.stats import EndedAgents, Stats
+from ga3c.training_queue import Experience
 from ga3c.transport.agent_memory import AgentMemory, Doing
 
-# So many in a row, without progress of any agent in between, end the run: by an error of their own, and in any way.
+# So many deaths in a row, without progress of any agent in between, end the run: by an own error, and by any cause.
 ERRORS_LIMIT, DEATHS_LIMIT = 3, 8
-# Before an agent takes the place of one that has died without progress for the second time in a row; then twice as
-# long each time, up to the limit. The first is replaced at once.
+# The wait before an agent is replaced after a second death in a row without progress, twice as long each time up to
+# the limit. The first is replaced at once.
 DELAY_SECONDS, DELAY_LIMIT_SECONDS = 1.0, 60.0
 START_SECONDS = 60.0  # an agent that starts its games may be silent for so long at the least, and 1 s for each game
 WATCH_SECONDS = 3.0  # between two looks at the agents; if it was longer, the server itself had been stopped
-# An agent that is not wanted any more pauses for so long before it ends: to start one costs seconds of a core, and
-# the controller, which measures two settings in turns, often wants it again.
+# An agent that is not wanted pauses for so long before it ends: a start costs seconds of a core, and the controller,
+# which measures two settings in turns, often wants it again.
 SPARE_SECONDS = 60.0
 
 
@@ -36,40 +33,29 @@ class AgentPool:
 
     def __init__(
         self,
-        settings: EnvironmentSettings,
+        plan: AgentPlan,
         predictions: PredictionQueue,
-        training: TrainingQueue,
-        dtype: np.dtype,
-        slots: int,
-        seed: int,
+        training: Experience,
         first_number: int,
-        silence_seconds: float,
         say: Callable[[str], None],
-        at_once: bool = False,
     ):
-        """`at_once`: see `agent.play`."""
-        self._settings, self._predictions, self._training = settings, predictions, training
-        self._dtype, self._slots, self._seed, self._say = dtype, slots, seed, say
-        self._silence_seconds, self._at_once = silence_seconds, at_once
+        self._plan, self._predictions, self._training, self._say = plan, predictions, training, say
         # Not forked from this process: TensorFlow's threads would not survive that.
         self._processes = multiprocessing.get_context("forkserver")
         self._agents: dict[int, AgentHandle] = {}
-        self._ended: list[tuple[int, object]] = []  # steps made, and the handle: not all it shipped is done yet
+        self._ended = EndedAgents()
         self._lock = threading.RLock()
         self._wanted, self._closed = 0, False
         self._errors, self._deaths = 0, 0  # in a row
-        self._delayed: list[tuple[float, int]] = []  # places to fill: when (time.monotonic()), deaths in a row
+        self._delayed: list[tuple[float, int]] = []  # agents to start: when (time.monotonic()), deaths in a row
         self._cannot_start = ""  # the reason, as it was last said
         self._watched = self._woken = time.monotonic()
-        self._core_seconds_ended = 0.0
-        self._settled_steps = 0  # of agents that have ended: what was trained on
         self.next_number = first_number  # agents are numbered through, over a resume too
 
     def begin(self, model, stats: Stats) -> None:
-        """They play already: the predictors answer them."""
+        """Does nothing: agents play already, and the predictors answer them."""
 
     def watched(self) -> dict[str, float]:
-        """There is nothing that other figures do not say."""
         return {}
 
     def scale(self, count: int) -> None:
@@ -104,9 +90,9 @@ class AgentPool:
             agent.prediction.order(Order.GO_ON)
         del self._delayed[max(0, self._wanted - len(self._playing())) :]
         try:
-            for place in [place for place in self._delayed if place[0] <= time.monotonic()]:
-                self._start(deaths=place[1])
-                self._delayed.remove(place)
+            for due in [one for one in self._delayed if one[0] <= time.monotonic()]:
+                self._start(deaths=due[1])
+                self._delayed.remove(due)
             for _ in range(self._wanted - len(self._playing()) - len(self._delayed)):
                 self._start()
             self._cannot_start = ""
@@ -118,33 +104,24 @@ class AgentPool:
                 self._say(f"Cannot start another agent for now: {error}{more}. Going on with {len(self._playing())}.")
 
     def _start(self, deaths: int = 0) -> None:
-        number = self.next_number
+        number, plan = self.next_number, self._plan
         with contextlib.ExitStack() as undo:
-            memory = AgentMemory(self._dtype, self._slots)
+            memory = AgentMemory(plan.dtype, plan.slots)
             prediction, prediction_client = self._predictions.connect(memory, number)
             undo.callback(self._predictions.disconnect, prediction)
-            training, training_client = self._training.connect(number, memory, self._slots, prediction.place)
+            training, training_client = self._training.connect(number, memory, plan.slots, prediction.position)
             undo.callback(self._training.disconnect, training)
             # The process gets clients of its own: when it dies, the connections end.
             with contextlib.closing(prediction_client), contextlib.closing(training_client):
+                arguments = plan, number, memory, prediction_client, training_client
                 process = self._processes.Process(
-                    target=agent_process.main,
-                    args=(
-                        self._settings,
-                        environments.first_seed(self._seed, number),
-                        memory,
-                        prediction_client,
-                        training_client,
-                        self._at_once,
-                    ),
-                    name=f"ga3c agent {number}",
-                    daemon=True,
+                    target=agent_process.main, args=arguments, name=f"ga3c agent {number}", daemon=True
                 )
                 agents_start.wake()
                 process.start()
             undo.pop_all()
         self.next_number = number + 1
-        self._agents[number] = AgentHandle(process, prediction, training, memory, self._slots, deaths)
+        self._agents[number] = AgentHandle(process, prediction, training, memory, deaths)
 
     def watch(self) -> None:
         """Replaces agents that have died or hang. Called every second or so.
@@ -161,15 +138,7 @@ class AgentPool:
                 self._errors = self._deaths = 0
             agents = len(self._agents)
             for number, agent in list(self._agents.items()):
-                limit = self._silence_seconds
-                if agent.memory.doing[0] == Doing.STARTING:
-                    limit = max(limit, START_SECONDS + self._dtype["action"].shape[1])
-                if self._silence_seconds and min(agent.silent_seconds, now - self._woken) > limit:
-                    agent.fault = (
-                        f"showed no sign of life for {agent.silent_seconds:.0f} s while {agent.memory.doing[0]}"
-                    )
-                    agent.process.kill()
-                    agent.process.join(0.2)
+                self._end_if_silent(agent)
                 if not agent.process.is_alive():
                     self._bury(number)
             if len(self._agents) < agents:
@@ -177,11 +146,23 @@ class AgentPool:
             self._end_spare()
             self._fill_up()
 
+    def _end_if_silent(self, agent: AgentHandle) -> None:
+        limit, doing = self._plan.silence_seconds, agent.memory.doing[0]
+        if not limit:
+            return
+        if doing == Doing.STARTING:
+            limit = max(limit, START_SECONDS + self._plan.games)
+        silence = agent.silent_seconds
+        if min(silence, self._watched - self._woken) > limit:
+            agent.fault = f"showed no sign of life for {silence:.0f} s while {doing}"
+            agent.process.kill()
+            agent.process.join(0.2)
+
     def _bury(self, number: int) -> None:
-        """Sees an agent off that has died, and says so unless it was told to leave. Raises TrainingFailed."""
+        """Removes an agent that has died, and says so unless it was told to leave. Raises TrainingFailed."""
         agent = self._agents[number]
         code, words = agent.process.exitcode, agent.memory.last_words
-        self._see_off(number)
+        self._remove(number)
         if agent.leaving and not (words or agent.fault):
             return
         cause, deaths = agent.fault or cause_of_death(code, words), agent.deaths
@@ -215,54 +196,46 @@ class AgentPool:
                 agent.process.join(max(0.0, deadline - time.monotonic()))
                 if agent.process.is_alive():
                     agent.process.kill()
-                self._see_off(number)
+                self._remove(number)
             agents_start.end_orphans()
 
-    def _see_off(self, number: int) -> None:
+    def _remove(self, number: int) -> None:
         agent = self._agents.pop(number)
         agent.process.join()
         family.end_group(agent.process.pid)
         agent.process.close()
         self._predictions.disconnect(agent.prediction)
-        self._ended.append((agent.memory.steps, agent.training))
-        self._core_seconds_ended += agent.memory.core_seconds
+        self._ended.add(agent.memory.steps, agent.memory.core_seconds, agent.training)
 
     def core_seconds(self) -> float:
-        """CPU time that all agents of this start have used."""
+        """Returns the CPU time that all agents of this start have used."""
         with self._lock:
-            return self._core_seconds_ended + sum(agent.memory.core_seconds for agent in self._agents.values())
+            return self._ended.core_seconds + sum(agent.memory.core_seconds for agent in self._agents.values())
 
     def keep_books(self, stats: Stats, final: bool = False) -> None:
-        """Counts what ended agents made and what of it was lost, once all that they shipped is trained on.
-
-        `final`: nothing is trained on any more.
-        """
+        """As `EndedAgents.count`."""
         with self._lock:
-            for made, training in [pair for pair in self._ended if final or pair[1].settled]:
-                self._ended.remove((made, training))
-                self._settled_steps += training.trained_steps
-                stats.agent_ended(made, made - training.trained_steps)
+            self._ended.count(stats, final)
 
     def steps(self) -> int:
-        """Transitions that agents have made in this start, shipped or not, without those that were lost with one.
+        """Returns the steps that agents have made in this start, shipped or not, without those lost with an agent.
 
         Asked before each prediction, so without the lock: for a moment it may miss an agent that ends.
         """
-        ended = sum(training.trained_steps for _, training in list(self._ended))
-        return self._settled_steps + ended + sum(agent.memory.steps for agent in list(self._agents.values()))
+        return self._ended.trained_steps + sum(agent.memory.steps for agent in list(self._agents.values()))
 
     def missing(self) -> int:
-        """Agents that are wanted and do not play: they start, or are to be started later."""
+        """Returns how many agents are wanted and do not play: they start now, or later."""
         with self._lock:
             begun = sum(agent.memory.doing[0] != Doing.STARTING for agent in self._playing())
             return max(0, self._wanted - begun)
 
     def starting(self) -> int:
-        """Of those, the ones that start now."""
+        """Returns how many of the missing agents start now."""
         with self._lock:
             return max(0, self.missing() - len(self._delayed))
 
     def report(self) -> list[str]:
-        """A line for each agent: what it does, since when, and who waits for whom."""
+        """Returns a line for each agent: what it does, since when, and who waits for whom."""
         with self._lock:
             return [agent.line(number) for number, agent in self._agents.items()]

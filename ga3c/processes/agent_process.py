@@ -1,4 +1,4 @@
-"""An agent's process: what it is given, and how it ends."""
+"""The process of an agent: its plan, its start and its end."""
 
 import contextlib
 import faulthandler
@@ -7,12 +7,16 @@ import os
 import signal
 import sys
 import traceback
+from dataclasses import dataclass
 from multiprocessing import forkserver
 from pathlib import Path
+
+import numpy as np
 
 from ga3c import environments
 from ga3c.agent import play
 from ga3c.environments.checked import GameFault
+from ga3c.environments.games_in_play import Games
 from ga3c.machine import adopt_orphans, signal_at_parents_end
 from ga3c.prediction_queue import PredictionClient
 from ga3c.processes.family import end_group
@@ -22,15 +26,32 @@ from ga3c.training_queue import TrainingClient
 from ga3c.transport.agent_memory import AgentMemory
 from ga3c.transport.inbox import ServerGone
 
-NICENESS = 10  # agents yield to the server: where cores are few, no work for the model shall pile up and get old
-# They often reach all processes of a run; what they mean is the server's business.
+NICENESS = 10  # agents yield to the server: where cores are few, no work for the model piles up and gets old
+# These often reach all processes of a run; only the server acts on them.
 SERVER_SIGNALS = (*STOP_SIGNALS, signal.SIGQUIT)
+
+
+@dataclass(frozen=True)
+class AgentPlan:
+    """All that the agents of a run have in common."""
+
+    environment: EnvironmentSettings
+    dtype: np.dtype  # of a rollout
+    slots: int  # for rollouts, of each agent
+    seed: int  # of the run
+    silence_seconds: float  # an agent that is silent for longer is replaced; 0: never
+    ships_when_complete: bool = False  # see `agent.play`
+
+    @property
+    def games(self) -> int:
+        """The number of games of an agent."""
+        return self.dtype["action"].shape[1]
 
 
 def end_with_server() -> None:
     """Lets the kernel kill this process when the server ends, also if it hangs or is stopped.
 
-    Elsewhere than on Linux it ends when it next needs the server.
+    On other systems than Linux it ends when it next needs the server.
     """
     if sys.platform == "linux":
         # The process that agents are forked from ends when nobody holds its life-line any more, and every agent is
@@ -41,7 +62,7 @@ def end_with_server() -> None:
 
 
 def yield_to_server() -> None:
-    """Lowers the priority of all threads of this process, those of its games too: on Linux each has one of its own."""
+    """Lowers the priority of all threads of this process, those of its games too: on Linux each has its own."""
     tasks = Path("/proc/self/task")
     for thread in [int(task.name) for task in tasks.iterdir()] if tasks.exists() else [0]:
         priority = os.getpriority(os.PRIO_PROCESS, thread)
@@ -49,7 +70,7 @@ def yield_to_server() -> None:
 
 
 def make_room_for_games(predictions: PredictionClient, training: TrainingClient) -> None:
-    """Games may start processes: those end with the agent, and are no agents themselves."""
+    """Prepares for games that start processes: these end with the agent, and are no agents themselves."""
     # A group of its own, which ends with it; Ctrl-C in the terminal does not reach what games have started. No session
     # of its own: on Linux priorities often count within a session alone, and agents shall yield to the server.
     os.setpgrp()
@@ -58,7 +79,7 @@ def make_room_for_games(predictions: PredictionClient, training: TrainingClient)
         signal.signal(number, _ignore)  # not SIG_IGN: what a game starts would inherit that
 
     def leave() -> None:
-        """In a process that a game forks: the server shall see the agent's connections end when the agent does."""
+        """Runs in a process that a game forks: the agent's connections must end when the agent does."""
         predictions.close()
         training.close()
         for number in SERVER_SIGNALS:
@@ -74,24 +95,21 @@ def _ignore(_number, _frame) -> None:
 
 
 def main(
-    settings: EnvironmentSettings,
-    seed: int,
-    memory: AgentMemory,
-    predictions: PredictionClient,
-    training: TrainingClient,
-    at_once: bool,
+    plan: AgentPlan, number: int, memory: AgentMemory, predictions: PredictionClient, training: TrainingClient
 ) -> None:
-    """Entry point of the process. Ends when told to, or when the server is gone; says why if it fails."""
+    """Runs agent `number`, the whole process. Ends when told to, or when the server is gone; says why if it fails."""
     agent, status = os.getpid(), 1
+    seed = environments.first_seed(plan.seed, number)
     end_with_server()
     faulthandler.enable()
     with contextlib.suppress(AttributeError):  # there is none
         sys.stdout.reconfigure(line_buffering=True)  # it is a pipe: what a game printed before it died shall be known
     make_room_for_games(predictions, training)
     try:
-        envs = environments.make_for_player(settings, memory.slots["action"].shape[2], seed)
+        envs = environments.make_for_player(plan.environment, plan.games, seed)
         yield_to_server()  # not before: on a busy machine the games would take minutes to start
-        play(envs, memory, predictions, training, settings, seed, at_once)
+        games = Games(envs, plan.games, plan.environment)
+        play(games, memory, predictions, training, seed, plan.ships_when_complete)
         envs.close()
         status = 0
     except ServerGone:  # there is nobody left to report to

@@ -1,4 +1,4 @@
-"""The process that agents are forked from: it outlives the server, and clears up after it, however that ended.
+"""The process that agents are forked from. It outlives the server and clears up after it, however that ended.
 
 Only this process imports this file (`agents_start.start`), and the import makes it what it is.
 """
@@ -17,7 +17,7 @@ from ga3c.processes.family import kill_descendants
 
 
 def _clear_up(process: int) -> None:
-    """Ends the agents and all that they have started, and removes what multiprocessing has in the temporary directory.
+    """Ends the agents and all that they have started, and removes multiprocessing's temporary folder.
 
     Called when the server has ended: it held the other end of a pipe.
     """

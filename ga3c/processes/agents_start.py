@@ -1,4 +1,4 @@
-"""The server's side of the process that agents are forked from: it is started, woken, and rid of what agents left."""
+"""Starts and wakes the process that agents are forked from, and ends what dead agents have left there."""
 
 import contextlib
 import multiprocessing
@@ -26,7 +26,7 @@ def start(prints: int | None = None) -> None:
 
 @contextlib.contextmanager
 def _streams_to(file: int) -> Iterator[None]:
-    """What is started in here has its standard output and error there."""
+    """Gives what is started meanwhile this file as standard output and error."""
     own = {number: os.dup(number) for number in (1, 2)}
     try:
         for number in own:
@@ -45,19 +45,19 @@ def _start() -> None:
         multiprocessing.forkserver.ensure_running()
         multiprocessing.resource_tracker.ensure_running()  # else it starts with the first agent, and signals end it
     except OSError as error:  # the address of a socket is a path there, of some 100 characters at the most
-        place = tempfile.gettempdir()
-        raise ConfigError(f"Cannot start agents by way of {place}: {error}. Name another: TMPDIR=/tmp.") from error
+        folder = tempfile.gettempdir()
+        raise ConfigError(f"Cannot start agents by way of {folder}: {error}. Name another: TMPDIR=/tmp.") from error
     for number, handler in zip(agent_process.SERVER_SIGNALS, before, strict=True):
         signal.signal(number, handler)
 
 
 def wake() -> None:
-    """A stopped one would keep waiting who starts an agent, or wants to know how one ended."""
+    """Wakes that process: a stopped one would block whoever starts an agent or asks how one ended."""
     with contextlib.suppress(AttributeError, TypeError, OSError):
         os.kill(multiprocessing.forkserver._forkserver._forkserver_pid, signal.SIGCONT)
 
 
 def end_orphans() -> None:
-    """Of agents that have died: what their games have started."""
+    """Ends what the games of dead agents have started."""
     if parent := multiprocessing.forkserver._forkserver._forkserver_pid:
         family.end_adopted(parent, {process.pid for process in multiprocessing.active_children()})

@@ -59,5 +59,5 @@ class Throughput:
 
 
 THROUGHPUT_COLUMNS = [f.name for f in fields(Throughput) if f.name != "numbers"]  # the algorithm's numbers follow
-DECISION_COLUMNS = list(Decision._fields)  # of controller.csv
+DECISION_COLUMNS = Decision.columns()  # of controller.csv
 MESSAGE_COLUMNS = ["time", "message"]  # seconds since the epoch

@@ -1,45 +1,60 @@
-"""The pictures of a replay's rows: as they are, or compressed (LZ4)."""
+"""The pictures of a replay's rows, as they are or compressed (LZ4)."""
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-COMPRESSED_SHARE = 0.5  # of their size, taken for what they will need: Pong's need 0.04, Q*bert's 0.28
-AT_ONCE = 4096  # when all are read or written
+COMPRESSED_SHARE = 0.5  # estimate of the compressed size: Pong's pictures need 0.04, Q*bert's 0.28
+AT_ONCE = 4096  # pictures, when all are read or written
+
+
+class Ring(NamedTuple):
+    """The size of a group's ring of rows. Place p belongs to game p % envs of the ring p // places."""
+
+    places: int
+    envs: int
+
+
+class Sources(NamedTuple):
+    """The pictures from which the states of n transitions are put together, and where."""
+
+    frames: np.ndarray  # [places, values]
+    age: np.ndarray  # uint8 [places]: how many pictures before each are of the same game
+    places: np.ndarray  # int64 [n]: the newest picture of each state
+    following: np.ndarray  # int64 [n]: the newest picture of the state that follows
+    ring: Ring
 
 
 class Pictures:
-    """[places, values] in memory."""
+    """Pictures in memory, [places, values]."""
 
     def __init__(self, places: int, values: int, dtype: str):
         self._all = np.empty((places, values), dtype)
 
     def __getitem__(self, places: np.ndarray) -> np.ndarray:
-        """[n, values], of int64 [n] places that were stored."""
+        """Returns the pictures [n, values] at int64 [n] places that were stored."""
         return self._all[places]
 
     def store(self, places: np.ndarray, pictures: np.ndarray) -> None:
-        """[n, values] at int64 [n] places."""
+        """Stores pictures [n, values] at int64 [n] places."""
         self._all[places] = pictures
 
-    def of_states(
-        self, age: np.ndarray, places: np.ndarray, following: np.ndarray, ring: int, envs: int, stack: int
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int, int]:
-        """Where the states at int64 [n] places, and those that follow, are to be put together from: pictures, and the
-        other arguments but the last, of these. `age`: of all places, how many pictures before are of the same game."""
-        return self._all, age, places, following, ring, envs
+    def sources(self, age: np.ndarray, places: np.ndarray, following: np.ndarray, ring: Ring, stack: int) -> Sources:
+        """Returns the sources of the states at int64 [n] places, and of those that follow. `age`: of all places."""
+        return Sources(self._all, age, places, following, ring)
 
     def parts(self, first: int, count: int) -> Iterator[np.ndarray]:
-        """Those of `count` places from the first on, [n, values] each."""
+        """Yields the pictures of `count` places from the first on, [n, values] each."""
         yield self._all[first : first + count]
 
     def restore(self, first: int, count: int, read: Callable[[np.ndarray], None]) -> None:
-        """What `parts` gave: `read` fills an array with the next of it."""
+        """Stores again what `parts` gave: `read` fills an array with the next of it."""
         read(self._all[first : first + count])
 
 
 class CompressedPictures(Pictures):
-    """Each by itself: those of a batch are unpacked when it is drawn."""
+    """Pictures that are compressed one by one, and unpacked when a batch is drawn."""
 
     def __init__(self, places: int, values: int, dtype: str):
         from lz4 import block  # not every run needs it
@@ -58,22 +73,22 @@ class CompressedPictures(Pictures):
         for place, picture in zip(places.tolist(), np.ascontiguousarray(pictures), strict=True):
             self._packed[place] = self._pack(picture)
 
-    def of_states(self, age, places, following, ring, envs, stack):
-        """Each transition gets a ring of its own, with the pictures of both its states."""
-        start = places // ring * ring
-        apart = (following - places) % ring // envs  # rows from the one state to the other
+    def sources(self, age, places, following, ring, stack):
+        """Gives each transition a ring of its own, with the pictures of both its states."""
+        start = places // ring.places * ring.places
+        apart = (following - places) % ring.places // ring.envs  # rows from the one state to the other
         rows = np.arange(stack + apart.max(initial=0))
         back, back_of_following = stack - 1 - rows, stack - 1 + apart[:, None] - rows
         needed = (back >= 0) & (back <= age[places][:, None])
         needed |= (back_of_following >= 0) & (back_of_following <= age[following][:, None])
-        source = start[:, None] + ((places - start)[:, None] - back * envs) % ring
+        source = start[:, None] + ((places - start)[:, None] - back * ring.envs) % ring.places
         wanted = np.where(needed, source, -1).ravel().tolist()
         packed, unpack = self._packed, self._unpack
         unpacked = bytearray().join([unpack(packed[place]) if place >= 0 else self._nothing for place in wanted])
         own = np.arange(len(places)) * len(rows) + stack - 1
         own_age = np.zeros(len(wanted), np.uint8)
         own_age[own], own_age[own + apart] = age[places], age[following]
-        return self._arrays(unpacked), own_age, own, own + apart, len(rows), 1
+        return Sources(self._arrays(unpacked), own_age, own, own + apart, Ring(len(rows), 1))
 
     def _arrays(self, unpacked: bytearray) -> np.ndarray:
         return np.frombuffer(unpacked, self._dtype).reshape(-1, self._values)

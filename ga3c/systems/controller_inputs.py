@@ -1,4 +1,4 @@
-"""What the controller goes by: the rule that decides on the counts, and what it sees of a run."""
+"""The inputs of the controller: the rule that decides on the counts, and the signals that it sees."""
 
 from ga3c import machine
 from ga3c.controller.counts import Counts, Rule, Signals
@@ -18,12 +18,14 @@ def rule_of(schedule: ScheduleSettings, counts: Counts, seed: int, slots_bytes: 
     fit = machine.check_agents_fit(counts.agents, slots_bytes, schedule.envs_per_agent)
     agents = max(counts.agents, min(fit, AGENTS_PER_CORE_LIMIT * usable_cores()))
     most = Counts(agents, THREADS_LIMIT, THREADS_LIMIT)
-    limits = schedule.policy_lag_limit_updates, most, schedule.max_prediction_batch
-    return Tuner(counts, schedule.controller_seconds, *limits, seed)
+    lag, batch = schedule.policy_lag_limit_updates, schedule.max_prediction_batch
+    return Tuner(
+        counts, schedule.controller_seconds, lag_limit_updates=lag, most=most, max_prediction_batch=batch, seed=seed
+    )
 
 
 def signals_of(stats: Stats, waiting: tuple[int, int], agents_starting: int) -> Signals:
-    """Returns what a rule sees. `waiting`: requests and rollouts in the queues."""
+    """Returns the signals. `waiting`: requests and rollouts in the queues."""
     totals, timings = vars(stats.totals()), stats.timings()
     return Signals(
         **{name: totals[name] for name in Signals._fields if name in totals},

@@ -6,8 +6,8 @@ from ga3c.training_queue import TrainingQueue
 
 
 def wire(context: Context) -> Wiring:
-    """Nobody waits for anybody: requests are answered together that wait together, and each rollout is learned from
-    once, in the order in which they come. The controller changes the counts."""
+    """Nobody waits for anybody: all requests that wait are answered together, and rollouts are learned from in the
+    order in which they come. The controller changes the counts."""
     predictions = PredictionQueue(enough=context.enough)
     training = TrainingQueue(context.dtype, context.rollouts_per_batch, context.algorithm.learns_from)
     return Wiring(

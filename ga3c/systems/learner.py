@@ -24,7 +24,7 @@ Make = Callable[[Arrays | None], tuple[str, Model | Replicas, Stats]]  # given t
 
 
 class Learner:
-    """The model and the counters. They are made at the start, while the agents start their games."""
+    """The model and the counters, made at the start, while the agents start their games."""
 
     device: str  # in words: where the model is
     model: Model | Replicas
@@ -54,8 +54,8 @@ def model_and_stats(
 ) -> tuple[str, Model | Replicas, Stats]:
     """Returns the device in words, the model, with the weights in `arrays` if there are any, and the counters.
 
-    `begun`: a `records.progress.Progress`. `players`: those that the games are dealt to. Raises ConfigError where the
-    arrays are of another network.
+    `begun`: a `records.progress.Progress`. `players`: the number of agents that share the games. Raises ConfigError
+    where the arrays are of another network.
     """
     device, model = _model(settings, spec, begun, arrays)
     return device, model, _stats(settings, begun, model, players, say)
@@ -65,8 +65,6 @@ def _model(settings: Settings, spec: EnvironmentSpec, begun, arrays: Arrays | No
     algorithm = algorithms.make(settings, spec.actions)
     run, learning = settings.run, settings.learning
     network = networks.resolve(learning.network, spec, learning.algorithm)
-    if run.xla == "on":
-        check_compiler_fits()
     if run.xla == "on":
         check_compiler_fits()
     count = run.tensorflow_threads or threads(network)
@@ -88,7 +86,7 @@ def _model(settings: Settings, spec: EnvironmentSpec, begun, arrays: Arrays | No
 
 
 def _stats(settings: Settings, begun, model: Model | Replicas, players: int, say: Callable[[str], None]) -> Stats:
-    """Returns the counters. Where each game explores on its own, only scores count that tell what was learned."""
+    """Returns the counters. Where each game explores on its own, only games that explore little have scores."""
     if not model.per_game:
         return Stats(begun.totals, begun.recent_scores)
     games = settings.schedule.games_of(begun.counts.agents)

@@ -1,4 +1,4 @@
-"""The engine of one thread, which steps the games, predicts and learns, with no queue in between."""
+"""The engine of one thread: it steps the games, predicts and learns, with no queue in between."""
 
 import threading
 import time
@@ -11,34 +11,35 @@ import numpy as np
 
 from ga3c.systems.learner import Arrays, Learner, model_and_stats  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, environments
-from ga3c.agent import Games, play
+from ga3c.agent import play
 from ga3c.controller.counts import Counts
+from ga3c.environments.games_in_play import Games
 from ga3c.environments.restarted import Restarts
 from ga3c.model import Model
 from ga3c.prediction_queue import Order
 from ga3c.processes.agent_handle import PROGRESS_ROLLOUTS
 from ga3c.processes.agent_pool import ERRORS_LIMIT
-from ga3c.rollout import EnvironmentSpec
+from ga3c.rollout import EnvironmentSpec, Episode
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats, Timings
 from ga3c.systems.under_way import UnderWay
 from ga3c.systems.wiring import Context, nothing
 from ga3c.trainer import train
-from ga3c.training_queue import Episode, Rollout
+from ga3c.training_queue import Rollout
 from ga3c.transport.agent_memory import AgentMemory, Doing
 from ga3c.transport.inbox import Inbox
 
 
 @dataclass(frozen=True)
 class OneThreadWiring:
-    """How a system of one thread is made: what `wiring.Wiring` is to `stations.Stations`."""
+    """The parts of a system that one thread runs, as `wiring.Wiring` has those of `stations.Stations`."""
 
     games: int  # that step together
     memory: AgentMemory  # the player's: its slots
-    experience: object  # a `training_queue.Experience` that takes its rollouts from the inbox which the engine gives
+    experience: object  # a `training_queue.Experience` that gets its rollouts from the engine's inbox
     columns: int  # of a batch: rollouts of one game each, or transitions
     counts: Counts
-    chosen_counts: Counts  # that a run which goes on with agents has
+    chosen_counts: Counts  # are saved, for a run that goes on with agents
     how: str  # for the console
     threads: int = 1  # that step the games
     on_gpu: bool = False  # whether a GPU steps them
@@ -49,7 +50,7 @@ class OneThreadWiring:
 
 
 class OneThread:
-    """Runs such a system. It is a `systems.System`. The same seed gives the same weights, bit for bit."""
+    """Runs the wiring of one system. It is a `systems.System`. The same seed gives the same weights, bit for bit."""
 
     may_end = True
     has_all_steps = False  # the player ends by itself
@@ -107,20 +108,22 @@ class OneThread:
     def _play_and_learn(self) -> None:
         environment, number, memory = self._settings.environment, self._begun.next_agent, self._memory
         seed = environments.first_seed(self._settings.learning.seed, number)
-        restarts = Restarts(self._say, ERRORS_LIMIT, PROGRESS_ROLLOUTS * self._settings.learning.t_max)
-        where = self._wiring.threads, self._wiring.on_gpu, restarts
-        games = environments.make_for_player(environment, self._games, seed, *where)
+        envs = environments.make_for_player(
+            environment, self._games, seed,
+            threads=self._wiring.threads, on_gpu=self._wiring.on_gpu,
+            restarts=Restarts(self._say, ERRORS_LIMIT, PROGRESS_ROLLOUTS * self._settings.learning.t_max),
+        )  # fmt: skip
         predictions = _Predictions(memory, self.model, self.stats, self._has_enough, self._come_by)
-        player, at_once = _Player(number, memory, self._learn), algorithms.learns_at_once(self._algorithm)
+        player = _Player(number, memory, self._learn)
         try:
-            known = Games(games, self._games, environment)
+            games = Games(envs, self._games, environment)
             if self.under_way:
-                self.under_way.begin(known, self.model)
-            play(games, memory, predictions, player, environment, seed, at_once, known)
+                self.under_way.begin(games, self.model)
+            play(games, memory, predictions, player, seed, algorithms.learns_at_once(self._algorithm))
             self._experience.close()
             train(self._experience, self.model, self.stats)  # on what is left
         finally:
-            games.close()
+            envs.close()
             self.stats.agent_ended(memory.steps, memory.steps - player.trained_steps)
 
     def _come_by(self, row: int) -> None:
@@ -136,8 +139,8 @@ class OneThread:
 
     @property
     def _made_all_steps(self) -> bool:
-        """Whether the steps that were asked for are made. The server would look too late, and now and then; this way
-        the run ends at the same step each time."""
+        """True once the steps that were asked for are made. The player asks, so that the run always ends at the same
+        step."""
         limit = self._settings.run.steps
         return limit is not None and self._steps_before + self._memory.steps >= limit
 
@@ -159,7 +162,7 @@ class OneThread:
         return begun * self._games, self._games
 
     def agents_core_seconds(self) -> float:
-        """Nothing: the games' time is in the server's own."""
+        """Returns 0: the server's own CPU time has that of the games."""
         return 0.0
 
     def watched(self) -> dict[str, float]:
@@ -171,15 +174,15 @@ class OneThread:
 
 
 class _Predictions:
-    """In the place of an agent's `PredictionClient`: who waits for an answer makes it."""
+    """Stands in for an agent's `PredictionClient`: the player makes the answer itself."""
 
     def __init__(
         self, memory: AgentMemory, model: Model, stats: Stats, stopping: Callable[[], bool], come_by: Callable
     ):
         """`come_by(row)` is called before each prediction."""
-        self._slots, self._model, self._stats, self._stopping = memory.slots, model, stats, stopping
-        self._come_by = come_by
-        self._games = [np.arange(memory.slots["action"].shape[2], dtype=np.int32)] * model.per_game
+        self._memory, self._model, self._stats = memory, model, stats
+        self._stopping, self._come_by, self._envs = stopping, come_by, memory.slots["action"].shape[2]
+        self._games = [np.arange(self._envs, dtype=np.int32)] * model.per_game
 
     def ask(self, slot: int, row: int) -> None:
         self._asked = slot, row
@@ -187,17 +190,16 @@ class _Predictions:
 
     def wait(self) -> Order:
         began = time.monotonic()
-        fields, version = self._model.predict(self._slots["observation"][self._asked], *self._games)
-        for name, values in fields.items():
-            self._slots[name][self._asked] = values
-        self._slots["version"][self._asked] = version
+        slot, row = self._asked
+        fields, version = self._model.predict(self._memory.slots["observation"][slot, row], *self._games)
+        self._memory.answer(slot, row, fields, version)
         took = time.monotonic() - began
-        self._stats.predicted(self._slots["action"].shape[2], Timings(requests=1, request_model=took))
+        self._stats.predicted(self._envs, Timings(requests=1, request_model=took))
         return Order.FINISH if self._stopping() else Order.GO_ON
 
 
 class _Shipped(Inbox):
-    """Rollouts that the player has shipped. Nobody waits for them: who learns is in the same thread."""
+    """Holds the rollouts that the player has shipped. Nobody waits for them: the same thread learns."""
 
     def __init__(self):
         super().__init__(parse=lambda *_: None)
@@ -210,12 +212,12 @@ class _Shipped(Inbox):
 
 
 class _Player:
-    """In the place of an agent's `TrainingClient`, and of the server's view of that agent."""
+    """Stands in for an agent's `TrainingClient` and for the server's view of that agent."""
 
-    gone, place = False, 0
+    gone, position = False, 0
 
     def __init__(self, number: int, memory: AgentMemory, ship: Callable[[Rollout], None]):
-        """`ship(rollout)` learns from it, too, if it is enough."""
+        """`ship(rollout)` learns from it as soon as there is enough."""
         self.number, self.memory, self.trained_steps, self._ship = number, memory, 0, ship
         self._free = deque(range(len(memory.slots)))
         self.take_back = self._free.append

@@ -1,4 +1,4 @@
-"""Slots of a player in the server's process, which need not be shared; observations may lie in a GPU's memory."""
+"""The slots of a player in the server's process. Nobody shares them; observations may lie in a GPU's memory."""
 
 import numpy as np
 
@@ -19,13 +19,13 @@ class _Record:
 
 
 class Slots:
-    """Slots that this process alone sees, by field or by number, as an array of rollouts has them.
+    """An array of rollouts, by field or by number, that only this process sees.
 
-    Only the newest rollout has a last observation: of the others it is the first one of the next.
+    Only the newest rollout has a last observation: that of an older one is the first observation of the next.
     """
 
     def __init__(self, dtype: np.dtype, slots: int, on_gpu: bool):
-        """`on_gpu`: observations lie in a GPU's memory. What is written there has to, too; what is read are tensors."""
+        """`on_gpu`: observations lie in a GPU's memory, written from arrays on that GPU and read as tensors."""
         self._slots, self._fields = slots, {}
         for name in dtype.names:
             shape, kind = dtype[name].shape, dtype[name].base
@@ -47,7 +47,7 @@ class Slots:
 
 
 class OwnMemory(AgentMemory):
-    """Of a player in this process: its slots need not be shared."""
+    """The memory of a player in this process."""
 
     def __init__(self, slots: Slots):
         super().__init__(np.dtype(np.int8), 1)

@@ -1,4 +1,4 @@
-"""The engine of processes: agents, the two queues, predictors, trainers and the controller, whatever the paper."""
+"""The engine of processes: runs agents, the two queues, predictors, trainers and the controller of any system."""
 
 import threading
 import time
@@ -19,17 +19,17 @@ from ga3c.systems.wiring import Context, Unit, Wiring
 from ga3c.text import count
 from ga3c.trainer import train
 
-STOP_SECONDS = 2.0  # what agents get to ship their last rollouts, and then trainers to train on them
+STOP_SECONDS = 2.0  # for agents to ship their last rollouts, and again for trainers to train on them
 
 
 class Agents(Protocol):
-    """Those who play: processes of this machine (`processes.agent_pool`) or pods (`cluster.pod_pool`)."""
+    """The agents: processes of this machine (`processes.agent_pool`) or pods (`cluster.pod_pool`)."""
 
     next_number: int
     """The number that the next agent gets. Agents are numbered through, over a resume too."""
 
     def begin(self, model, stats: Stats) -> None:
-        """Lets them play. Who has a copy of the weights takes it from the model."""
+        """Lets them play. Pods take their copies of the weights from the model."""
 
     def scale(self, count: int) -> None:
         """Starts agents, or tells the newest to end. Does not wait for either."""
@@ -41,22 +41,22 @@ class Agents(Protocol):
         """Lets all agents ship what they have and end; ends those that have not after so many seconds."""
 
     def keep_books(self, stats: Stats, final: bool = False) -> None:
-        """Counts what ended agents made, and what of it was lost. `final`: nothing is trained on any more."""
+        """Counts what ended agents made and what was lost of it: see `stats.EndedAgents.count`."""
 
     def core_seconds(self) -> float:
-        """CPU time that all agents of this start have used."""
+        """Returns the CPU time that all agents of this start have used."""
 
     def missing(self) -> int:
-        """The number of agents that are wanted and do not play yet."""
+        """Returns how many agents are wanted and do not play yet."""
 
     def starting(self) -> int:
-        """The number of those that start now."""
+        """Returns how many of the missing agents start now."""
 
     def watched(self) -> dict[str, float]:
-        """Figures for a row of the log, by name: always the same names."""
+        """Returns figures for a row of the log, by name: always the same names."""
 
     def report(self) -> list[str]:
-        """A line for each agent: what it does, and since when."""
+        """Returns a line for each agent: what it does, and since when."""
 
 
 class Stations:
@@ -74,7 +74,7 @@ class Stations:
         log_decisions: Callable[[list[list]], None],
         unit: Unit | None = None,
     ):
-        """`begun`: a `records.progress.Progress`. `unit`: of a run that has several systems.
+        """`begun`: a `records.progress.Progress`. `unit`: where the run has several systems.
 
         Raises ConfigError where this machine is too small.
         """
@@ -149,8 +149,8 @@ class Stations:
                     (add if change > 0 else remove)()
 
     def _add_predictor(self) -> None:
-        limits = self._context.dtype, self._wiring.max_requests, self._sizes
-        self._add_thread("predictor", predict, self._predictions, self.model, self.stats, *limits)
+        dtype, most = self._context.dtype, self._wiring.max_requests
+        self._add_thread("predictor", predict, self._predictions, self.model, self.stats, dtype, most, self._sizes)
 
     def _add_trainer(self) -> None:
         self._add_thread("trainer", train, self.experience, self.model, self.stats)
@@ -162,7 +162,7 @@ class Stations:
 
     @property
     def made_steps(self) -> int:
-        """The steps that its own agents have made since the start; processes of this machine say it at once."""
+        """The steps that its own agents have made since the start."""
         return self._agents.steps()
 
     @property
@@ -202,7 +202,7 @@ class Stations:
         return self.experience.watched() | self._agents.watched()
 
     def cluster(self) -> dict:
-        """With `--cluster`: pods and nodes, for JSON."""
+        """Returns the pods and nodes of `--cluster`, for JSON."""
         return self._agents.state()
 
     def report(self) -> list[str]:
@@ -215,9 +215,9 @@ class Stations:
         self._wiring.watch(self._agents)
 
     def stop(self) -> None:
-        """Agents ship what they have, trainers train on it. One that was not started in full ends at once.
+        """Lets agents ship what they have, and trainers train on it. A system that did not start in full just ends.
 
-        An update in hand is waited for, however long it takes; what is not begun in time counts as lost.
+        It waits for an update in hand, however long that takes; what is not begun in time counts as lost.
         """
         self._stopping = True
         self._wiring.ending()

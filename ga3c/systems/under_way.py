@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ga3c.agent import Games
+from ga3c.environments.games_in_play import Games
 from ga3c.settings.ranges import MANY
 
 CHANCE = "model/chance"

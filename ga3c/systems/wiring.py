@@ -1,4 +1,4 @@
-"""What a system is wired from (`Context`), and what its file says in return (`Wiring`)."""
+"""A system is a function from a `Context` to a `Wiring`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +11,7 @@ from ga3c import algorithms, machine
 from ga3c.controller.counts import Counts
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.processes.agent_pool import AgentPool
+from ga3c.processes.agent_process import AgentPlan
 from ga3c.rollout import EnvironmentSpec, rollout_dtype, slots_needed
 from ga3c.settings.run import Settings
 from ga3c.systems.learner import devices_of
@@ -18,16 +19,16 @@ from ga3c.systems.learner import devices_of
 
 @dataclass(frozen=True)
 class Unit:
-    """What a system has in common with the others of a run that has several (`units`)."""
+    """The parts that the systems of a run share, where it has several (`units`)."""
 
-    make: Make  # of its model and its counters
-    made_steps: Callable[[], int]  # by the agents of all
-    played_steps: Callable[[], int]  # of all, that can be learned from
+    make: Make  # makes its model and its counters
+    made_steps: Callable[[], int]  # by the agents of all systems
+    played_steps: Callable[[], int]  # of all systems, that can be learned from
 
 
 @dataclass(frozen=True)
 class Context:
-    """What the wiring of a system can go by."""
+    """The facts from which a system is wired."""
 
     settings: Settings
     spec: EnvironmentSpec
@@ -35,7 +36,7 @@ class Context:
     algorithm: object
     learner: Learner
     say: Callable[[str], None]
-    enough: Callable[[], bool] = lambda: False  # whether no agent is to be answered any more: all steps are made
+    enough: Callable[[], bool] = lambda: False  # whether all steps are made: no agent is answered any more
     unit: Unit | None = None  # None: the run has this system alone
 
     @cached_property
@@ -55,43 +56,43 @@ class Context:
 
     @property
     def counts(self) -> Counts:
-        """The counts at the start. A thread that predicts has a device of its own."""
+        """The counts at the start, with a predictor for each device at least."""
         counts = self.begun.counts
         return counts._replace(predictors=max(counts.predictors, self.devices))
 
     @cached_property
     def dtype(self) -> np.dtype:
-        """A rollout of one agent, as `rollout.rollout_dtype` has it."""
+        """A rollout of one agent: see `rollout.rollout_dtype`."""
         return rollout_dtype(self.spec, self.settings.learning.t_max, self.envs)
 
     @property
     def rollouts_per_batch(self) -> int:
-        """The number of rollouts that one update is made from, where `--minimum-batch-steps` decides."""
+        """The number of rollouts in an update, where `--minimum-batch-steps` decides."""
         return self.slots - 2
 
     @property
     def slots(self) -> int:
-        """The number of slots that an agent needs then: one to fill and one on its way beside a whole batch."""
+        """The number of slots that an agent needs for it: one to fill and one on its way beside a whole batch."""
         learning = self.settings.learning
         return slots_needed(learning.t_max, self.envs, learning.minimum_batch_steps)
 
     @property
     def max_requests(self) -> int:
-        """The number of requests that are predicted for together at the most."""
+        """The largest number of requests that are predicted for together."""
         return max(1, self.settings.schedule.max_prediction_batch // self.envs)
 
     @property
     def ends_at_once(self) -> bool:
-        """Whether it is known at once how many steps agents have made: pods tell it late."""
+        """True where the server knows at once how many steps agents have made: pods tell it late."""
         return not self.settings.schedule.cluster
 
     @property
     def ships_when_complete(self) -> bool:
-        """Whether the algorithm learns from a rollout as soon as it is complete: see `agent.play`."""
+        """True where the algorithm learns from a rollout as soon as it is complete: see `agent.play`."""
         return algorithms.learns_at_once(self.algorithm)
 
     def agents_bytes(self, slots: int) -> int:
-        """Memory that the agents take with so many slots each."""
+        """Returns the memory that the agents take with so many slots each."""
         return self.agents * machine.agent_bytes(slots * self.dtype.itemsize, self.envs)
 
     def new_agents(self, predictions: PredictionQueue, experience, slots: int):
@@ -99,40 +100,43 @@ class Context:
 
         Raises ConfigError where this machine is too small for them.
         """
-        settings, schedule = self.settings, self.settings.schedule
-        if schedule.cluster:
+        settings, first = self.settings, self.begun.next_agent
+        if settings.schedule.cluster:
             from ga3c.cluster.pod_pool import PodPool  # here alone: without --cluster nothing loads Ray
 
-            return PodPool(
-                settings, self.spec, experience, self.dtype, slots, self.begun.next_agent, self.agents, self.say
-            )
+            return PodPool(settings, self.spec, experience, slots, first, self.agents, self.say)
         machine.check_agents_fit(self.agents, slots * self.dtype.itemsize, self.envs)
-        return AgentPool(
-            settings.environment, predictions, experience, self.dtype, slots, settings.learning.seed,
-            self.begun.next_agent, schedule.agent_silence_seconds, self.say, self.ships_when_complete,
-        )  # fmt: skip
+        plan = AgentPlan(
+            environment=settings.environment,
+            dtype=self.dtype,
+            slots=slots,
+            seed=settings.learning.seed,
+            silence_seconds=settings.schedule.agent_silence_seconds,
+            ships_when_complete=self.ships_when_complete,
+        )
+        return AgentPool(plan, predictions, experience, first, self.say)
 
 
 def nothing(*_) -> None:
-    """Stands for what a wiring need not do."""
+    """Does nothing: the default of a wiring's calls."""
 
 
 @dataclass(frozen=True)
 class Wiring:
-    """How a system connects the stations. `stations.Stations` runs it."""
+    """The stations of a system and how they are connected. `stations.Stations` runs them."""
 
     predictions: PredictionQueue  # decides which requests are predicted for together
     experience: object  # a `training_queue.Experience`: a queue or a replay between agents and trainers
     agents: object  # a `stations.Agents`
     slots: int  # of each agent, with room for one rollout each
-    rollouts_per_batch: int  # in one update at the most; with a replay 1
+    rollouts_per_batch: int  # at most; with a replay 1
     counts: Counts
-    max_requests: int  # that are predicted for together at the most
+    max_requests: int  # that are predicted for together
     no_controller_because: str = ""  # "": the controller may change the counts
     replay: object = None  # a `replay.Replay` that is saved with the run
     threads: Mapping[str, Callable[[], None]] = field(default_factory=dict)  # besides predictors and trainers
     begin: Callable[[], None] = nothing  # is called before the agents are started
     watch: Callable[[object], None] = nothing  # is called with the agents each second
     ending: Callable[[], None] = nothing  # is called before the agents are told to end
-    ends_at_once: bool = True  # whether agents get no answer any more once they have made all steps
+    ends_at_once: bool = True  # agents get no answer any more once they have made all steps
     may_end: Callable[[], bool] = lambda: True  # whether the run may end at the steps that were asked for

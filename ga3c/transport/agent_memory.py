@@ -1,4 +1,4 @@
-"""An agent's memory that the server sees too: its slots, and what it is at."""
+"""The memory that an agent shares with the server: its slots, and what the agent does."""
 
 import time
 from enum import IntEnum
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Doing(IntEnum):
-    """What an agent is at; its names are for people."""
+    """The states of an agent; their texts are for people."""
 
     STARTING = 0
     STEPPING = 1
@@ -24,7 +24,7 @@ class Doing(IntEnum):
 
 
 class AgentMemory:
-    """The slots of one agent, and what else it lets the server see, in anonymous shared memory.
+    """The slots of one agent and the signs of its life, in anonymous shared memory.
 
     A RawArray is unlinked from the start, so nothing stays behind however the processes end.
     """
@@ -60,6 +60,13 @@ class AgentMemory:
         self._dtype, self._slots, self._rollouts, self._raw_life = state
         self._map()
 
+    def answer(self, slot: int, row: int, fields: dict[str, np.ndarray], version: int) -> None:
+        """Writes an answer into a row: its fields, [env, ...] each, and the version of the weights."""
+        slots = self.slots
+        for name, values in fields.items():
+            slots[name][slot, row] = values
+        slots["version"][slot, row] = version
+
     @property
     def steps(self) -> int:
         """Transitions that the agent has made, shipped or not."""
@@ -72,37 +79,37 @@ class AgentMemory:
 
     @property
     def requests(self) -> int:
-        """For a prediction; counted once they are sent."""
+        """Requests for a prediction that were sent."""
         return int(self._life["requests"])
 
     @property
     def shipments(self) -> int:
-        """Rollouts; counted once they are sent."""
+        """Rollouts that were sent."""
         return int(self._life["shipments"])
 
     @property
     def untrained(self) -> int:
-        """Rollouts that it has shipped, and the server is not done with."""
+        """Rollouts that were sent, and that the server is not done with."""
         return self.shipments - int(self._life["trained"])
 
     def done(self) -> None:
-        """The server is done with one more of its rollouts. Called by the server alone."""
+        """Counts one more rollout that the server is done with. Only the server calls it."""
         self._life["trained"] += 1
 
     @property
     def doing(self) -> tuple[Doing, float]:
-        """What the agent is at, and since when: time.monotonic(), which all processes of a machine share."""
+        """The agent's state, and since when: time.monotonic(), which all processes of a machine share."""
         return Doing(int(self._life["doing"])), float(self._life["since_ns"]) / 1e9
 
     @property
     def last_words(self) -> str:
-        """Why the agent ended, if it could say so: a traceback."""
+        """The traceback of an agent that failed, if it could write one."""
         return self._life["last_words"].decode(errors="replace")
 
-    # Called by the agent alone:
+    # Only the agent calls these:
 
     def now(self, doing: Doing) -> None:
-        """Each change is a sign of life."""
+        """Notes what the agent does now: a sign of life."""
         self._life["doing"] = doing
         self._life["since_ns"] = time.monotonic_ns()
 
@@ -113,10 +120,10 @@ class AgentMemory:
         self._life["shipments"] += 1
 
     def add_steps(self, steps: int) -> None:
-        """After each step."""
+        """Counts steps, after each step."""
         self._life["steps"] += steps
         self._life["core_ns"] = time.process_time_ns()
 
     def say_last_words(self, text: str) -> None:
-        """Of a long text its end."""
+        """Leaves a text for the server; a long one is cut at its beginning."""
         self._life["last_words"] = text.encode(errors="replace")[-self._LIFE["last_words"].itemsize :]

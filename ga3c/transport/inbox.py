@@ -15,7 +15,7 @@ from typing import Any
 
 
 class ServerGone(Exception):
-    """There is no server any more at the other end."""
+    """The server at the other end has gone."""
 
 
 class Line:
@@ -44,7 +44,7 @@ class Line:
             raise ServerGone from error
 
     def close(self) -> None:
-        """Closes this copy of the end; the server does so once the process has its own."""
+        """Closes this copy of the connection; the server does so once the process has its own."""
         self._connection.close()
 
 
@@ -57,16 +57,16 @@ class Peer:
 
     @property
     def gone(self) -> bool:
-        """Nothing comes from it any more; all that it has sent is read."""
+        """Whether nothing comes from it any more; all that it has sent is read."""
         return self._connection.closed
 
     def send(self, message: bytes) -> None:
-        """To an agent that has died nothing is sent; the server replaces it."""
+        """Sends a message. To an agent that has died nothing is sent; the server replaces it."""
         with self._sending, contextlib.suppress(OSError):
             self._connection.send_bytes(message)
 
     def close(self) -> None:
-        """Not while another thread sends: it would write to whatever has the number of the file next."""
+        """Closes the connection, not while another thread sends: that would write to the next file of this number."""
         with self._sending:
             self._connection.close()
 
@@ -74,8 +74,8 @@ class Peer:
 class Inbox:
     """A closable queue from agent processes to threads of the server.
 
-    `take` is atomic: it hands out as many messages as the caller's rule wants, all at once, and never leaves a
-    thread waiting with a part of them in its hand.
+    `take` is atomic: it hands out as many messages as the caller's rule wants at once. No thread waits with a part of
+    them.
     """
 
     def __init__(self, parse: Callable[[Any, bytes], Any]):
@@ -105,10 +105,10 @@ class Inbox:
             finally:
                 self._turn.release()
         else:
-            self._wake()
+            self.look_again()
 
     def _close_disconnected(self) -> None:
-        """In the thread that reads: another might be reading from the connection that it closes."""
+        """Closes them. Only the thread that reads calls it: another might be reading from such a connection."""
         while self._disconnected:
             agent = self._disconnected.popleft()
             with contextlib.suppress(KeyError, ValueError, OSError):  # it is gone already
@@ -119,10 +119,10 @@ class Inbox:
         """Waits until `choose(waiting messages)` is more than 0 and returns that many, oldest first.
 
         `choose` is asked again whenever something has come, an agent has gone, or `look_again` was called. It may sort
-        and drop what waits. `wait()` is asked as often: False ends the waiting, with [].
+        and drop what waits. `wait()` is asked as often; once it is False, [] is returned.
 
         Returns [] also to a thread that shall leave: because of `retire_one` or `drop`, or because the inbox is closed
-        and empty. When closed, what is left in the end is handed out, even if `choose` would wait for more.
+        and empty. Once closed it hands out all that is left, even if `choose` would wait for more.
         """
         with self._turn:
             self._receive(timeout=0)
@@ -158,18 +158,18 @@ class Inbox:
         return len(ready)
 
     def waiting(self) -> int:
-        """Messages that nobody has taken yet. An agent with several unread ones counts once."""
+        """Returns how many messages nobody has taken yet. An agent with several unread ones counts once."""
         return len(self._pending) + sum(key.data is not None for key, _ in self._selector.select(0))
 
     def retire_one(self) -> None:
-        """The next thread that takes gets []: one thread fewer."""
+        """Lets one thread leave: the next that takes gets []."""
         self._leave.append(None)
-        self._wake()
+        self.look_again()
 
     def close(self) -> None:
-        """Ends the queue: what is left is handed out, then every `take` returns []."""
+        """Hands out what is left; then every `take` returns []."""
         self.closed = True
-        self._wake()
+        self.look_again()
 
     def drop(self) -> None:
         """Ends the queue at once: nobody gets what is left."""
@@ -177,8 +177,5 @@ class Inbox:
         self.close()
 
     def look_again(self) -> None:
-        """What a rule goes by has changed."""
-        self._wake()
-
-    def _wake(self) -> None:
+        """Asks the rules again: what they go by has changed."""
         self._wake_up.send_bytes(b"!")

@@ -1,4 +1,4 @@
-"""A pod as the learner sees it."""
+"""One pod as the learner sees it."""
 
 import threading
 import time
@@ -8,14 +8,14 @@ import ray
 from ga3c.cluster.watching import Seen
 from ga3c.transport.agent_memory import AgentMemory
 
-SILENT_SECONDS = 5.0  # not heard of for so long: it is shown as silent
+SILENT_SECONDS = 5.0  # a pod not heard of for so long is shown as silent
 
 
-class Place:
-    """One pod as the learner sees it: the actor, and an agent's end of the training queue that it ships through."""
+class PodHandle:
+    """A pod's actor, and the agent's end of the training queue through which the learner ships what the pod played."""
 
-    def __init__(self, number: int, place: int, actor, training, client, memory: AgentMemory):
-        self.number, self.place, self.actor = number, place, actor
+    def __init__(self, number: int, position: int, actor, training, client, memory: AgentMemory):
+        self.number, self.position, self.actor = number, position, actor
         self.training, self.client, self.memory = training, client, memory
         self.thread: threading.Thread | None = None
         self.node, self.fault, self.mismatch = "a node", "", ""
@@ -26,10 +26,20 @@ class Place:
         self.heard, self.asked = time.monotonic(), None  # `asked`: since when it owes an answer
 
     def seen(self, weights_age_seconds: float) -> Seen:
+        """Returns what the screen shows of it."""
         silence = time.monotonic() - self.heard
-        state = self._state(silence)
-        counts = self.made, self.bytes, self.messages, self.pulls, self.version
-        return Seen(self.number, self.node, state, *counts, weights_age_seconds, silence)
+        return Seen(
+            number=self.number,
+            node=self.node,
+            state=self._state(silence),
+            steps=self.made,
+            bytes=self.bytes,
+            messages=self.messages,
+            pulls=self.pulls,
+            update=self.version,
+            weights_age_seconds=weights_age_seconds,
+            heard_seconds=silence,
+        )
 
     def _state(self, silence: float) -> str:
         if self.leaving or self.ended:
@@ -40,7 +50,7 @@ class Place:
 
 
 def reason(error: Exception) -> str:
-    """What a pod's own error was, or that it died: Ray's own words fill a screen."""
+    """Returns a pod's own error, or that the pod died, in a line: Ray's message fills a screen."""
     if isinstance(error, ray.exceptions.RayActorError) and "creation task" not in str(error):
         return "its process, or its node, is gone"
     return str(getattr(error, "cause", None) or error).strip()
