@@ -138,6 +138,9 @@ def empty_batch(dtype: np.dtype, fields: Sequence[str]) -> dict[str, np.ndarray]
     return {name: record[name] for name in fields}
 
 
+FEW_SLOTS = 3  # of an agent whose rollouts need not fill a batch: one to fill, and what is on its way
+
+
 def slots_needed(t_max: int, envs: int, minimum_batch_steps: int) -> int:
     """Returns how many slots let a single agent fill a batch: with fewer, agent and trainer wait for each other."""
     return math.ceil(minimum_batch_steps / (t_max * envs)) + 2

@@ -133,8 +133,7 @@ class ExperienceQueue:
     def __init__(self, inbox: Inbox | None = None):
         """`inbox`: where rollouts come from; None: from processes."""
         self._inbox = inbox or Inbox(_parse)
-        self.close, self.drop = self._inbox.close, self._inbox.drop
-        self.retire_one = self._inbox.retire_one
+        self.drop, self.retire_one = self._inbox.drop, self._inbox.retire_one
         self.waiting, self.look_again = self._inbox.waiting, self._inbox.look_again
 
     def connect(self, number: int, memory: AgentMemory, slots: int, position: int = 0) -> tuple:
@@ -144,6 +143,10 @@ class ExperienceQueue:
 
     def disconnect(self, agent: _Agent) -> None:
         self._inbox.disconnect(agent)
+
+    def close(self) -> None:
+        """As `Experience.close`."""
+        self._inbox.close()
 
     def watched(self) -> dict[str, float]:
         return {}

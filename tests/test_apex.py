@@ -39,14 +39,14 @@ def test_slots_go_back_while_a_batch_is_learned_from_and_updates_follow_each_oth
     storing, learning = in_thread(own.store), in_thread(own.next_batch)
     agents = [Agent(own, number) for number in range(AGENTS)]
     agents[0].ships()
-    wait_for(lambda: own._replay.stored == STEPS, storing)
+    wait_for(lambda: own.replay.stored == STEPS, storing)
     assert learning.is_alive()
     agents[1].ships()
     batch = learning.result()  # eight are there; for the next one nobody has to play
     for rollout in range(6):  # more than there are slots
         for agent in agents:
             agent.ships()
-        wait_for(lambda: own._replay.stored == (rollout + 2) * 2 * STEPS, storing)  # noqa: B023
+        wait_for(lambda: own.replay.stored == (rollout + 2) * 2 * STEPS, storing)  # noqa: B023
     check(batch)
     for number in range(1, 7):
         own.done(batch)
@@ -103,7 +103,7 @@ def test_what_is_left_is_stored_when_it_is_closed_and_who_waits_for_a_batch_goes
     own.close()
     assert in_thread(own.store).result() is None
     assert learning.result() is None
-    assert own.steps == own._replay.stored == 2 * STEPS + ENVS
+    assert own.steps == own.replay.stored == 2 * STEPS + ENVS
     assert agent.handle.settled
     assert agent.handle.trained_steps == 2 * STEPS + ENVS
 

@@ -115,7 +115,7 @@ def test_the_updates_that_are_due_are_made_and_then_the_slots_go_back():
             check(batch)
             assert {len(agent.handle.held) for agent in agents} == {1}
             queue.done(batch)
-        assert queue._replay.stored == played
+        assert queue.replay.stored == played
     waiting = in_thread(queue.next_batch)
     wait_for(lambda: queue.told.count("free") == 4, waiting)
     assert {(len(agent.handle.held), agent.memory.untrained) for agent in agents} == {(0, 0)}
@@ -142,7 +142,7 @@ def test_there_is_nothing_to_learn_from_before_what_follows_is_there():
     agent.ships()
     queue.close()
     assert in_thread(queue.next_batch).result() is None
-    assert drawable(queue._replay) == [2000.0, 2001.0, 2002.0, 3000.0, 3001.0, 3002.0]
+    assert drawable(queue.replay) == [2000.0, 2001.0, 2002.0, 3000.0, 3001.0, 3002.0]
 
 
 def test_errors_reach_the_replay():
@@ -168,7 +168,7 @@ def test_closing_stores_what_is_left_and_hands_the_slots_back():
     first.dies()
     queue.close()
     assert in_thread(queue.next_batch).result() is None
-    assert queue.steps == queue._replay.stored == 5 * STEPS + ENVS
+    assert queue.steps == queue.replay.stored == 5 * STEPS + ENVS
     assert (first.handle.trained_steps, second.handle.trained_steps) == (3 * STEPS, 2 * STEPS + ENVS)
     assert (first.memory.untrained, second.memory.untrained) == (0, 0)
     assert first.handle.settled
@@ -196,7 +196,7 @@ def test_an_agent_in_the_place_of_another_takes_over_its_ring(unread):
     wait_for(lambda: queue.steps == shipped + (unread + 3) * STEPS, taking)
     first_rows, new_rows = range(6 + 2 * unread), range(4 - 3)  # a game that was cut needs no successors
     of_games = [first_rows, first_rows, range(8 - 3), range(8 - 3), new_rows, new_rows]
-    assert drawable(queue._replay) == [game * GAME + row for game, rows in enumerate(of_games) for row in rows]
+    assert drawable(queue.replay) == [game * GAME + row for game, rows in enumerate(of_games) for row in rows]
     check(queue._draw(), n_steps=3)
     queue.close()
     assert taking.result() is None
@@ -241,12 +241,12 @@ def test_updates_are_of_the_blocks_before_and_their_number_is_that_of_the_block(
         steps = 100 + number * BLOCK
         seen, _ = playing.update(steps)  # begins the block
         assert queue.told[-2:] == [("target", steps), "free"]
-        states = drawable(queue._replay)
+        states = drawable(queue.replay)
         for _ in range(2):
             playing.play(rollouts=1)
             seen += playing.update(steps)[0]
             assert {len(agent.handle.held) for agent in playing.agents} == {0}, "a slot waits for an update"
-        assert drawable(queue._replay) == states, "what can be drawn changes within a block"
+        assert drawable(queue.replay) == states, "what can be drawn changes within a block"
         assert set(seen) <= set(states)
         assert max(states) == (AGENTS * ENVS - 1) * GAME + number * 2 * T_MAX - 2
     assert queue.told.count("free") == 3
@@ -282,7 +282,7 @@ def test_the_last_block_is_the_first_that_ends_at_the_last_step_or_after_it_and_
     playing.agents[0].ships(length=1)  # what an agent that is told to end had begun
     playing.queue.close()
     assert ending.result() is None
-    assert playing.queue._replay.stored == 2 * BLOCK + ENVS
+    assert playing.queue.replay.stored == 2 * BLOCK + ENVS
     assert {agent.memory.untrained for agent in playing.agents} == {0}
 
 
@@ -302,8 +302,8 @@ def test_replay_and_updates_are_the_same_whatever_comes_first():
                 playing.play()
         assert playing.ask() == 0
         updates.append(playing.update(9 * BLOCK))
-        rows = playing.queue._replay._rows
+        rows = playing.queue.replay._rows
         found.append(
-            [updates, playing.queue._replay.places().tolist(), rows._frames[...].tolist(), rows.reward.tolist()]
+            [updates, playing.queue.replay.places().tolist(), rows._frames[...].tolist(), rows.reward.tolist()]
         )
     assert found[0] == found[1]

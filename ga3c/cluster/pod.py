@@ -26,14 +26,13 @@ from ga3c.cluster.shard import Address
 from ga3c.environments.games_in_play import Games
 from ga3c.model import Model
 from ga3c.prediction_queue import Order
-from ga3c.rollout import EnvironmentSpec, Episode, rollout_dtype
+from ga3c.rollout import FEW_SLOTS, EnvironmentSpec, Episode, rollout_dtype
 from ga3c.settings.run import Settings
 from ga3c.transport.agent_memory import AgentMemory
 
 BATCH_TRANSITIONS, LIMIT_TRANSITIONS = 50, 100
 PULL_FRAMES = 400
 WAIT_SECONDS = 1.0  # for something to send, before the answer says that there is nothing yet
-SLOTS = 3
 
 
 class Newest(NamedTuple):
@@ -75,7 +74,8 @@ class Pod:
         seed = learning.seed + 1_000_003 * (number + 1)  # what it samples is its own
         self.model = Model(spec, learning, self._algorithm, seed, xla=False, games=pods * envs)
         self._games = [position * envs + np.arange(envs, dtype=np.int32)] * self.model.per_game
-        self.memory, self._free = AgentMemory(rollout_dtype(spec, learning.t_max, envs), SLOTS), deque(range(SLOTS))
+        self.memory = AgentMemory(rollout_dtype(spec, learning.t_max, envs), FEW_SLOTS)
+        self._free = deque(range(FEW_SLOTS))
         self._shipped: queue.Queue = queue.Queue(max(2, LIMIT_TRANSITIONS // (learning.t_max * envs)))
         self._player = threading.Thread(target=self._play, name="player", daemon=True)
         self._finish = self._over = False

@@ -1,1 +1,1 @@
-"""Experience replay: what was played, kept to be learned from many times."""
+"""Experience replay: a memory of transitions that are learned from many times."""

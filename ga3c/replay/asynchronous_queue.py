@@ -10,19 +10,19 @@ from ga3c.rollout import Batch
 
 
 class AsynchronousReplayQueue(ReplayQueue):
-    """For one trainer, and one thread that stores: agents get their slots back as soon as these are read."""
+    """Serves one trainer, and one thread that stores: agents get their slots back as soon as these are read."""
 
     def __init__(self, replay: Replay, updates: Updates, steps: int, tell: Listeners, ahead: int = 0):
-        """As `ReplayQueue`; of its pace the minimum alone counts, where it asks for no steps between two updates.
-        `ahead`: batches that a thread draws in `draw_ahead` while the model learns; 0: there is none."""
+        """As `ReplayQueue`. Of the pace only the minimum counts, where there are no steps between two updates.
+        `ahead`: batches that a thread draws in `draw_ahead` while the model learns; 0: there is no such thread."""
         super().__init__(replay, updates, len, steps, tell)
         self._ahead, self._drawn_ahead = ahead, deque()
-        self._replay.buffers.most = 1 + ahead
+        self.replay.buffers.most = 1 + ahead
         self._stored = threading.Condition()
         self._drawing = Drawing()
 
     def store(self) -> None:
-        """Puts away what agents ship, until the queue is closed and empty."""
+        """Stores what agents ship, until the queue is closed and empty."""
         while rollouts := self._inbox.take(self._choose):
             self._store(rollouts)
             self._offer()
@@ -45,11 +45,11 @@ class AsynchronousReplayQueue(ReplayQueue):
 
     @property
     def _may_draw(self) -> bool:
-        return self._pace.due and self._replay.size > 0
+        return self._pace.due and self.replay.size > 0
 
     def draw_ahead(self) -> None:
-        """Until the queue is closed: draws batches that the trainer takes later. The errors of those that it has in
-        hand, and that lie between, do not count yet."""
+        """Draws batches that the trainer takes later, until the queue is closed. The errors of batches that the trainer
+        has not learned from do not count yet."""
         while True:
             with self._stored:
                 self._stored.wait_for(
@@ -68,5 +68,5 @@ class AsynchronousReplayQueue(ReplayQueue):
         return batch
 
     def watched(self) -> dict[str, float]:
-        """For a row of the log: since the one before."""
-        return self._drawing.watched(self._replay.size)
+        """Returns figures for a row of the log, since the last row."""
+        return self._drawing.watched(self.replay.size)

@@ -1,4 +1,4 @@
-"""Memory for the states of batches, used again once they were learned from."""
+"""Memory for the states of batches, used again once a batch was learned from."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from ga3c.rollout import EnvironmentSpec
 
 
 class Buffers:
-    """Pairs of arrays [1, count, ...]: states, and those that follow. `most`: that are kept while nobody uses them."""
+    """Pairs of arrays [1, count, ...]: states, and those that follow. Keeps at most `most` pairs that nobody uses."""
 
     most = 1
 

@@ -1,23 +1,23 @@
-"""How much is drawn from a replay, and how old that is."""
+"""Counts how much is drawn from a replay, and how old it is."""
 
 import math
 import time
 
 
 class Drawing:
-    """Counted in one thread, read in another."""
+    """Counts draws in one thread; another reads the figures."""
 
     def __init__(self):
         self._drawn = 0, 0.0  # transitions; and steps that were played between them and their draws, summed
         self._row_before = 0, 0.0, time.monotonic()
 
     def drawn(self, transitions: int, age_steps: float) -> None:
-        """`age_steps`: of each, on the mean."""
+        """Counts a draw. `age_steps`: the mean age of its transitions, in steps of play."""
         before, steps = self._drawn
         self._drawn = before + transitions, steps + transitions * age_steps
 
     def watched(self, size: int) -> dict[str, float]:
-        """For a row of the log: since the one before. `size`: transitions that can be drawn."""
+        """Returns figures for a row of the log, since the last row. `size`: transitions that can be drawn."""
         (drawn_before, steps_before, before), now = self._row_before, time.monotonic()
         drawn, steps = self._drawn
         self._row_before = drawn, steps, now

@@ -1,4 +1,4 @@
-"""Loops as machine code."""
+"""Compiles loops to machine code."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from numba import njit
 
 
 def compiled(function: Callable) -> Callable:
-    """Compiled at its first call; the code is kept for the next start, where there is a directory for it."""
+    """Compiles a function at its first call, and keeps the code for the next start where it can be written."""
     try:
         return njit(cache=True, nogil=True)(function)
     except RuntimeError:  # neither beside the program nor in the home directory

@@ -1,29 +1,13 @@
 """The pictures of a replay's rows, as they are or compressed (LZ4)."""
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 
+from ga3c.replay.gather import Ring, Sources
+
 COMPRESSED_SHARE = 0.5  # estimate of the compressed size: Pong's pictures need 0.04, Q*bert's 0.28
 AT_ONCE = 4096  # pictures, when all are read or written
-
-
-class Ring(NamedTuple):
-    """The size of a group's ring of rows. Place p belongs to game p % envs of the ring p // places."""
-
-    places: int
-    envs: int
-
-
-class Sources(NamedTuple):
-    """The pictures from which the states of n transitions are put together, and where."""
-
-    frames: np.ndarray  # [places, values]
-    age: np.ndarray  # uint8 [places]: how many pictures before each are of the same game
-    places: np.ndarray  # int64 [n]: the newest picture of each state
-    following: np.ndarray  # int64 [n]: the newest picture of the state that follows
-    ring: Ring
 
 
 class Pictures:

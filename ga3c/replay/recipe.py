@@ -1,4 +1,4 @@
-"""The recipe of a replay memory: what it is made from, and from that its sizes."""
+"""The recipe of a replay memory, and the sizes that follow from it."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ from ga3c.rollout import EnvironmentSpec
 
 @dataclass(frozen=True)
 class Recipe:
-    """Parts of one replay (shards) have the same recipe, but for the seed."""
+    """The parameters of a replay. The shards of one replay have the same recipe, but for the seed."""
 
     spec: EnvironmentSpec
     groups: int  # agents or pods: each has a ring of rows of its own
@@ -19,9 +19,9 @@ class Recipe:
     n_steps: int = 1
     discount: float = 1.0
     priority_alpha: float = 0.0  # 0: each transition is drawn as often as any other
-    eviction_alpha: float | None = None  # None: the oldest go; else the exponent by which what is above the size goes
+    eviction_alpha: float | None = None  # the exponent of eviction by priority; None: the oldest go
     compressed: bool = False  # LZ4 for pictures
-    new_have_priorities: bool = False  # by the values that were predicted as they were played
+    new_have_priorities: bool = False  # from the values that were predicted as they were played
     reserved_rows: int = 0  # of each ring, for a block of concurrent training
     seed: int = 1
 
@@ -39,12 +39,12 @@ class Recipe:
 
     @property
     def predictions(self) -> bool:
-        """Whether predicted values are stored: priorities of new transitions are made from them."""
+        """True if predicted values are stored, to make the priorities of new transitions from."""
         return self.new_have_priorities and self.priority_alpha > 0
 
     @property
     def bytes(self) -> int:
-        """The memory that it takes when all rows are in use; for compressed pictures an estimate."""
+        """The memory that it takes when all rows are in use; an estimate for compressed pictures."""
         tree = SumTree.bytes_of(self.places) if self.priority_alpha else 0
         rows = Rows.bytes_of(self.spec, self.groups, self.rows, self.envs, self.compressed, self.predictions)
         return rows + tree

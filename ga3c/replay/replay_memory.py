@@ -1,4 +1,4 @@
-"""A replay memory: every transition is stored once; batches are drawn uniformly, or by priority."""
+"""A replay memory: stores every transition once, and draws batches uniformly or by priority."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ga3c.replay import uniform
 from ga3c.replay.buffers import Buffers
 from ga3c.replay.eviction import Eviction
 from ga3c.replay.priorities import Priorities
@@ -15,36 +14,36 @@ from ga3c.replay.rows import Rows
 
 
 class Drawn(NamedTuple):
-    """A batch: `arrays` by name, as `rollout.transition_dtype` has them, and where they came from."""
+    """A batch: `arrays` by name (see `rollout.transition_dtype`), and where they came from."""
 
     arrays: dict[str, np.ndarray]
     places: np.ndarray  # int64 [n]
-    rows: np.ndarray  # int64 [n]: by which `Replay.learned` knows that the place still holds the same
-    age_steps: float  # played by all since, on the mean
+    rows: np.ndarray  # int64 [n]: tell `Replay.learned` whether the place still holds the same transition
+    age_steps: float  # mean steps that were played by all since
 
 
 class Replay:
-    """Safe to call from every thread.
+    """The replay. Safe to call from every thread.
 
-    A transition can be drawn once the `n_steps` that follow it are there, and until one of the pictures of its state is
-    written over.
+    A transition can be drawn from when the `n_steps` that follow it are there until a picture of its state is written
+    over.
     """
 
     def __init__(self, recipe: Recipe, beta: Callable[[], float] = lambda: 1.0):
-        """`beta()`: how much of the bias of priorities is made up for now, 0 to 1."""
+        """`beta()`: the part of the bias of priorities that is corrected now, 0 to 1."""
         self.groups, self._recipe = recipe.groups, recipe
         self._n_steps, self._discount = recipe.n_steps, recipe.discount
         length, compressed = recipe.rows, recipe.compressed
         self._rows = Rows(recipe.spec, recipe.groups, length, recipe.envs, compressed, recipe.predictions)
-        self._first = np.zeros(recipe.groups, np.int64)  # that can be drawn
+        self._first = np.zeros(recipe.groups, np.int64)  # rows from _first to before _last can be drawn
         self._last = np.zeros(recipe.groups, np.int64)
         self._priorities = self._eviction = None
         if recipe.priority_alpha:
             self._priorities = Priorities(recipe.priority_alpha, beta)
             self._priorities.make_room(recipe.places)
         if recipe.eviction_alpha is not None:
-            alphas = recipe.eviction_alpha, recipe.priority_alpha
-            self._eviction = Eviction(recipe.transitions, *alphas, recipe.seed)
+            alpha = recipe.eviction_alpha
+            self._eviction = Eviction(recipe.transitions, alpha, recipe.priority_alpha, recipe.seed)
         self._rows.compile()
         self._random = np.random.default_rng(recipe.seed)
         self._lock = threading.Lock()
@@ -53,32 +52,32 @@ class Replay:
         self.stored = 0  # ever
 
     def begin(self, group: int, observation: np.ndarray) -> None:
-        """A new agent plays for the group, or rollouts of it are lost. `observation` [env, ...]: the next it saw."""
+        """Begins anew after lost rollouts or with another agent for the group. `observation` [env, ...]: its first."""
         with self._lock:
             self._make_way(group, self._rows.stack)
             self._rows.begin(group, observation)
 
     def add(self, group: int, record: np.void, length: int) -> None:
-        """A rollout (`rollout.rollout_dtype`) with `length` rows in use: the group's next. Drawn once it is offered."""
+        """Adds a rollout (`rollout.rollout_dtype`) with `length` rows in use. It can be drawn after `offer`."""
         with self._lock:
             self._make_way(group, length)
             self._rows.add(group, record, length)
             self.stored += int(record["valid"][:length].sum())
 
     def reserve(self, rows: int) -> None:
-        """Takes back now what the next `rows` of each group will write over."""
+        """Removes now what the next `rows` of each group will write over."""
         with self._lock:
             for group in range(self.groups):
                 self._make_way(group, rows)
 
     def offer(self) -> None:
-        """Lets be drawn what was added and has its successors now."""
+        """Lets transitions be drawn that were added and have their successors now."""
         with self._lock:
             for group in range(self.groups):
                 self._offer(group)
 
     def _make_way(self, group: int, rows: int) -> None:
-        """Takes back what rows to come will write over."""
+        """Removes what the next `rows` will write over."""
         first = self._rows.head[group] + rows - self._rows.length + self._rows.stack - 1
         if first > self._first[group]:
             gone = self._valid(group, self._first[group], min(first, self._last[group]))
@@ -103,21 +102,22 @@ class Replay:
 
     @property
     def length(self) -> int:
-        """Rows that are kept of each group."""
+        """The number of rows that are kept of each group."""
         return self._rows.length
 
     def places(self) -> np.ndarray:
-        """All that can be drawn, int64 [size]."""
-        return np.concatenate([self._valid(*one) for one in zip(range(self.groups), self._first, self._last)])  # noqa: B905
+        """Returns the places of all that can be drawn, int64 [size]."""
+        groups = range(self.groups)
+        return np.concatenate([self._valid(group, self._first[group], self._last[group]) for group in groups])
 
     def draw(self, count: int, random: np.random.Generator | None = None) -> Drawn:
-        """There has to be something. `random`: of another learner, so that what the first draws stays as it is."""
+        """Draws a batch; the replay must not be empty. `random`: of another learner; it changes no other draw."""
         rows, random = self._rows, random or self._random
         with self._lock:
             if self._priorities:
                 places, weights = self._priorities.draw(count, self.size, random)
             else:
-                places = uniform.drawn(rows, self._first, self._last, count, random)
+                places = rows.drawn(self._first, self._last, count, random)
                 weights = np.ones(count, np.float32)
             returns, discounts, following = rows.returns(places, self._n_steps, self._discount)
             observation, next_observation = self.buffers.take(count)
@@ -134,16 +134,16 @@ class Replay:
             return Drawn(arrays, places, written, float(age.mean()) * rows.envs * self.groups)
 
     def _written(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How many rows its group had played when a place was last written, and has since."""
+        """Returns the row that each place holds, and how many rows its group has played since."""
         group, row = np.divmod(places // self._rows.envs, self._rows.length)
         head = self._rows.head[group]
         age = (head - 1 - row) % self._rows.length
         return head - 1 - age, age
 
     def learned(self, drawn: Drawn, errors: np.ndarray | None) -> None:
-        """New priorities from float32 [n] errors; of what was drawn and is not written over yet.
+        """Sets new priorities from float32 [n] errors, where what was drawn is not written over yet.
 
-        The arrays of what was drawn are written over by what is drawn next.
+        The next draw writes over the arrays of `drawn`.
         """
         with self._lock:
             if self._priorities:
@@ -156,7 +156,7 @@ class Replay:
                 self._evict()
 
     def _evict(self) -> None:
-        """What is above the capacity can be drawn no more; its rows stay, as others share their states."""
+        """Removes what is above the capacity. Its rows stay, as others share their states."""
         places = self.places()
         gone = places[self._eviction.chosen(self._priorities.of(places))]
         self._rows.valid[gone] = False
@@ -165,7 +165,7 @@ class Replay:
 
     @property
     def layout(self) -> dict:
-        """What another replay has to agree in to take this one's rows; for JSON."""
+        """The sizes and kinds that another replay must have to take this one's rows; for JSON."""
         spec, rows = self._recipe.spec, self._rows
         sizes = {"agents": self.groups, "envs": rows.envs, "rows": self.length, "n_steps": self._n_steps}
         kind = {"shape": list(spec.observation_shape), "dtype": str(np.dtype(spec.observation_dtype))}
@@ -174,9 +174,9 @@ class Replay:
         return sizes | kind | {"prioritised": self._priorities is not None}
 
     def parts(self) -> Iterator[np.ndarray]:
-        """All that it holds at the first of them, for `restore`; play may go on meanwhile.
+        """Yields all that the replay holds at the first part, for `restore`; play may go on meanwhile.
 
-        What is written over before all of them are taken cannot be drawn any more, as the last one says.
+        The last part says what was written over before all were taken, and cannot be drawn any more.
         """
         with self._lock:
             parts = [self._last.copy(), *(book.copy() for book in self._rows.books)]
@@ -194,10 +194,10 @@ class Replay:
         return np.arange(self.groups * self.length * self._rows.envs)
 
     def restore(self, read: Callable[[np.ndarray], None], check: Callable[[], None]) -> None:
-        """Into an empty one of the same layout. `read` fills an array with the next of the parts; `check` raises what
-        it will where they are not as they were written.
+        """Restores `parts` into an empty replay of the same layout. `read` fills an array with the next of the parts;
+        `check` raises an error where they are not as they were written.
 
-        Raises ValueError where they make no sense. Then it stays empty.
+        Raises ValueError where they make no sense. Then the replay stays empty.
         """
         rows, books, first, last = self._rows, [], self._first.copy(), self._last.copy()
         priorities, largest = np.zeros(len(self._all) if self._priorities else 0), np.zeros(1)

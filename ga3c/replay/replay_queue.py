@@ -1,4 +1,4 @@
-"""A replay memory in the training queue's place: rollouts go into it as they come, batches are drawn from it."""
+"""Queues with a replay memory: rollouts go into it as they come, batches are drawn from it."""
 
 import time
 from collections.abc import Callable
@@ -13,12 +13,10 @@ from ga3c.scheduling.pace import Blocks, Pace
 from ga3c.training_queue import ExperienceQueue, Rollout
 from ga3c.transport.inbox import Inbox
 
-_NONE = np.zeros(0, np.int64)
-
 
 @dataclass(frozen=True)
 class Updates:
-    """When updates are made from a replay, and of how much."""
+    """The pace and the size of updates from a replay."""
 
     pace: Pace
     batch: int  # transitions in an update
@@ -27,10 +25,10 @@ class Updates:
 
 @dataclass(frozen=True)
 class Listeners:
-    """Who is told what happens to a replay."""
+    """Calls that tell what happens to a replay."""
 
     stored: Callable[[list[Rollout]], None]  # these rollouts are in it
-    target: Callable[[int], None]  # the network is to be copied to the target network now, after so many steps of play
+    target: Callable[[int], None]  # copy the network to the target network, after so many steps of play
     free: Callable[[], None] = lambda: None  # agents that wait for updates may go on
 
 
@@ -38,14 +36,14 @@ class Reader(Protocol):
     """Another learner that draws from the same replay, with batches of its own."""
 
     def offered(self, rollouts: list[Rollout]) -> None:
-        """What these rollouts brought can be drawn now."""
+        """Hears that what these rollouts brought can be drawn now."""
 
     def wait(self) -> None:
-        """Returns when the updates that are due by then are made."""
+        """Waits until the updates that are due are made."""
 
 
 class ReplayQueue(ExperienceQueue):
-    """For one trainer. An agent gets its slot back when all updates that are due by then are made."""
+    """Serves one trainer. An agent gets its slot back when all updates that are due by then are made."""
 
     def __init__(
         self,
@@ -56,10 +54,10 @@ class ReplayQueue(ExperienceQueue):
         tell: Listeners,
         inbox: Inbox | None = None,
     ):
-        """`choose(waiting)`: how many rollouts are stored together, once it has sorted them. `steps`: that the run has
-        played before."""
+        """`choose(waiting)` may sort the rollouts that wait, and returns how many are stored together. `steps`: those
+        that the run has played before."""
         super().__init__(inbox)
-        self._replay, self._rule, self._tell = replay, choose, tell
+        self.replay, self._rule, self._tell = replay, choose, tell
         self._pace, self._batch, self._target_updates = updates.pace, updates.batch, updates.target_updates
         self._played_steps = steps
         self.steps = steps  # of play that can be learned from; schedules go by them
@@ -69,16 +67,12 @@ class ReplayQueue(ExperienceQueue):
         self._readers: list[Reader] = []
 
     def share_with(self, reader: Reader) -> None:
-        """Before the run begins."""
+        """Adds a reader, before the run begins."""
         self._readers.append(reader)
-
-    @property
-    def replay(self) -> Replay:
-        return self._replay
 
     def next_batch(self) -> Batch | None:
         while True:
-            if self._pace.due and self._replay.size and not self._inbox.closed:
+            if self._pace.due and self.replay.size and not self._inbox.closed:
                 return self._draw()
             for reader in self._readers:
                 reader.wait()
@@ -93,7 +87,7 @@ class ReplayQueue(ExperienceQueue):
                 reader.offered(rollouts)
 
     def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
-        self._replay.learned(batch.buffer, errors)
+        self.replay.learned(batch.buffer, errors)
         self._pace.updated()
         self._updates += 1
         if self._updates == self._target_updates:
@@ -104,30 +98,30 @@ class ReplayQueue(ExperienceQueue):
         self._tell.target(self.steps)
 
     def _choose(self, waiting: list[Rollout]) -> int:
-        """As the rule says; but all that is there of an agent that is gone is read before one takes its place."""
+        """Follows the rule, but reads all that is there of an agent that is gone before its successor gets its ring."""
         agents = {*self._groups, *(rollout.agent for rollout in waiting)}
-        return self._rule(waiting) if sum(not agent.gone for agent in agents) <= self._replay.groups else 0
+        return self._rule(waiting) if sum(not agent.gone for agent in agents) <= self.replay.groups else 0
 
     def _store(self, rollouts: list[Rollout]) -> None:
-        for rollout in sorted(rollouts, key=lambda one: one.agent.number):  # one that is gone before its successor
+        for rollout in sorted(rollouts, key=lambda one: one.agent.number):  # an agent before its successor
             group = self._group(rollout)
-            self._replay.add(group, rollout.record, rollout.length)
+            self.replay.add(group, rollout.record, rollout.length)
             self._pace.played(rollout.transitions)
             self._played_steps += rollout.transitions
         self._tell.stored(rollouts)
 
     def _offer(self) -> None:
-        self._replay.offer()
+        self.replay.offer()
         self.steps = self._played_steps
 
     def _group(self, rollout: Rollout) -> int:
-        """The ring of its agent: by its number, that no timing decides; or that of one that is gone."""
-        agent, groups = rollout.agent, self._replay.groups
+        """Returns the ring of its agent, chosen by the agent's number so that timing decides nothing."""
+        agent, groups = rollout.agent, self.replay.groups
         if agent not in self._groups:
             taken = {group for one, group in self._groups.items() if not one.gone}
             group = next(one for one in np.roll(range(groups), -agent.number) if one not in taken)
             self._groups = {one: of for one, of in self._groups.items() if of != group} | {agent: group}
-            self._replay.begin(group, rollout.record["observation"][0])
+            self.replay.begin(group, rollout.record["observation"][0])
         return self._groups[agent]
 
     def _release(self) -> None:
@@ -139,15 +133,15 @@ class ReplayQueue(ExperienceQueue):
 
     def _draw(self) -> Batch:
         began = time.monotonic()
-        drawn = self._replay.draw(self._batch)
-        return Batch(drawn.arrays, _NONE, (), 0, began, time.monotonic(), drawn, self.steps)
+        drawn = self.replay.draw(self._batch)
+        return Batch.drawn(drawn.arrays, began, drawn, self.steps)
 
 
 class ConcurrentReplayQueue(ReplayQueue):
-    """Updates are made while agents play, block by block: the same seed gives the same replay and weights, whatever
-    the timing, if all agents are predicted for together (Daley and Amato 2021, algorithm 1).
+    """Lets updates be made while agents play, block by block (Daley and Amato 2021, algorithm 1).
 
-    What is played in a block can be drawn from the next one on. `ended`: the last block is over, updates and all.
+    The same seed gives the same replay and weights, whatever the timing, if all agents are predicted for together.
+    What is played in a block can be drawn from the next one on. `ended`: the last block and its updates are over.
     """
 
     def __init__(
@@ -160,7 +154,7 @@ class ConcurrentReplayQueue(ReplayQueue):
         last_step: int | None,
         inbox: Inbox | None = None,
     ):
-        """A block has `target_updates`. `last_step`: of the run; no block begins after it."""
+        """A block has `target_updates` updates. No block begins after `last_step` of the run."""
         super().__init__(replay, updates, len, steps, tell, inbox)
         self._blocks, self._last_step = blocks, last_step
         self._left = 0  # updates of this block
@@ -169,7 +163,7 @@ class ConcurrentReplayQueue(ReplayQueue):
     def next_batch(self) -> Batch | None:
         while not self._inbox.closed:
             self._take(wait=lambda: False)
-            if self._left and self._replay.size:
+            if self._left and self.replay.size:
                 self._left -= 1
                 return self._draw()
             if self._blocks.played and not self.ended:
@@ -191,11 +185,11 @@ class ConcurrentReplayQueue(ReplayQueue):
         self._offer()
         self.ended = self._last_step is not None and self.steps >= self._last_step
         if not self.ended:
-            self._replay.reserve(self._blocks.rows)
+            self.replay.reserve(self._blocks.rows)
             self._copy()
             self._left = self._target_updates if self._pace.has_minimum else 0
             self._blocks.begin()
             self._tell.free()
 
     def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
-        self._replay.learned(batch.buffer, errors)
+        self.replay.learned(batch.buffer, errors)

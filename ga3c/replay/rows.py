@@ -7,13 +7,11 @@ picture is stored once: a row has the newest of a stack, and the rows before it 
 import contextlib
 import math
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from ga3c.replay.jit import compiled
-from ga3c.replay.pictures import COMPRESSED_SHARE, CompressedPictures, Pictures, Ring
+from ga3c.replay.gather import Outcomes, Ring, fours, n_step_returns, stacks
+from ga3c.replay.pictures import COMPRESSED_SHARE, CompressedPictures, Pictures
 from ga3c.rollout import EnvironmentSpec
 
 
@@ -147,6 +145,21 @@ class Rows:
         self.truncated[before[cut]] = True
         self.truncated[places[cut]] = False
 
+    def drawn(self, first: np.ndarray, last: np.ndarray, count: int, random: np.random.Generator) -> np.ndarray:
+        """Draws int64 [count] places uniformly, with replacement, from the rows first <= row < last of each group.
+
+        `first` and `last` are int64 [groups]. What is no transition is drawn again: there must be one.
+        """
+        found, ends = np.empty(0, np.int64), np.cumsum(last - first)
+        while len(found) < count:
+            number = random.integers(ends[-1] * self.envs, size=count - len(found))
+            row, env = np.divmod(number, self.envs)
+            group = np.searchsorted(ends, row, side="right")
+            row = last[group] - (ends[group] - row)
+            place = (group * self.length + row % self.length) * self.envs + env
+            found = np.concatenate([found, place[self.valid[place]]])
+        return found
+
     def observations(self, places: np.ndarray, following: np.ndarray, out: np.ndarray, next_out: np.ndarray) -> None:
         """Writes the states at int64 [n] places, and those that follow, into two arrays [n, *observation_shape]."""
         pixels = math.prod(self._observation_shape) // self.stack
@@ -154,10 +167,10 @@ class Rows:
         sources = self._frames.sources(self.age, places, following, self._ring, self.stack)
         if self.stack == 4 and out.dtype == np.uint8:
             state, next_state = (array.view(np.uint32)[..., 0] for array in states)
-            _fours(sources, state, next_state)
+            fours(sources, state, next_state)
         else:
             state, next_state = states
-            _stacks(sources, state, next_state)
+            stacks(sources, state, next_state)
 
     def returns(self, places: np.ndarray, steps: int, discount: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Returns the n-step returns of the transitions at int64 [n] places, over fewer steps where a game ends before.
@@ -165,8 +178,8 @@ class Rows:
         They are the discounted sums of rewards, float32 [n]; the discounts of the values of the states that follow,
         float32 [n], 0 where the game has ended (one that was cut goes on); and the places of those states, int64 [n].
         """
-        outcomes = _Outcomes(self.reward, self.terminated, self.truncated)
-        return _returns(outcomes, places, self._ring, steps, discount)
+        outcomes = Outcomes(self.reward, self.terminated, self.truncated)
+        return n_step_returns(outcomes, places, self._ring, steps, discount)
 
     def errors(self, places: np.ndarray, steps: int, discount: float) -> np.ndarray | None:
         """Returns R + discount max_a Q(s', a) - Q(s, a) of the transitions at int64 [n] places, float32 [n].
@@ -179,82 +192,3 @@ class Rows:
         returns, discounts, following = self.returns(places, steps, discount)
         after = np.where(discounts > 0, self.value[following], np.float32(0))
         return returns + discounts * after - self.action_value[places]
-
-
-class _Outcomes(NamedTuple):
-    """The outcomes of all rows."""
-
-    reward: np.ndarray
-    terminated: np.ndarray
-    truncated: np.ndarray
-
-
-@njit(nogil=True)
-def _moved(place, rows, ring):
-    """Returns the place so many rows later in the same game's ring."""
-    start = place // ring.places * ring.places
-    return start + (place - start + rows * ring.envs) % ring.places
-
-
-@njit(nogil=True)
-def _four(frames, known, place, nothing, ring, packed):
-    """Writes four bytes as one number, which takes a third of the time."""
-    newest = frames[place]
-    second = frames[_moved(place, -1, ring)] if known >= 1 else nothing
-    third = frames[_moved(place, -2, ring)] if known >= 2 else nothing
-    oldest = frames[_moved(place, -3, ring)] if known >= 3 else nothing
-    for pixel in range(packed.size):
-        packed[pixel] = (
-            np.uint32(oldest[pixel])
-            | np.uint32(third[pixel]) << np.uint32(8)
-            | np.uint32(second[pixel]) << np.uint32(16)
-            | np.uint32(newest[pixel]) << np.uint32(24)
-        )
-
-
-@compiled
-def _fours(sources, out, next_out):
-    frames, age, places, following, ring = sources
-    nothing = np.zeros(frames.shape[1], frames.dtype)
-    for index in range(places.size):  # both states of a transition at once: they share pictures
-        _four(frames, age[places[index]], places[index], nothing, ring, out[index])
-        _four(frames, age[following[index]], following[index], nothing, ring, next_out[index])
-
-
-@njit(nogil=True)
-def _stack(frames, known, place, ring, state):
-    stack = state.shape[1]
-    for picture in range(stack):
-        back = stack - 1 - picture
-        if back <= known:
-            state[:, picture] = frames[_moved(place, -back, ring)]
-        else:
-            state[:, picture] = 0
-
-
-@compiled
-def _stacks(sources, out, next_out):
-    frames, age, places, following, ring = sources
-    for index in range(places.size):
-        _stack(frames, age[places[index]], places[index], ring, out[index])
-        _stack(frames, age[following[index]], following[index], ring, next_out[index])
-
-
-@compiled
-def _returns(outcomes, places, ring, steps, discount):
-    reward, terminated, truncated = outcomes
-    returns, discounts = np.zeros(places.size, np.float32), np.zeros(places.size, np.float32)
-    following = np.empty(places.size, np.int64)
-    for index in range(places.size):
-        place, factor = places[index], 1.0
-        for _ in range(steps):
-            returns[index] += factor * reward[place]
-            factor *= discount
-            ended, cut = terminated[place], truncated[place]
-            place = _moved(place, 1, ring)
-            if ended:
-                factor = 0.0
-            if ended or cut:
-                break
-        discounts[index], following[index] = factor, place
-    return returns, discounts, following

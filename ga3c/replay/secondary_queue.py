@@ -1,4 +1,4 @@
-"""Batches from a replay that another queue fills, for a secondary learner."""
+"""A queue that draws from the replay of another queue, for a secondary learner."""
 
 import threading
 import time
@@ -12,43 +12,41 @@ from ga3c.replay.replay_queue import ReplayQueue, Updates
 from ga3c.rollout import Batch
 from ga3c.training_queue import ExperienceQueue, Rollout
 
-_NONE = np.zeros(0, np.int64)
-
 
 @dataclass(frozen=True)
 class SecondaryListeners:
-    """Who is told what happens."""
+    """Calls that tell what happens."""
 
-    own: Callable[[list[Rollout]], None]  # its own agent has played these
-    offered: Callable[[list[Rollout]], None]  # the primary's agents have played these, which can be drawn now
+    own: Callable[[list[Rollout]], None]  # its own agent has played these rollouts
+    offered: Callable[[list[Rollout]], None]  # the primary's agents have played these, and they can be drawn now
     target: Callable[[int], None]  # as in `replay_queue.Listeners`
 
 
 class SecondaryQueue(ExperienceQueue):
-    """For one trainer, whose pace goes by what the primary's agents have played. What its own agent ships is counted
-    and not learned from; it gets a slot back for each round of theirs, so it plays as many steps as one of them.
+    """Serves one trainer, whose pace goes by what the primary's agents play.
+
+    What its own agent ships is counted and not learned from. The agent gets a slot back for each round of the primary's
+    agents, so it plays as many steps as one of them.
     """
 
     def __init__(self, primary: ReplayQueue, updates: Updates, seed: int, tell: SecondaryListeners):
         super().__init__()
         self._primary, self._tell = primary, tell
         self._pace, self._batch, self._target_updates = updates.pace, updates.batch, updates.target_updates
-        # Of its own: the primary draws what it would draw alone.
-        self._random = np.random.default_rng([seed, 1])
+        self._random = np.random.default_rng([seed, 1])  # its own: the primary draws what it would draw alone
         self._updates = self._rounds = self._released = 0
         self._held: deque[Rollout] = deque()
         self._made = threading.Condition()  # an update, or the end
-        self.close = self._close
         self._ending = False
         primary.share_with(self)
 
     def end(self) -> None:
-        """Its agent is told to end: it gets its slots back."""
+        """Gives its agent, which is told to end, its slots back."""
         self._ending = True
         self.look_again()
 
     def offered(self, rollouts: list[Rollout]) -> None:
-        """The primary's agents have played these, which can be drawn now."""
+        """As `Reader.offered`."""
         self._tell.offered(rollouts)
         self._pace.played(sum(rollout.transitions for rollout in rollouts))
         self._rounds += 1
@@ -56,7 +54,7 @@ class SecondaryQueue(ExperienceQueue):
             self.look_again()
 
     def wait(self) -> None:
-        """Until all updates that are due are made, or none is made any more."""
+        """As `Reader.wait`; returns too when no update is made any more."""
         with self._made:
             self._made.wait_for(lambda: self._inbox.closed or not self._due)
 
@@ -89,10 +87,10 @@ class SecondaryQueue(ExperienceQueue):
     def _draw(self) -> Batch:
         began = time.monotonic()
         drawn = self._primary.replay.draw(self._batch, self._random)
-        return Batch(drawn.arrays, _NONE, (), 0, began, time.monotonic(), drawn, self._primary.steps)
+        return Batch.drawn(drawn.arrays, began, drawn, self._primary.steps)
 
     def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
-        """Priorities stay the primary's."""
+        """As `Experience.done`; the errors change no priorities, which are the primary's."""
         self._updates += 1
         if self._updates % self._target_updates == 0:
             self._tell.target(self._primary.steps)
@@ -100,7 +98,7 @@ class SecondaryQueue(ExperienceQueue):
             self._pace.updated()
             self._made.notify_all()
 
-    def _close(self) -> None:
-        self._inbox.close()
+    def close(self) -> None:
+        super().close()
         with self._made:
             self._made.notify_all()

@@ -19,11 +19,11 @@ class SumTree:
 
     @staticmethod
     def bytes_of(leaves: int) -> int:
-        """What that takes."""
+        """Returns the memory that so many leaves take."""
         return 16 << max(0, (leaves - 1).bit_length())
 
     def compile(self) -> None:
-        """Before the first is drawn: it takes seconds, unless an earlier start has left the code behind."""
+        """Compiles its methods: it takes seconds, unless an earlier start has left the code behind."""
         for call in (lambda: self.set(np.zeros(0, np.int64), np.zeros(0)), lambda: self.find(np.zeros(0))):
             with contextlib.suppress(OSError):  # compiled, but the disk does not take the code
                 call()
@@ -36,13 +36,13 @@ class SumTree:
         return self._nodes[self._first + leaves]
 
     def set(self, leaves: np.ndarray, values: np.ndarray) -> None:
-        """int64 [n] and float64 [n]. Of two values for one leaf, the last holds."""
+        """Sets int64 [n] leaves to float64 [n] values. Of two values for one leaf, the last holds."""
         _set(self._nodes, self._first, leaves, values)
 
     def find(self, masses: np.ndarray) -> np.ndarray:
-        """For each of float64 [n], 0 <= mass < total, the leaf at which the sum of the leaves up to it exceeds that.
+        """Returns for each of float64 [n], 0 <= mass < total, the first leaf up to which the leaves' sum exceeds it.
 
-        Never a leaf of 0, as long as there is another.
+        It is never a leaf of 0, as long as there is another.
         """
         return _find(self._nodes, self._first, masses)
 

@@ -1,14 +1,14 @@
 """Ape-X (Horgan et al. 2018): agents play, one trainer learns from a replay, and nobody waits.
 
-The stations are GA3C's; a replay memory stands in the training queue's place, and a thread stores what agents ship. An
-agent is answered with the newest weights, where the paper's actors have copies that are up to 400 frames old; pods
-(`--cluster`) have such copies. Agents explore each game as its number says, where `--exploration per-game` says so. New
-transitions get the priorities that the values say by which they were played.
+The stations are GA3C's, with a replay memory instead of the training queue; a thread stores what agents ship. Agents
+act on the newest weights. The paper's actors act on copies that are up to 400 frames old, and so do pods (`--cluster`).
+With `--exploration per-game` each game has its own epsilon. The first priority of a transition comes from the values
+that were predicted as it was played.
 
-The paper lets its replay grow beyond its size and takes the oldest out every 100 updates. Here they go one by one as
-new ones come, which amounts to the same: nobody waits for room, and what can be drawn was played last. Each agent has
-as much room as any other. With `--replay-eviction priority`, as the paper's DPG has it, what is above the size goes
-every 100 updates by priority; the rows of what went are written over in turn, so none outlives twice the size.
+The paper lets its replay grow beyond its size and removes the oldest transitions every 100 updates. Here each new one
+replaces the oldest of its agent, which has the same effect. With `--replay-eviction priority`, as in the paper's DPG,
+transitions above the size are removed every 100 updates by priority. Their rows are written over in turn, so no
+transition outlives twice the size.
 """
 
 from collections.abc import Sequence
@@ -19,20 +19,19 @@ from ga3c.prediction_queue import PredictionQueue
 from ga3c.replay.asynchronous_queue import AsynchronousReplayQueue
 from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay_queue import Listeners
+from ga3c.rollout import FEW_SLOTS
 from ga3c.systems.replay_parts import Filling, beta_of, check_fits, recipe_of, replay_of, updates_of
-
-SLOTS = 3  # of an agent: one to fill, and what is on its way
 
 
 def wire(context: Context) -> Wiring:
-    """The replay lies in this process, or with `--replay-shards` in processes of its own, to which pods send."""
+    """The replay is in this process, or with `--replay-shards` in processes of its own, to which pods send."""
     replay = context.settings.replay
     return _sharded(context) if replay.replay_shards else _in_this_process(context)
 
 
 def _in_this_process(context: Context) -> Wiring:
     settings, learner, updates = context.settings, context.learner, updates_of(context.settings)
-    replay = replay_of(context, _recipe(context), context.agents_bytes(SLOTS), lambda: experience.steps)
+    replay = replay_of(context, _recipe(context), context.agents_bytes(FEW_SLOTS), lambda: experience.steps)
     experience = AsynchronousReplayQueue(
         replay, updates, context.begun.totals.trained_steps, Listeners(learner.stored, learner.copy_to_target),
         ahead=settings.replay.prefetch_batches,
@@ -76,7 +75,7 @@ def _sharded(context: Context) -> Wiring:
 
 
 def _recipe(context: Context) -> Recipe:
-    """New transitions get priorities at once where the algorithm tells errors by the values that were predicted."""
+    """Returns the recipe. New transitions get priorities at once if the algorithm predicts the values for them."""
     recipe = recipe_of(context.settings, context.spec, context.agents, context.envs)
     return replace(recipe, new_have_priorities=context.algorithm.initial_errors)
 
@@ -86,8 +85,8 @@ def _wiring(context: Context, experience, **others) -> Wiring:
     return Wiring(
         predictions=predictions,
         experience=experience,
-        agents=context.new_agents(predictions, experience, SLOTS),
-        slots=SLOTS,
+        agents=context.new_agents(predictions, experience, FEW_SLOTS),
+        slots=FEW_SLOTS,
         rollouts_per_batch=1,
         counts=context.counts._replace(trainers=1),
         max_requests=context.max_requests,

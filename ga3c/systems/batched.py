@@ -4,10 +4,10 @@ There are no agents and no queues: one thread steps the games (in as many pieces
 prediction for all of them, and writes what they play where the model reads it. So the same seed gives the same weights,
 bit for bit.
 
-With several batches (Fig. 6b) the games are learned from in turn, each batch of them when it has played N steps since
-its last turn. Turns come every SPU steps, so batches are staggered, and updates are smaller and more frequent than one
-from all games. Only the newest SPU steps in an update were taken by the newest policy, those before them by the one
-before, and so on: policy lag is 0 to `--batches` - 1 updates. That is what V-trace corrects.
+With several batches of games (Fig. 6b) one batch learns every SPU steps, in turn, from the N steps that it has played
+since its last turn. So updates are smaller and more frequent than one from all games. The newest SPU steps in an update
+were taken by the newest policy, those before them by the policy before, and so on: policy lag is 0 to `--batches` - 1
+updates, which V-trace corrects.
 """
 
 from dataclasses import replace
@@ -33,55 +33,55 @@ from ga3c.transport.inbox import Inbox
 
 
 def wire(context: Context, inbox: Inbox) -> OneThreadWiring:
-    """One batch is learned from where it lies; several take turns; or batches are drawn from a replay.
+    """One batch of games learns from where its rollout lies; several take turns; or a replay is drawn from.
 
     Raises ConfigError where the machine is too small, or `--emulator gpu` cannot be had.
     """
     settings, batches = context.settings, context.settings.schedule.batches
     games, rows = settings.schedule.games_of(context.agents), settings.learning.t_max // batches
-    place, fields = place_of(settings), context.algorithm.learns_from
+    device, fields = games_device(settings), context.algorithm.learns_from
     dtype = rollout_dtype(context.spec, rows, games)
-    _check_fits(dtype, batches, games, place.on_gpu)
+    _check_fits(dtype, batches, games, device.on_gpu)
     wiring = OneThreadWiring(
         games=games,
-        memory=OwnMemory(Slots(dtype, batches, place.on_gpu and not context.algorithm.replays)),
+        memory=OwnMemory(Slots(dtype, batches, device.on_gpu and not context.algorithm.replays)),
         experience=None,
         columns=games // batches,
         counts=Counts(0, 1, 1),
         chosen_counts=context.begun.counts,
-        how=_how(settings, games, place.words),
+        how=_how(settings, games, device.words),
         threads=usable_cores(),
-        on_gpu=place.on_gpu,
+        on_gpu=device.on_gpu,
     )
     if context.algorithm.replays:
         return with_replay(wiring, context, inbox, batches * dtype.itemsize)
     if batches == 1:
         return replace(wiring, experience=TrainingQueue(dtype, 1, fields, inbox=inbox))
-    kind = MultiBatchOnGPU if place.on_gpu else MultiBatch
+    kind = MultiBatchOnGPU if device.on_gpu else MultiBatch
     return replace(wiring, experience=kind(dtype, batches, fields, inbox))
 
 
-class Place(NamedTuple):
+class GamesDevice(NamedTuple):
     """The device that steps the games."""
 
     on_gpu: bool
     words: str  # for the console
 
 
-def place_of(settings: Settings) -> Place:
-    """Returns where the games are stepped. Raises ConfigError where a GPU is asked for and cannot do it."""
+def games_device(settings: Settings) -> GamesDevice:
+    """Returns the device. Raises ConfigError where a GPU is asked for and cannot step the games."""
     wish, run = settings.environment.emulator, settings.run
     if wish not in ("auto", "gpu") or run.device == "cpu" or run.devices:
-        return Place(False, "")
+        return GamesDevice(False, "")
     if count_gpus():
         obstacle = environments.gpu_obstacle(settings.environment)
     elif wish == "auto":
-        return Place(False, "")
+        return GamesDevice(False, "")
     else:
         obstacle = "TensorFlow finds no GPU here, see nvidia-smi"
     if obstacle and wish == "gpu":
         raise ConfigError(f"--emulator gpu cannot be had: {obstacle}. Ask for auto or ours.")
-    return Place(not obstacle, f" on the cores, because {obstacle}" if obstacle else " on the GPU")
+    return GamesDevice(not obstacle, f" on the cores, because {obstacle}" if obstacle else " on the GPU")
 
 
 def _check_fits(dtype: np.dtype, slots: int, games: int, on_gpu: bool) -> None:
@@ -89,7 +89,7 @@ def _check_fits(dtype: np.dtype, slots: int, games: int, on_gpu: bool) -> None:
     last = dtype[LAST].itemsize
     slots_bytes = slots * (dtype.itemsize - last) + last
     rooms = [("this machine", machine.memory_available(), machine.GAME_BYTES)]
-    if on_gpu:  # the last update, of a rollout that is not complete, may be made from the main memory
+    if on_gpu:  # the last update, from a rollout that is not complete, may use the main memory
         from ga3c.emulator.cuda import arrays, batch
 
         rooms.append(("the GPU", arrays.free_bytes(), batch.CONSOLE_BYTES + last // games))
@@ -102,10 +102,10 @@ def _check_fits(dtype: np.dtype, slots: int, games: int, on_gpu: bool) -> None:
             )
 
 
-def _how(settings: Settings, games: int, place: str) -> str:
-    """Returns what the console says of the system."""
+def _how(settings: Settings, games: int, device: str) -> str:
+    """Returns the console's line on the system."""
     t_max, batches = settings.learning.t_max, settings.schedule.batches
-    begin = f"Batched: {count(games, 'game')} in one batch{place}, no agents"
+    begin = f"Batched: {count(games, 'game')} in one batch{device}, no agents"
     if batches == 1:
         return f"{begin}. No controller."
     spu_steps = t_max // batches

@@ -6,7 +6,7 @@ from ga3c.training_queue import Rollout
 
 
 class Block:
-    """In the place of `pace.Blocks`."""
+    """Stands in for `pace.Blocks`."""
 
     def __init__(self, rows: int):
         self.rows = self.left = rows
@@ -16,12 +16,12 @@ class Block:
         return self.left <= 0
 
     def begin(self) -> None:
-        """The next one."""
+        """Begins the next block."""
         self.left = self.rows
 
 
 class BlockwiseReplayQueue(ConcurrentReplayQueue):
-    """The updates of a block are made when it is played: the network that plays does not change meanwhile."""
+    """Makes the updates of a block when it is played: the network that plays does not change within a block."""
 
     def next_batch(self) -> Batch | None:
         self._take(wait=lambda: False)

@@ -14,10 +14,10 @@ from ga3c.transport.inbox import Inbox
 
 
 class MultiBatch(ExperienceQueue):
-    """A rollout that comes holds SPU steps of all games, and brings the next turn."""
+    """An `Experience` in which each rollout has SPU steps of all games, and brings the next turn."""
 
     def __init__(self, dtype: np.dtype, batches: int, fields: Sequence[str], inbox: Inbox):
-        """`dtype`: of such a rollout. `fields`: those that the algorithm learns from."""
+        """`dtype`: of a rollout. `fields`: those that the algorithm learns from."""
         super().__init__(inbox)
         spu_steps, games = dtype["action"].shape[:2]
         self._batches, self._columns = batches, games // batches
@@ -32,8 +32,8 @@ class MultiBatch(ExperienceQueue):
             self._arrays[name] = np.zeros(shape, dtype[name].base)
 
     def next_batch(self) -> Batch | None:
-        """The steps that the batch whose turn it is has played since its last turn; at the start and the end fewer than
-        N. None: there is no turn yet, or no more."""
+        """Returns the steps that the batch whose turn it is has played since its last turn, fewer than N at the start
+        and at the end; None: there is no turn yet, or no more."""
         taken, new = time.monotonic(), self._inbox.take(lambda waiting: 1)
         self._played.extend(new)
         if not new and not (self._inbox.closed and self._played):
@@ -47,8 +47,8 @@ class MultiBatch(ExperienceQueue):
         return Batch(self._arrays, versions, [rollout], self._columns, taken, time.monotonic(), None)
 
     def _gather(self, batch: int, steps: int) -> None:
-        """Puts what these games have played one after the other: [N, columns, ...]. Rows without a step are not valid,
-        and show the state after the last step."""
+        """Joins what the games of a batch have played: [N, columns, ...]. Rows without a step are not valid, and have
+        the state after the last step."""
         columns, begin = slice(batch * self._columns, (batch + 1) * self._columns), 0
         for rollout in self._played:
             record, length = rollout.record, rollout.length
@@ -77,7 +77,7 @@ class MultiBatch(ExperienceQueue):
 
 
 class MultiBatchOnGPU(MultiBatch):
-    """Observations lie in a GPU's memory: they are put together there, as tensors."""
+    """Joins observations in a GPU's memory, as tensors."""
 
     def _gather_observations(self, columns: slice, steps: int) -> None:
         last = self._played[-1].record[LAST][columns]

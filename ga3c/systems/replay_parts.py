@@ -1,4 +1,4 @@
-"""The replay memory of a system: its recipe, its pace, and what is said while it is filled."""
+"""The parts of systems with a replay memory: its recipe, its pace, and the messages while it is filled."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +14,7 @@ from ga3c.scheduling.pace import Pace
 from ga3c.settings.run import Settings
 from ga3c.text import count
 
-BETA_STEPS = 50_000_000  # Rainbow's 200 million frames: until beta is what it ends at, where the run has no end
+BETA_STEPS = 50_000_000  # beta reaches its last value then, if the run has no end: Rainbow's 200 million frames
 
 
 def recipe_of(settings: Settings, spec: EnvironmentSpec, groups: int, envs: int) -> Recipe:
@@ -35,7 +35,7 @@ def recipe_of(settings: Settings, spec: EnvironmentSpec, groups: int, envs: int)
 
 
 def replay_of(context: Context, recipe: Recipe, agents_bytes: int, steps: Callable[[], int]) -> Replay:
-    """Returns an empty replay. `agents_bytes`: memory that agents take. `steps()`: played by now.
+    """Returns an empty replay. `agents_bytes`: memory of the agents. `steps()`: played by now.
 
     Raises ConfigError where memory is short.
     """
@@ -53,21 +53,21 @@ def check_fits(recipe: Recipe, agents_bytes: int, parts: int = 1) -> None:
 
 
 def beta_of(settings: Settings, steps: Callable[[], int]) -> Callable[[], float]:
-    """Returns how much of the bias of priorities is made up for after `steps()`."""
+    """Returns beta, the part of the bias of priorities that is corrected, as a function of `steps()`."""
     replay = settings.replay
     first, last = replay.priority_beta, replay.priority_beta_final
     return lambda: schedules.linear(steps(), first, last, settings.run.steps or BETA_STEPS)
 
 
 def updates_of(settings: Settings) -> Updates:
-    """Returns when updates are made, and of how much."""
+    """Returns the pace and the size of updates."""
     replay = settings.replay
     pace = Pace(replay.replay_minimum_transitions, replay.steps_per_update)
     return Updates(pace, replay.batch, replay.target_updates)
 
 
 class Filling:
-    """Says that a replay is filled before training begins, and when that is done."""
+    """Tells the user that a replay is filled before training begins, and when it is full enough."""
 
     def __init__(self, context: Context, replay, pace: Pace):
         """`replay`: anything that has a `size`, in transitions."""
@@ -76,14 +76,14 @@ class Filling:
         self._minimum, self._missing = context.settings.replay.replay_minimum_transitions, 0
 
     def begin(self) -> None:
-        """At the start: what was saved with the run is there by then."""
+        """Called at the start, when what was saved with the run is in the replay."""
         self._pace.played(min(self._replay.size, self._minimum))
         self._missing = self._minimum - self._replay.size
         if self._missing > 0:
             self._say(f"Replay: {count(self._missing, 'transition')} first, then training {self._goes}.")
 
     def look(self) -> None:
-        """Now and then."""
+        """Called now and then."""
         if self._missing > 0 and self._pace.has_minimum:
             self._missing = 0
             self._say(f"Replay: {count(self._replay.size, 'transition')}: training {self._goes}.")

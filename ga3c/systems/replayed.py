@@ -1,6 +1,6 @@
 """Q-learning from a replay memory: DQN, and fast DQN's concurrent training (Daley and Amato 2021).
 
-The stations are those of `synchronous`; a replay memory stands in the training queue's place.
+The stations are those of `synchronous`, with a replay memory instead of the training queue.
 """
 
 from collections.abc import Callable
@@ -9,14 +9,15 @@ from dataclasses import replace
 from ga3c.systems.wiring import Context, Wiring  # isort: skip (first: it loads TensorFlow)
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.replay.replay_queue import ConcurrentReplayQueue, Listeners, ReplayQueue
+from ga3c.rollout import FEW_SLOTS
 from ga3c.scheduling.pace import Blocks
 from ga3c.scheduling.turns import Turns
 from ga3c.systems.replay_parts import Filling, block_rows, recipe_of, replay_of, updates_of
-from ga3c.systems.synchronous import LOCKSTEP_SLOTS, Latecomers, groups_of
+from ga3c.systems.synchronous import Latecomers, groups_of
 
 
 def wire(context: Context) -> Wiring:
-    """All agents are predicted for together, and wait for the updates that are due for what they have played."""
+    """All agents are predicted for together, and wait for the updates that are due."""
     agents, learner, updates = context.agents, context.learner, updates_of(context.settings)
     turns = Turns(agents, groups_of(context), lockstep=True, on_change=lambda: experience.look_again())
     predictions = PredictionQueue(turns.choose_requests, context.enough)
@@ -34,7 +35,7 @@ def wire(context: Context) -> Wiring:
 
 
 def wire_concurrent(context: Context) -> Wiring:
-    """Updates are made while agents play, block by block; between two blocks all of them wait."""
+    """Updates are made while agents play, block by block; between two blocks all agents wait."""
     settings, learner, updates = context.settings, context.learner, updates_of(context.settings)
     agents, rows = context.agents, block_rows(settings, context.agents * context.envs)
     turns = Turns(agents, groups_of(context), lockstep=False, on_change=lambda: experience.look_again())
@@ -54,17 +55,17 @@ def wire_concurrent(context: Context) -> Wiring:
     steps = context.begun.totals.trained_steps
     experience = ConcurrentReplayQueue(replay, updates, steps, listeners, blocks, settings.run.steps)
     filling = Filling(context, replay, updates.pace)
-    # The run ends with a block, and not before: it is the same one each time.
+    # The run ends at the end of a block, the same one each time.
     ends = {"ends_at_once": False, "may_end": lambda: experience.ended}
     return _wiring(context, turns, predictions, experience, filling, ending=ending, **ends)
 
 
 def _replay(context: Context, rows: int, played_steps: Callable[[], int]):
-    """`rows`: of each agent in a block. `played_steps()`: by which schedules go; where several devices learn on their
-    own, those of all count."""
+    """Returns an empty replay. `rows`: of each agent in a block. `played_steps()`: by which schedules go; where several
+    devices learn on their own, the steps of all count."""
     recipe = recipe_of(context.settings, context.spec, context.agents, context.envs)
     steps = context.unit.played_steps if context.unit else played_steps
-    return replay_of(context, replace(recipe, reserved_rows=rows), context.agents_bytes(LOCKSTEP_SLOTS), steps)
+    return replay_of(context, replace(recipe, reserved_rows=rows), context.agents_bytes(FEW_SLOTS), steps)
 
 
 def _wiring(
@@ -79,8 +80,8 @@ def _wiring(
     return Wiring(
         predictions=predictions,
         experience=experience,
-        agents=context.new_agents(predictions, experience, LOCKSTEP_SLOTS),
-        slots=LOCKSTEP_SLOTS,
+        agents=context.new_agents(predictions, experience, FEW_SLOTS),
+        slots=FEW_SLOTS,
         rollouts_per_batch=1,
         counts=context.counts._replace(predictors=context.devices, trainers=1),
         max_requests=max(context.max_requests, context.agents),

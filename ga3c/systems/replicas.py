@@ -1,6 +1,6 @@
-"""A model on several devices (Stooke and Abbeel 2018, section 4.2), in a `model.Model`'s place.
+"""A model on several devices (Stooke and Abbeel 2018, section 4.2), used as a `model.Model`.
 
-Which of them predicts does not matter: their weights are equal, bit for bit.
+Any of the devices may predict: their weights are equal, bit for bit.
 """
 
 import functools
@@ -15,14 +15,14 @@ from ga3c.errors import TrainingFailed
 from ga3c.model import Model, Update
 from ga3c.rollout import column_axis
 
-CHECK_UPDATES = 1_000  # between two looks at whether the weights are still equal
+CHECK_UPDATES = 1_000  # between two checks that the weights are still equal
 
 
 class Replicas:
-    """Each device has a model of its own. `train` gives each its part of the columns of a batch."""
+    """A model on each device. `train` gives each of them its part of the columns of a batch."""
 
     def __init__(self, group: Group, make_model: Callable[[AllReduce], Model]):
-        """`make_model`: with an algorithm whose `devices` are the argument."""
+        """`make_model(devices)` returns a model whose algorithm has these `devices`."""
         self._group, self._training = group, threading.Lock()
         self._models = [group.on(device, lambda: make_model(AllReduce(group))) for device in group.devices]
         self._first = first = self._models[0]
@@ -44,7 +44,7 @@ class Replicas:
 
     @property
     def chance(self) -> tuple[int, int, int]:
-        """As `Model.chance`, of the one that a single thread asks."""
+        """As `Model.chance`, of the first device."""
         return self._first.chance
 
     @chance.setter
@@ -53,7 +53,7 @@ class Replicas:
             self._group.on(device, lambda model=model: setattr(model, "chance", chance))
 
     def _on_own(self, method: str, *arguments):
-        """Each thread that predicts has a device of its own, as long as there are some."""
+        """Calls a method on the device of this thread: each thread that predicts has its own, in turn."""
         if not hasattr(self._own, "number"):
             self._own.number = next(self._next)
         number = self._own.number
@@ -68,8 +68,8 @@ class Replicas:
         return self._on_own("policy", observations)
 
     def train(self, batch: dict[str, np.ndarray], steps: int = 0) -> Update:
-        """As `Model.train`; its numbers are means over the devices. Raises TrainingFailed where one fails, and where
-        the weights are no longer equal."""
+        """As `Model.train`; the numbers are means over the devices. Raises TrainingFailed where a device fails or the
+        weights are no longer equal."""
         with self._training:
             self._check()
             parts = _parts(batch, len(self._models))
@@ -102,7 +102,7 @@ class Replicas:
         self._group.together()
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """As `Model.restore`. It does not matter how many devices the arrays come from."""
+        """As `Model.restore`, with arrays from any number of devices."""
         with self._training:
             for device, model in zip(self._group.devices, self._models, strict=True):
                 self._group.on(device, lambda model=model: model.restore(arrays))
@@ -110,7 +110,7 @@ class Replicas:
 
 
 def _parts(batch: dict[str, np.ndarray], count: int) -> list[dict[str, np.ndarray]]:
-    """Of the columns of a batch, those of each device; where there are fewer than devices, some get none."""
+    """Returns the columns of a batch for each device. Some devices get none if there are fewer columns."""
     columns = min(array.shape[column_axis(name)] for name, array in batch.items())
     bounds = [columns * number // count for number in range(count + 1)]
     return [

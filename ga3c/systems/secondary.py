@@ -10,15 +10,15 @@ from ga3c.systems.wiring import Context, Wiring  # isort: skip (first: it loads 
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.replay.replay_queue import ReplayQueue
 from ga3c.replay.secondary_queue import SecondaryListeners, SecondaryQueue
+from ga3c.rollout import FEW_SLOTS
 from ga3c.systems.replay_parts import updates_of
 
-SLOTS = 3  # of an agent: one to fill, and what is on its way
 _NO_LAGS = np.zeros(0, np.int64)
 
 
 def wire(context: Context, primary: ReplayQueue) -> Wiring:
-    """Its agent plays for its scores alone. Its steps are those of the primary, and its games are counted at as many;
-    `made_steps` are its own agent's. The settings are as `batches.of_secondary` makes them."""
+    """Its agent plays only for its scores. It counts the primary's steps as its own; `made_steps` are its own agent's.
+    `batches.of_secondary` makes its settings."""
     settings, learner, updates = context.settings, context.learner, updates_of(context.settings)
 
     def count_own_games(rollouts: list) -> None:
@@ -37,12 +37,12 @@ def wire(context: Context, primary: ReplayQueue) -> Wiring:
     return Wiring(
         predictions=predictions,
         experience=experience,
-        agents=context.new_agents(predictions, experience, SLOTS),
-        slots=SLOTS,
+        agents=context.new_agents(predictions, experience, FEW_SLOTS),
+        slots=FEW_SLOTS,
         rollouts_per_batch=1,
         counts=context.counts,
         max_requests=context.max_requests,
         begin=lambda: updates.pace.played(min(primary.replay.size, minimum)),
         ending=experience.end,
-        ends_at_once=False,  # the steps that end the run are the primary's
+        ends_at_once=False,  # the primary's steps end the run
     )

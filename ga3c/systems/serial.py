@@ -1,6 +1,6 @@
-"""Serial: one thread plays all games, predicts and learns, with GA3C's stations.
+"""Serial mode: one thread plays all games, predicts and learns, with GA3C's stations.
 
-For a look at what happens in which order, and for the same weights from the same seed, bit for bit.
+It is for debugging, and the same seed gives the same weights, bit for bit.
 """
 
 from dataclasses import replace
@@ -48,8 +48,7 @@ def with_replay(wiring: OneThreadWiring, context: Context, inbox: Inbox, slots_b
     replay = replay_of(context, recipe, machine.agent_bytes(slots_bytes, games), lambda: experience.steps)
     updates, listeners = updates_of(settings), Listeners(learner.stored, learner.copy_to_target)
     if concurrent:
-        block = Block(rows)
-        experience = BlockwiseReplayQueue(replay, updates, steps, listeners, block, last_step=None, inbox=inbox)
+        experience = BlockwiseReplayQueue(replay, updates, steps, listeners, Block(rows), last_step=None, inbox=inbox)
     else:
         experience = ReplayQueue(replay, updates, len, steps, listeners, inbox)
     filling = Filling(context, replay, updates.pace)
@@ -60,5 +59,5 @@ def with_replay(wiring: OneThreadWiring, context: Context, inbox: Inbox, slots_b
         replay=replay,
         begin=filling.begin,
         watch=filling.look,
-        **({"stopped": experience.close} if concurrent else {}),  # the rest of a block's updates is left out
+        **({"stopped": experience.close} if concurrent else {}),  # leaves out the rest of a block's updates
     )

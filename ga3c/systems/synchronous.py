@@ -1,6 +1,6 @@
 """Accelerated methods (Stooke and Abbeel 2018, section 4.1): synchronised and alternating sampling.
 
-The stations are GA3C's. What is new are the turns in which their queues hand out.
+The stations are GA3C's; new are the turns in which their queues hand out.
 """
 
 import time
@@ -8,17 +8,17 @@ import time
 from ga3c.systems.wiring import Context, Wiring  # isort: skip (first: it loads TensorFlow)
 from ga3c.errors import ConfigError
 from ga3c.prediction_queue import PredictionQueue
+from ga3c.rollout import FEW_SLOTS
 from ga3c.scheduling.turns import Turns
 from ga3c.training_queue import TrainingQueue
 
 GROUPS = {"asynchronous": 0, "synchronised": 1, "alternating": 2}
-LOCKSTEP_SLOTS = 3  # of an agent: one to fill, and what is on its way
-START_SECONDS = 60.0  # that agents which play wait for those that cannot be started
+START_SECONDS = 60.0  # agents that play wait for so long for those that cannot be started
 
 
 def wire(context: Context) -> Wiring:
     """Agents are predicted for in groups. An algorithm that can learn from a rollout as soon as it is complete learns
-    in lockstep: from one rollout of every agent. With another one agents play on meanwhile, as in GA3C."""
+    in lockstep, from one rollout of every agent. With any other algorithm agents play on meanwhile, as in GA3C."""
     agents, lockstep = context.agents, context.ships_when_complete
     turns = Turns(agents, groups_of(context), lockstep, on_change=lambda: training.look_again())
     predictions = PredictionQueue(turns.choose_requests, context.enough)
@@ -29,7 +29,7 @@ def wire(context: Context) -> Wiring:
 
     fields = context.algorithm.learns_from
     if lockstep:
-        slots, rollouts = LOCKSTEP_SLOTS, agents
+        slots, rollouts = FEW_SLOTS, agents
         training = TrainingQueue(context.dtype, rollouts, fields, turns.choose_rollouts, after_update)
     else:
         slots, rollouts = context.slots, context.rollouts_per_batch
@@ -50,7 +50,7 @@ def wire(context: Context) -> Wiring:
 
 
 def groups_of(context: Context) -> int:
-    """Returns the number of groups that agents are predicted for in: as many on each device. Raises ConfigError."""
+    """Returns the number of groups of agents, as many on each device. Raises ConfigError."""
     groups = GROUPS[context.settings.schedule.sampling] * context.devices
     if context.agents < groups and context.devices > 1:
         envs = context.envs * context.agents // groups

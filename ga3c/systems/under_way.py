@@ -1,4 +1,4 @@
-"""The games of a system that plays in its own process: held while they are saved, and going on after a resume."""
+"""The games of a system that plays in its own process: they are saved with a checkpoint, and go on after a resume."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -13,18 +13,20 @@ CHANCE = "model/chance"
 
 
 class UnderWay:
-    """The thread that plays comes by between two rollouts, when all that was played is learned from. There it is held
-    while weights and games are looked at: they are of one moment then."""
+    """Holds the thread that plays while weights and games are saved, so that both are of one moment.
+
+    It can be held between two rollouts, when all that was played is learned from.
+    """
 
     def __init__(self, say: Callable[[str], None]):
         self._say, self._changed = say, threading.Condition()
         self._wanted = self._is_held = False
         self._games: Games | None = None
         self._chance = 0, 0, 0
-        self.loaded: dict[str, np.ndarray] | None = None  # where games shall go on: what `held` gave
+        self.loaded: dict[str, np.ndarray] | None = None  # what `held` gave: the games go on from there
 
     def begin(self, games: Games, model) -> None:
-        """By the player, before it plays."""
+        """Called by the player before it plays."""
         if self.loaded is not None:
             try:
                 chance = _chance(self.loaded.pop(CHANCE, None))
@@ -37,7 +39,7 @@ class UnderWay:
         self._games = games
 
     def come_by(self, chance: tuple[int, int, int], between: bool) -> None:
-        """By the player, before each prediction. `between`: two rollouts, and all is learned from."""
+        """Called by the player before each prediction. `between`: two rollouts, and all is learned from."""
         self._chance = chance
         if not (between and self._wanted):
             return
@@ -48,14 +50,14 @@ class UnderWay:
             self._is_held = False
 
     def end(self) -> None:
-        """By the player, after its last step, or its failure."""
+        """Called by the player after its last step, or its failure."""
         with self._changed:
             self._is_held = True
             self._changed.notify_all()
 
     @contextmanager
     def held(self) -> Iterator[dict[str, np.ndarray] | None]:
-        """Waits for the player, and holds it. What the games go on from, not copied; None: they have not begun."""
+        """Waits for the player and holds it. Yields the state of the games, not copied; None: they have not begun."""
         with self._changed:
             self._wanted = True
             self._changed.wait_for(lambda: self._is_held)
@@ -68,7 +70,7 @@ class UnderWay:
 
 
 def _chance(array: np.ndarray | None) -> tuple[int, int, int]:
-    """Raises ValueError."""
+    """Returns a model's `chance` from an array. Raises ValueError."""
     if array is None or array.shape != (3,) or array.dtype != np.int64:
         raise ValueError("they do not say what chance followed")
     seed, predictions, steps = array.tolist()

@@ -1,8 +1,8 @@
-"""The models of devices that learn on their own, and what they share (Stooke and Abbeel 2018, section 4.3)."""
+"""The models of devices that learn on their own, and the store they share (Stooke and Abbeel 2018, section 4.3)."""
 
 import contextlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,55 +12,67 @@ from ga3c.errors import ConfigError
 from ga3c.model import Model, Update
 from ga3c.networks import saved_tensors
 from ga3c.networks.weights import Weights, to_arrays
+from ga3c.rollout import EnvironmentSpec
+from ga3c.settings.learning import LearningSettings
+from ga3c.stats import Totals
 
 
 class UnitModel(Model):
-    """Of one device. Its versions are those of the store: policy lag counts the updates of all."""
+    """The model of one device. Its versions are those of the store: policy lag counts the updates of all devices."""
 
-    def __init__(self, device: str, whose: tuple, begin: tuple, games: int):
-        """`whose`, `begin`: the first arguments of a Model: (spec, settings, algorithm), (seed, xla, steps)."""
+    def __init__(
+        self,
+        device: str,
+        spec: EnvironmentSpec,
+        settings: LearningSettings,
+        algorithm,
+        totals: Totals,
+        games: int,
+        steps_of_all: Callable[[], int] | None,
+    ):
+        """`totals`: of the run so far. `steps_of_all()`: steps of play of all devices, by which schedules go; None:
+        they go by the steps that `train` is given."""
         self._device, self.joining, self._store = device, threading.RLock(), None
-        self.steps_of_all = None  # of play, of all units; None: those that are given
+        self._steps_of_all = steps_of_all
+        seed = settings.seed + totals.updates
         with scope(device):
-            super().__init__(*whose, *begin, games=games)
+            super().__init__(spec, settings, algorithm, seed, xla=False, steps=totals.trained_steps, games=games)
         if self._current[1].statistics:
             raise ConfigError("--device-updates asynchronous does not go with --input-scaling standardized: use bytes.")
 
     def target_arrays(self) -> dict[str, np.ndarray]:
-        """As `Model.state` has them: each unit has a target network of its own."""
+        """Returns the target network, as `Model.state` has it: each device has its own."""
         return {name: array for name, array in super().state().items() if name.startswith("target/")}
 
     @property
     def version(self) -> int:
-        """Updates of all."""
+        """Updates of all devices."""
         return self._store.version if self._store else self._current[0]
 
     @property
     def tensors(self) -> list:
-        """As the store has them."""
+        """Weights and optimizer, in the order of the store."""
         return [*self._current[1].trained, *self._optimizer]
 
     def new_store(self) -> ParameterStore:
-        """With what this one begins with."""
+        """Returns a store that begins with the tensors of this model."""
         algorithm = self._algorithm
         return ParameterStore(self.tensors, len(self._current[1].trained), algorithm.decays, algorithm.local_steps)
 
     def join(self, store: ParameterStore) -> None:
-        """Goes on from what is there."""
+        """Joins a store, and goes on from its tensors."""
         with self.joining, scope(self._device):
             self._store = store
             pulled = store.pull()
             self._go_on(pulled, pulled.version)
 
     def _go_on(self, pulled: Pulled, version: int) -> None:
-        weights = len(self._current[1].trained)
+        weights, optimizer = self.split(pulled.tensors)
         with self._training:
-            self._pulled = pulled
-            self._current = version, Weights(tuple(pulled.tensors[:weights]), ())
-            self._optimizer = tuple(pulled.tensors[weights:])
+            self._pulled, self._current, self._optimizer = pulled, (version, weights), optimizer
 
     def split(self, tensors: Sequence) -> tuple[Weights, tuple]:
-        """Weights, and what the optimizer keeps."""
+        """Splits the tensors of the store into weights and optimizer."""
         weights = len(self._current[1].trained)
         return Weights(tuple(tensors[:weights]), ()), tuple(tensors[weights:])
 
@@ -71,19 +83,19 @@ class UnitModel(Model):
     def copy_to_target(self, steps: int) -> None:
         """As `Model.copy_to_target`."""
         with self.joining, scope(self._device):
-            super().copy_to_target(self.steps_of_all() if self.steps_of_all else steps)
+            super().copy_to_target(self._steps_of_all() if self._steps_of_all else steps)
 
     def warm_up(self, prediction_sizes: list[int], columns: int) -> None:
-        """As `Model.warm_up`. The others learn nothing of it."""
+        """As `Model.warm_up`; the store stays as it is."""
         with self.joining, scope(self._device):
             store, self._store = self._store, None
             super().warm_up(prediction_sizes, columns)
             self._store = store
 
     def train(self, batch: dict[str, np.ndarray], steps: int = 0) -> Update:
-        """As `Model.train`; then what it has learned goes to the store, and it goes on from what is there."""
+        """As `Model.train`; then it adds its changes to the store, and goes on from the tensors there."""
         with self.joining, scope(self._device):
-            update = super().train(batch, self.steps_of_all() if self.steps_of_all else steps)
+            update = super().train(batch, self._steps_of_all() if self._steps_of_all else steps)
             if not update.applied or self._store is None:
                 return update
             pulled = self._store.update(self._pulled, self.tensors)
@@ -92,7 +104,7 @@ class UnitModel(Model):
 
 
 class SharedModel:
-    """What the server knows of them, in a `model.Model`'s place."""
+    """The models of all devices, as one `model.Model` for the server."""
 
     def __init__(self, models: Sequence[UnitModel]):
         self._models, self._first = models, models[0]
@@ -107,7 +119,7 @@ class SharedModel:
 
     @property
     def version(self) -> int:
-        """Updates of all."""
+        """Updates of all devices."""
         return self._store.version
 
     @property
@@ -116,7 +128,7 @@ class SharedModel:
         return self._first.numbers
 
     def state(self) -> dict[str, np.ndarray]:
-        """As `Model.state`: it does not tell how many devices there are. Nobody may train meanwhile."""
+        """As `Model.state`, for any number of devices. Nobody may train meanwhile."""
         pulled = self._store.pull()
         weights, optimizer = self._first.split(pulled.tensors)
         arrays = (

@@ -1,7 +1,7 @@
 """Asynchronous devices (Stooke and Abbeel 2018, section 4.3): A3C of A2C units, APPO of PPO units, asynchronous DQN.
 
-Each device is a system of its own: agents, queues, a network, and a replay memory where there is one. They meet in a
-parameter store alone.
+Each device is a system of its own, a unit: agents, queues, a network, and a replay memory where the algorithm has one.
+Units share only a parameter store.
 """
 
 import contextlib
@@ -25,11 +25,11 @@ from ga3c.systems.stations import Stations
 from ga3c.systems.unit_model import SharedModel, UnitModel
 from ga3c.systems.wiring import Unit
 
-AGENTS_APART = 100_000  # the numbers of agents of two devices
+AGENTS_APART = 100_000  # between the numbers of the agents of two units
 
 
 class _UnitStats:
-    """The run's, with a lock of its own: no unit waits for the update of another."""
+    """The run's counters with a lock of the unit's own: no unit waits for the update of another."""
 
     def __init__(self, stats: Stats):
         self._stats, self.updating = stats, threading.Lock()
@@ -39,7 +39,7 @@ class _UnitStats:
 
 
 class _All:
-    """All of these locks."""
+    """Several locks as one."""
 
     def __init__(self, locks: list):
         self._locks, self._held = locks, contextlib.ExitStack()
@@ -53,7 +53,7 @@ class _All:
 
 
 class Units:
-    """A system, as `ga3c.systems` describes it."""
+    """Runs several `Stations`. It is a `systems.System`."""
 
     may_end = True
     replay = under_way = None
@@ -93,29 +93,30 @@ class Units:
         self.counts = self.chosen_counts = begun.counts._replace(predictors=count, trainers=count)
 
     def start(self, arrays: dict[str, np.ndarray] | None) -> None:
-        """One unit after the other."""
-        learning, kind_and_numbers = self._settings.learning, devices.named(self._settings.run.devices)
+        """Starts one unit after the other."""
+        learning, (kind, numbers) = self._settings.learning, devices.named(self._settings.run.devices)
         network = networks.resolve(learning.network, self._spec, learning.algorithm)
         count = self._settings.run.tensorflow_threads or threads(network)
-        names = set_up_devices(*kind_and_numbers, max(1, count // len(self._units)))
+        names = set_up_devices(kind, numbers, max(1, count // len(self._units)))
         begun, games = self._begun, self.counts.agents * self._settings.schedule.envs_per_agent
+        self.stats = Stats(begun.totals, begun.recent_scores)
+        steps_of_all = self.stats.trained_steps if self._replays else None
         models = [
             UnitModel(
                 name,
-                (self._spec, learning, algorithms.make(self._settings, self._spec.actions)),
-                (learning.seed + begun.totals.updates, False, begun.totals.trained_steps),
+                self._spec,
+                learning,
+                algorithms.make(self._settings, self._spec.actions),
+                begun.totals,
                 games // len(names),
+                steps_of_all,
             )
             for name in names
         ]
         self.device, self.model = " and ".join(names), SharedModel(models)
         if arrays is not None:
             self.model.restore(arrays)
-        self.stats = Stats(begun.totals, begun.recent_scores)
         stats = [_UnitStats(self.stats) for _ in models]
-        if self._replays:
-            for model in models:
-                model.steps_of_all = self.stats.trained_steps
         self.stats.updating = _All([one.updating for one in stats])
         self._made = list(zip(names, models, stats, strict=True))
         for unit in self._units:
@@ -133,7 +134,6 @@ class Units:
         return limit is not None and self._steps_before + self._made_steps() >= limit
 
     def watch(self) -> None:
-        """Raises TrainingFailed."""
         for unit in self._units:
             unit.watch()
 
@@ -143,34 +143,29 @@ class Units:
 
     @property
     def next_agent(self) -> int:
-        """Agents are numbered through, over a resume too."""
         return max(unit.next_agent - number * AGENTS_APART for number, unit in enumerate(self._units))
 
     def waiting(self) -> tuple[int, int]:
-        """Requests and rollouts in the queues of all."""
         return self._sums("waiting")
 
     def games(self) -> tuple[int, int]:
-        """How many are under way, and how many are wanted."""
         return self._sums("games")
 
     def _sums(self, method: str) -> tuple[int, int]:
         return tuple(map(sum, zip(*(getattr(unit, method)() for unit in self._units), strict=True)))
 
     def agents_core_seconds(self) -> float:
-        """CPU time that the agents have used since the start."""
         return sum(unit.agents_core_seconds() for unit in self._units)
 
     def watched(self) -> dict[str, float]:
         return {}
 
     def report(self) -> list[str]:
-        """Who waits for whom, a line each."""
         return [line for unit in self._units for line in unit.report()]
 
 
 def _settings_of_unit(settings: Settings, count: int) -> Settings:
-    """With its share of the replay. Targets are as old as the run's, in steps of all."""
+    """Returns the settings of one unit: its share of the replay, and target networks as old in steps of all units."""
     replay = settings.replay
     own = replace(
         replay,
