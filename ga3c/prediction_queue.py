@@ -29,8 +29,7 @@ class _Agent(Peer):
     """The server's view of one agent."""
 
     def __init__(self, memory: AgentMemory, number: int, position: int):
-        super().__init__()
-        self.memory, self.number, self.position = memory, number, position
+        super().__init__(memory, number, position)
         self.answered = 0  # requests
         self.answered_at = 0.0  # time.monotonic()
         self.pausing = False  # it has been told to pause, and not yet to go on

@@ -20,9 +20,8 @@ _SLOT = struct.Struct("<i")
 class _Agent(Peer):
     """The server's view of one agent."""
 
-    def __init__(self, number: int, memory: AgentMemory, position: int):
-        super().__init__()
-        self.number, self.memory, self.position = number, memory, position
+    def __init__(self, memory: AgentMemory, number: int, position: int):
+        super().__init__(memory, number, position)
         self.trained_steps = 0  # of rollouts that the trainers are done with
         self.held: set[int] = set()  # slots whose rollouts are read and not trained on yet
         self.returned = 0  # slots
@@ -37,7 +36,7 @@ class _Agent(Peer):
 
     @property
     def settled(self) -> bool:
-        """Whether it has ended, and the trainers are done with all that it shipped."""
+        """True once it has ended, and the trainers are done with all that it shipped."""
         return self.gone and not self.held
 
 
@@ -72,33 +71,6 @@ def _parse(agent: _Agent, data: bytes) -> Rollout:
     ended = (Episode(*_EPISODE.unpack_from(data, _HEADER.size + i * _EPISODE.size)) for i in range(episodes))
     agent.held.add(slot)
     return Rollout(agent, slot, length, transitions, tuple(ended), shipped)
-
-
-class Batches:
-    """Makes batches of rollouts, for one update each."""
-
-    def __init__(self, dtype: np.dtype, rollouts: int, fields: Sequence[str]):
-        """`rollouts`: in one batch at the most. `fields`: those that the algorithm learns from."""
-        self._new_buffer = lambda: Buffer(dtype, rollouts, fields)
-        self._buffers: list[Buffer] = []  # that nobody uses
-        self._envs = dtype["action"].shape[1]
-
-    def of(self, rollouts: Sequence[Rollout]) -> Batch:
-        taken = time.monotonic()
-        try:
-            buffer = self._buffers.pop()
-        except IndexError:  # one for each trainer
-            buffer = self._new_buffer()
-        arrays = buffer.fill([(rollout.record, rollout.length) for rollout in rollouts])
-        versions = np.concatenate([rollout.record["version"][: rollout.length] for rollout in rollouts])
-        columns = len(rollouts) * self._envs
-        return Batch(arrays, versions, rollouts, columns, taken, time.monotonic(), buffer)
-
-    def done(self, batch: Batch) -> None:
-        """Its slots go back to their agents. Not before: its arrays may be the slots."""
-        for rollout in batch.rollouts:
-            rollout.release()
-        self._buffers.append(batch.buffer)
 
 
 class Experience(Protocol):
@@ -138,7 +110,7 @@ class ExperienceQueue:
 
     def connect(self, number: int, memory: AgentMemory, slots: int, position: int = 0) -> tuple:
         """As `Experience.connect`."""
-        agent = _Agent(number, memory, position)
+        agent = _Agent(memory, number, position)
         return agent, TrainingClient(self._inbox.connect(agent), slots)
 
     def disconnect(self, agent: _Agent) -> None:
@@ -171,7 +143,9 @@ class TrainingQueue(ExperienceQueue):
         """
         super().__init__(inbox)
         self._rollouts_per_batch, self._rule, self._after = rollouts_per_batch, choose, after
-        self._batches = Batches(dtype, rollouts_per_batch, fields)
+        self._new_buffer = lambda: Buffer(dtype, rollouts_per_batch, fields)
+        self._buffers: list[Buffer] = []  # that nobody uses
+        self._envs = dtype["action"].shape[1]
 
     def _choose(self, waiting: list[Rollout]) -> int:
         if self._rule and not self._inbox.closed:
@@ -181,10 +155,22 @@ class TrainingQueue(ExperienceQueue):
     def next_batch(self) -> Batch | None:
         """Waits for the rollouts of one update and returns exactly those, or fewer once the queue is closed."""
         rollouts = self._inbox.take(self._choose)
-        return self._batches.of(rollouts) if rollouts else None
+        if not rollouts:
+            return None
+        taken = time.monotonic()
+        try:
+            buffer = self._buffers.pop()
+        except IndexError:  # one for each trainer
+            buffer = self._new_buffer()
+        arrays = buffer.fill([(rollout.record, rollout.length) for rollout in rollouts])
+        versions = np.concatenate([rollout.record["version"][: rollout.length] for rollout in rollouts])
+        columns = len(rollouts) * self._envs
+        return Batch(arrays, versions, rollouts, columns, taken, time.monotonic(), buffer)
 
     def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
-        self._batches.done(batch)
+        for rollout in batch.rollouts:
+            rollout.release()  # not before: the arrays may be the slots
+        self._buffers.append(batch.buffer)
         self._after()
 
 

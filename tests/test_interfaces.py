@@ -19,7 +19,7 @@ from ga3c.cluster.pod_pool import PodPool
 from ga3c.cluster.sharded import ShardedReplay
 from ga3c.processes.agent_pool import AgentPool
 from ga3c.replay.asynchronous_queue import AsynchronousReplayQueue
-from ga3c.replay.replay_queue import ConcurrentReplayQueue, Reader, ReplayQueue
+from ga3c.replay.replay_queue import ConcurrentReplayQueue, ReplayQueue
 from ga3c.replay.secondary_queue import SecondaryQueue
 from ga3c.systems import System
 from ga3c.systems.blockwise import BlockwiseReplayQueue
@@ -34,7 +34,6 @@ IMPLEMENTATIONS = {
     System: [Stations, OneThread, Units],
     Agents: [AgentPool, PodPool],
     Experience: [*QUEUES, SecondaryQueue, MultiBatch, ShardedReplay],
-    Reader: [SecondaryQueue],
     Algorithm: [A3C, A2C, A2CVtrace, PPO, PQN, DQN, C51, DPG, NoLearning],
     SharedOptimizer: [A3C, A2C, A2CVtrace, PPO, DQN, C51],
 }

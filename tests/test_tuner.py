@@ -31,7 +31,7 @@ class Run(NamedTuple):
 
     def in_use(self, start, second, landscape):
         """TPS of the setting in use at a time, without trials."""
-        kept = [start] + [Counts(*d[2:5]) for d in self.decisions if d.kept and d.seconds <= second]
+        kept = [start] + [d.tried for d in self.decisions if d.kept and d.seconds <= second]
         return landscape(kept[-1])
 
 

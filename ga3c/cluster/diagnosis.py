@@ -1,7 +1,7 @@
 """Checks a cluster before training: its nodes, their programs, and the speed of calls to a pod there."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import ray
@@ -75,17 +75,14 @@ def _of_node(node: dict) -> Iterator[Finding]:
 
 
 def _network(probe) -> str:
-    began = time.monotonic()
-    for _ in range(CALLS):
-        ray.get(probe.give.remote(0), timeout=ANSWER_SECONDS)
-    call = (time.monotonic() - began) / CALLS
-    began = time.monotonic()
-    for _ in range(PARTS):
-        ray.get(probe.give.remote(PART_BYTES), timeout=ANSWER_SECONDS)
-    come = PARTS * PART_BYTES / (time.monotonic() - began)
-    began = time.monotonic()
-    for _ in range(PARTS):
-        ray.get(probe.take.remote(ray.put(bytes(PART_BYTES))), timeout=ANSWER_SECONDS)
-    go = PARTS * PART_BYTES / (time.monotonic() - began)
+    def seconds(call: Callable[[], object], times: int) -> float:
+        began = time.monotonic()
+        for _ in range(times):
+            ray.get(call(), timeout=ANSWER_SECONDS)
+        return (time.monotonic() - began) / times
+
+    call = seconds(lambda: probe.give.remote(0), CALLS)
+    come = PART_BYTES / seconds(lambda: probe.give.remote(PART_BYTES), PARTS)
+    go = PART_BYTES / seconds(lambda: probe.take.remote(ray.put(bytes(PART_BYTES))), PARTS)
     from_it, to_it = (f"{rate / 1e6:,.0f} MB/s" for rate in (come, go))
     return f"a call takes {1000 * call:.1f} ms; {from_it} come from a pod there, {to_it} go to it"

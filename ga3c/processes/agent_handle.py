@@ -33,7 +33,7 @@ class AgentHandle:
 
     @property
     def makes_progress(self) -> bool:
-        """Whether it has made progress since `count_again`."""
+        """True if it has made progress since `count_again`."""
         return self.memory.shipments - self._shipped_before >= PROGRESS_ROLLOUTS
 
     def count_again(self) -> None:
@@ -42,7 +42,7 @@ class AgentHandle:
 
     @property
     def waits_for_server(self) -> bool:
-        """Whether it has asked for something that the server has not given yet."""
+        """True while it waits for something that the server has not given yet."""
         doing, _ = self.memory.doing
         if doing == Doing.PAUSING:
             return self.prediction.pausing

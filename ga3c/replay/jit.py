@@ -1,6 +1,7 @@
 """Compiles loops to machine code."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from numba import njit
 
@@ -11,3 +12,10 @@ def compiled(function: Callable) -> Callable:
         return njit(cache=True, nogil=True)(function)
     except RuntimeError:  # neither beside the program nor in the home directory
         return njit(nogil=True)(function)
+
+
+def compile_now(*calls: Callable[[], object]) -> None:
+    """Compiles by calls: it takes seconds, unless an earlier start has left the code behind."""
+    for call in calls:
+        with suppress(OSError):  # compiled, but the disk does not take the code
+            call()

@@ -13,19 +13,11 @@ class Priorities:
     """Draws with P(i) = p_i^alpha / sum p^alpha, p_i = |error| + SMALLEST. A new transition without an error gets the
     largest p so far."""
 
-    def __init__(self, alpha: float, beta: Callable[[], float]):
+    def __init__(self, places: int, alpha: float, beta: Callable[[], float]):
         """`beta()`: the part of the bias that is corrected now, 0 to 1."""
-        self._alpha, self._beta = alpha, beta
-        self._largest = 1.0  # of p^alpha
-
-    def make_room(self, places: int) -> None:
-        self._tree = SumTree(places)
+        self._alpha, self._beta, self._tree = alpha, beta, SumTree(places)
         self._tree.compile()
-
-    @property
-    def largest(self) -> float:
-        """The largest p^alpha so far."""
-        return self._largest
+        self.largest = 1.0  # p^alpha so far
 
     def of(self, places: np.ndarray) -> np.ndarray:
         """Returns p^alpha, float64 [n], at int64 [n] places."""
@@ -39,7 +31,7 @@ class Priorities:
 
     def restore(self, places: np.ndarray, values: np.ndarray, largest: float) -> None:
         """Restores what `of` and `largest` gave."""
-        self._largest = largest
+        self.largest = largest
         self._tree.set(places, values)
 
     def enter(self, places: np.ndarray, errors: np.ndarray | None = None) -> None:
@@ -47,7 +39,7 @@ class Priorities:
         errors = np.full(len(places), np.nan, np.float32) if errors is None else errors
         known = np.isfinite(errors)
         self.set(places[known], errors[known])
-        self._tree.set(places[~known], np.full(len(places) - known.sum(), self._largest))
+        self._tree.set(places[~known], np.full(len(places) - known.sum(), self.largest))
 
     def forget(self, places: np.ndarray) -> None:
         """Removes int64 [n] places: they cannot be drawn any more."""
@@ -56,7 +48,7 @@ class Priorities:
     def set(self, places: np.ndarray, errors: np.ndarray) -> None:
         """Sets float32 [n] errors of int64 [n] places."""
         values = (np.abs(errors).astype(np.float64) + SMALLEST) ** self._alpha
-        self._largest = max(self._largest, values.max(initial=0.0))
+        self.largest = max(self.largest, values.max(initial=0.0))
         self._tree.set(places, values)
 
     def draw(self, count: int, size: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -39,8 +39,7 @@ class Replay:
         self._last = np.zeros(recipe.groups, np.int64)
         self._priorities = self._eviction = None
         if recipe.priority_alpha:
-            self._priorities = Priorities(recipe.priority_alpha, beta)
-            self._priorities.make_room(recipe.places)
+            self._priorities = Priorities(recipe.places, recipe.priority_alpha, beta)
         if recipe.eviction_alpha is not None:
             alpha = recipe.eviction_alpha
             self._eviction = Eviction(recipe.transitions, alpha, recipe.priority_alpha, recipe.seed)

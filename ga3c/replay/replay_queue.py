@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -32,16 +31,6 @@ class Listeners:
     free: Callable[[], None] = lambda: None  # agents that wait for updates may go on
 
 
-class Reader(Protocol):
-    """Another learner that draws from the same replay, with batches of its own."""
-
-    def offered(self, rollouts: list[Rollout]) -> None:
-        """Hears that what these rollouts brought can be drawn now."""
-
-    def wait(self) -> None:
-        """Waits until the updates that are due are made."""
-
-
 class ReplayQueue(ExperienceQueue):
     """Serves one trainer. An agent gets its slot back when all updates that are due by then are made."""
 
@@ -64,10 +53,10 @@ class ReplayQueue(ExperienceQueue):
         self._updates = 0  # since the last copy
         self._groups: dict = {}  # agent -> its number in the replay
         self._held: list[Rollout] = []
-        self._readers: list[Reader] = []
+        self._readers: list = []
 
-    def share_with(self, reader: Reader) -> None:
-        """Adds a reader, before the run begins."""
+    def share_with(self, reader) -> None:
+        """Adds a `SecondaryQueue` that draws from the same replay, before the run begins."""
         self._readers.append(reader)
 
     def next_batch(self) -> Batch | None:

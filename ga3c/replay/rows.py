@@ -4,13 +4,13 @@ A row is a state and what was done in it, for each game of the group; the state 
 picture is stored once: a row has the newest of a stack, and the rows before it have the others.
 """
 
-import contextlib
 import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from ga3c.replay.gather import Outcomes, Ring, fours, n_step_returns, stacks
+from ga3c.replay.jit import compile_now
 from ga3c.replay.pictures import COMPRESSED_SHARE, CompressedPictures, Pictures
 from ga3c.rollout import EnvironmentSpec
 
@@ -65,11 +65,9 @@ class Rows:
         return groups * envs * (length * row + state + 1)
 
     def compile(self) -> None:
-        """Compiles what drawing needs: it takes seconds, unless an earlier start has left the code behind."""
+        """Compiles the loops of its methods."""
         none, states = np.zeros(0, np.int64), np.zeros((0, *self._observation_shape), self._dtype)
-        for call in (lambda: self.observations(none, none, states, states), lambda: self.returns(none, 1, 1.0)):
-            with contextlib.suppress(OSError):  # compiled, but the disk does not take the code
-                call()
+        compile_now(lambda: self.observations(none, none, states, states), lambda: self.returns(none, 1, 1.0))
 
     @property
     def books(self) -> list[np.ndarray]:

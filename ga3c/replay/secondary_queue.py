@@ -46,7 +46,7 @@ class SecondaryQueue(ExperienceQueue):
         self.look_again()
 
     def offered(self, rollouts: list[Rollout]) -> None:
-        """As `Reader.offered`."""
+        """Hears that what these rollouts brought can be drawn from the primary now."""
         self._tell.offered(rollouts)
         self._pace.played(sum(rollout.transitions for rollout in rollouts))
         self._rounds += 1
@@ -54,7 +54,7 @@ class SecondaryQueue(ExperienceQueue):
             self.look_again()
 
     def wait(self) -> None:
-        """As `Reader.wait`; returns too when no update is made any more."""
+        """Waits until all updates that are due are made, or none is made any more."""
         with self._made:
             self._made.wait_for(lambda: self._inbox.closed or not self._due)
 

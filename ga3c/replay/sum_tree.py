@@ -1,10 +1,8 @@
 """A sum-tree: numbers from which one is drawn in proportion to its size (Schaul et al. 2016, appendix B.2.1)."""
 
-import contextlib
-
 import numpy as np
 
-from ga3c.replay.jit import compiled
+from ga3c.replay.jit import compile_now, compiled
 
 
 class SumTree:
@@ -23,10 +21,8 @@ class SumTree:
         return 16 << max(0, (leaves - 1).bit_length())
 
     def compile(self) -> None:
-        """Compiles its methods: it takes seconds, unless an earlier start has left the code behind."""
-        for call in (lambda: self.set(np.zeros(0, np.int64), np.zeros(0)), lambda: self.find(np.zeros(0))):
-            with contextlib.suppress(OSError):  # compiled, but the disk does not take the code
-                call()
+        """Compiles its methods."""
+        compile_now(lambda: self.set(np.zeros(0, np.int64), np.zeros(0)), lambda: self.find(np.zeros(0)))
 
     @property
     def total(self) -> float:

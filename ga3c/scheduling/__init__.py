@@ -1,1 +1,1 @@
-"""Whose turn it is: who is predicted for together, and who may step or train now."""
+"""The rules of who is predicted for together, and who may step or train now."""

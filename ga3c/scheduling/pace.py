@@ -1,4 +1,4 @@
-"""Pace: when an update is due for what was played, and when who plays waits for updates."""
+"""Pace: when an update is due for what was played, and when agents wait for updates."""
 
 import threading
 from collections.abc import Callable
@@ -19,17 +19,17 @@ class Pace:
 
     @property
     def due(self) -> bool:
-        """Whether an update is."""
+        """True when an update is due."""
         return self._steps >= self.minimum_steps + self._updates * self._steps_per_update
 
     @property
     def has_minimum(self) -> bool:
-        """Whether there is enough to learn from."""
+        """True when there is enough to learn from."""
         return self._steps >= self.minimum_steps
 
 
 class Blocks:
-    """Play in blocks of as many steps each; between two blocks all who play wait (Daley and Amato 2021, algorithm 1).
+    """Play in blocks of as many steps each. Between two blocks all agents wait (Daley and Amato 2021, algorithm 1).
 
     `choose_requests` is called in one thread, the rest in another.
     """
@@ -42,21 +42,21 @@ class Blocks:
         envs: int,
         on_change: Callable[[], None] = lambda: None,
     ):
-        """`choose`: the rule for predictions within a block. `rows`: of each agent in a block. `envs`: games of an
-        agent. `on_change()` is called when a block is played."""
+        """`choose`: the rule for predictions within a block. `rows`: of each agent in a block. `envs`: of each agent.
+        `on_change()` is called when a block is played."""
         self.rows = rows
         self._choose, self._steps, self._envs, self._on_change = choose, rows * agents * envs, envs, on_change
         self._left = self._steps
-        self._waiting: list | None = None  # agents, for the next block; not known yet
-        self._lock = threading.Lock()  # a block that begins is not taken for one that is played
+        self._waiting: list | None = None  # agents, for the next block; None: not known yet
+        self._lock = threading.Lock()  # keeps a block that begins from counting as played
         self._ending = False
 
     def end(self) -> None:
-        """Agents are told to end: each is answered at once."""
+        """Answers each agent at once from now on: they are told to end."""
         self._ending = True
 
     def choose_requests(self, waiting: list) -> int:
-        """How many of the requests that wait are answered now, once they are sorted."""
+        """Sorts the requests that wait, and returns how many are answered now."""
         count = self._choose(waiting)
         if self._ending or not count:
             return count
@@ -71,11 +71,11 @@ class Blocks:
 
     @property
     def played(self) -> bool:
-        """A block is, and all that was shipped in it is stored."""
+        """True when a block is played, and all that was shipped in it is stored."""
         waiting = self._waiting
         return waiting is not None and all(agent.gone or not agent.memory.untrained for agent in waiting)
 
     def begin(self) -> None:
-        """The next block."""
+        """Begins the next block."""
         with self._lock:
             self._waiting, self._left = None, self._steps

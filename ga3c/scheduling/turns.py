@@ -1,45 +1,44 @@
-"""Turns: which agents are predicted for together, and when; and which rollouts are learned from together.
+"""Turns: which agents are predicted for together and when, and which rollouts are learned from together.
 
 Synchronised sampling (Stooke and Abbeel 2018, section 4.1) makes one prediction for all agents once the last of them
-has asked; alternating sampling does so for each of two groups, of which one steps while the other is predicted for.
+has asked. Alternating sampling does so for each of two groups: one steps while the other is predicted for.
 
 In lockstep an agent begins a rollout only when its last one is trained on, and an update takes one rollout of every
-agent: each step is played with the weights of the last update, and policy lag is 0. An agent that joins, in the place
-of one that has died, begins after the next update. Nobody waits for one that is gone: what it shipped is lost with it.
-What is taken together is in the order of the agents' numbers, so that timing decides on nothing.
+agent: each step is played with the weights of the last update, and policy lag is 0. An agent that replaces a dead one
+begins after the next update. Nobody waits for an agent that is gone: what it shipped is lost with it. What is taken
+together is in the order of the agents' numbers, so that timing decides nothing.
 """
 
 from collections.abc import Callable
 
 
 class Turns:
-    """The rules by which both queues choose; called with what waits, the oldest first, which they may sort or drop.
+    """The rules by which both queues choose. They get what waits, the oldest first, and may sort or drop it.
 
-    An agent is what the prediction queue knows of it. The rule for predictions runs in one thread at a time, and so
-    does that for rollouts.
+    An agent is the prediction queue's handle of it. Each of the two rules runs in one thread at a time.
     """
 
     def __init__(self, agents: int, groups: int, lockstep: bool, on_change: Callable[[], None] = lambda: None):
-        """`agents`: that are waited for before the first prediction. `groups`: 0, nobody waits for another agent.
-        `on_change()` is called when other agents play than before: the rule for rollouts has to be asked again."""
+        """The first prediction waits for so many `agents`. With 0 `groups` nobody waits for another agent.
+        `on_change()` is called when other agents play than before: the rule for rollouts must be asked again."""
         self._on_change = on_change
         self._expected, self._groups, self._lockstep = agents, groups, lockstep
         self._players: dict = {}  # agent -> its group; replaced, never changed: the other thread reads it
-        self._newcomers: dict = {}  # its keys, in the order in which they came
+        self._newcomers: dict = {}  # agents that may not play yet are its keys, in the order in which they came
         self._updated = False  # since the newcomers came
         self._served = -1  # the group that was predicted for last
         self._ending = False
 
     def end(self) -> None:
-        """Agents are told to end: each is answered at once."""
+        """Answers each agent at once from now on: they are told to end."""
         self._ending = True
 
     def updated(self) -> None:
-        """An update has been made, of all that was shipped."""
+        """Called when an update has been made of all that was shipped."""
         self._updated = True
 
     def choose_requests(self, waiting: list) -> int:
-        """How many of the requests that wait are answered now, once they are sorted."""
+        """Sorts the requests that wait, and returns how many are answered now."""
         waiting[:] = [request for request in waiting if not request.agent.gone]
         if self._ending:
             return len(waiting)
@@ -57,16 +56,16 @@ class Turns:
         return 0
 
     def begin(self) -> None:
-        """Does not wait any longer for agents that are not there yet."""
+        """Stops waiting for agents that are not there yet."""
         self._expected = 1
 
     @property
     def waits_for_agents(self) -> bool:
-        """Some are there, and nothing was predicted yet."""
+        """True while some agents are there and nothing was predicted yet."""
         return bool(self._newcomers) and not self._players
 
     def _admit(self, asking: list) -> None:
-        """Takes out who is gone, and in who may begin."""
+        """Removes agents that are gone, and adds those that may begin."""
         players = {agent: group for agent, group in self._players.items() if not agent.gone}
         newcomers = dict.fromkeys(a for a in [*self._newcomers, *asking] if a not in players and not a.gone)
         updated, self._updated = self._updated, False
@@ -80,8 +79,8 @@ class Turns:
             self._on_change()
 
     def choose_rollouts(self, waiting: list) -> int:
-        """How many of the rollouts that wait are learned from now: one of every agent, or none."""
-        if self._ending:  # what is left is learned from when the queue is closed, of who has just joined too
+        """Returns how many of the rollouts that wait are learned from now: one of every agent, or none."""
+        if self._ending:  # what is left is learned from when the queue is closed
             return 0
         if not self._groups:
             return len(waiting)

@@ -81,16 +81,13 @@ def _recipe(context: Context) -> Recipe:
 
 
 def _wiring(context: Context, experience, **others) -> Wiring:
-    predictions = PredictionQueue(enough=context.enough)
     return Wiring(
-        predictions=predictions,
+        predictions=PredictionQueue(enough=context.enough),
         experience=experience,
-        agents=context.new_agents(predictions, experience, FEW_SLOTS),
         slots=FEW_SLOTS,
         rollouts_per_batch=1,
         counts=context.counts._replace(trainers=1),
         max_requests=context.max_requests,
-        ends_at_once=context.ends_at_once,
         no_controller_because="agents and trainer keep no pace with each other",
         **others,
     )

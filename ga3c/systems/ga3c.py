@@ -8,16 +8,12 @@ from ga3c.training_queue import TrainingQueue
 def wire(context: Context) -> Wiring:
     """Nobody waits for anybody: all requests that wait are answered together, and rollouts are learned from in the
     order in which they come. The controller changes the counts."""
-    predictions = PredictionQueue(enough=context.enough)
-    training = TrainingQueue(context.dtype, context.rollouts_per_batch, context.algorithm.learns_from)
     return Wiring(
-        predictions=predictions,
-        experience=training,
-        agents=context.new_agents(predictions, training, context.slots),
+        predictions=PredictionQueue(enough=context.enough),
+        experience=TrainingQueue(context.dtype, context.rollouts_per_batch, context.algorithm.learns_from),
         slots=context.slots,
         rollouts_per_batch=context.rollouts_per_batch,
         counts=context.counts,
         max_requests=context.max_requests,
         no_controller_because="pods keep their number" if context.settings.schedule.cluster else "",
-        ends_at_once=context.ends_at_once,
     )

@@ -81,22 +81,11 @@ class OneThread:
     def start(self, arrays: Arrays | None) -> None:
         self._say(self._wiring.how)
         self._learner.start(arrays)
+        self.device, self.model, self.stats = self._learner.device, self._learner.model, self._learner.stats
         self.model.warm_up(self.model.prediction_sizes(self._games, self._games), self._wiring.columns)
         self._wiring.begin()
         self._thread = threading.Thread(target=self._play, name="player", daemon=True)
         self._thread.start()
-
-    @property
-    def model(self) -> Model:
-        return self._learner.model
-
-    @property
-    def stats(self) -> Stats:
-        return self._learner.stats
-
-    @property
-    def device(self) -> str:
-        return self._learner.device
 
     def _play(self) -> None:
         try:

@@ -80,7 +80,6 @@ def _wiring(
     return Wiring(
         predictions=predictions,
         experience=experience,
-        agents=context.new_agents(predictions, experience, FEW_SLOTS),
         slots=FEW_SLOTS,
         rollouts_per_batch=1,
         counts=context.counts._replace(predictors=context.devices, trainers=1),

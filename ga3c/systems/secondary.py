@@ -28,16 +28,12 @@ def wire(context: Context, primary: ReplayQueue) -> Wiring:
         columns = len(rollouts) * context.envs
         learner.stats.stored([rollout._replace(episodes=()) for rollout in rollouts], columns, _NO_LAGS)
 
-    predictions = PredictionQueue()
-    experience = SecondaryQueue(
-        primary, updates, settings.learning.seed,
-        SecondaryListeners(count_own_games, count_steps_of_primary, learner.copy_to_target),
-    )  # fmt: skip
+    tell = SecondaryListeners(count_own_games, count_steps_of_primary, learner.copy_to_target)
+    experience = SecondaryQueue(primary, updates, settings.learning.seed, tell)
     minimum = settings.replay.replay_minimum_transitions
     return Wiring(
-        predictions=predictions,
+        predictions=PredictionQueue(),
         experience=experience,
-        agents=context.new_agents(predictions, experience, FEW_SLOTS),
         slots=FEW_SLOTS,
         rollouts_per_batch=1,
         counts=context.counts,

@@ -84,7 +84,8 @@ class Stations:
         self._context = Context(settings, spec, begun, algorithm, self._learner, say, self._enough, unit)
         self._wiring = wiring = wire(self._context)
         self._envs, self._say = self._context.envs, say
-        self._agents, self._predictions, self.experience = wiring.agents, wiring.predictions, wiring.experience
+        self._predictions, self.experience = wiring.predictions, wiring.experience
+        self._agents = self._context.new_agents(wiring.predictions, wiring.experience, wiring.slots)
         self.counts, self.replay = wiring.counts, wiring.replay
         self._steps_before = begun.totals.steps  # the counters go on in the same object
         self._controller: Controller | None = None
@@ -107,6 +108,7 @@ class Stations:
         steps = f" with up to {limit} random steps each" if limit else ""
         self._say(f"Starting {there}{steps}, and compiling the network: some seconds.")
         self._learner.start(arrays)
+        self.device, self.model, self.stats = self._learner.device, self._learner.model, self._learner.stats
         self._sizes = self.model.prediction_sizes(self._envs, wiring.max_requests * self._envs)
         self.model.warm_up(self._sizes, wiring.rollouts_per_batch * self._envs)
         for _ in range(self.counts.predictors):
@@ -119,18 +121,6 @@ class Stations:
         if self._controller:
             self._controller.start()
         self._started = True
-
-    @property
-    def model(self):
-        return self._learner.model
-
-    @property
-    def stats(self) -> Stats:
-        return self._learner.stats
-
-    @property
-    def device(self) -> str:
-        return self._learner.device
 
     def _signals(self):
         return signals_of(self.stats, self.waiting(), self._agents.starting())
@@ -168,8 +158,8 @@ class Stations:
     @property
     def has_all_steps(self) -> bool:
         limit = self._context.settings.run.steps
-        if limit is None or not self._wiring.ends_at_once:
-            return False
+        if limit is None or not self._wiring.ends_at_once or self._context.settings.schedule.cluster:
+            return False  # pods tell late how many steps they have made
         made = self._unit.made_steps() if self._unit else self.made_steps
         return self._steps_before + made >= limit
 

@@ -37,7 +37,6 @@ def wire(context: Context) -> Wiring:
     return Wiring(
         predictions=predictions,
         experience=training,
-        agents=context.new_agents(predictions, training, slots),
         slots=slots,
         rollouts_per_batch=rollouts,
         counts=context.counts._replace(predictors=context.devices, trainers=1),
@@ -45,7 +44,6 @@ def wire(context: Context) -> Wiring:
         no_controller_because=f"with {context.settings.schedule.sampling} sampling all agents wait for each other",
         watch=Latecomers(turns, predictions).look,
         ending=turns.end,
-        ends_at_once=context.ends_at_once,
     )
 
 

@@ -82,11 +82,6 @@ class Context:
         return max(1, self.settings.schedule.max_prediction_batch // self.envs)
 
     @property
-    def ends_at_once(self) -> bool:
-        """True where the server knows at once how many steps agents have made: pods tell it late."""
-        return not self.settings.schedule.cluster
-
-    @property
     def ships_when_complete(self) -> bool:
         """True where the algorithm learns from a rollout as soon as it is complete: see `agent.play`."""
         return algorithms.learns_at_once(self.algorithm)
@@ -127,7 +122,6 @@ class Wiring:
 
     predictions: PredictionQueue  # decides which requests are predicted for together
     experience: object  # a `training_queue.Experience`: a queue or a replay between agents and trainers
-    agents: object  # a `stations.Agents`
     slots: int  # of each agent, with room for one rollout each
     rollouts_per_batch: int  # at most; with a replay 1
     counts: Counts

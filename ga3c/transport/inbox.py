@@ -13,6 +13,8 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
+from ga3c.transport.agent_memory import AgentMemory
+
 
 class ServerGone(Exception):
     """The server at the other end has gone."""
@@ -51,13 +53,15 @@ class Line:
 class Peer:
     """The server's end of an agent's connection. Any thread may send; only the inbox receives and closes."""
 
-    def __init__(self):
+    def __init__(self, memory: AgentMemory, number: int, position: int):
+        """`position`: among the agents that play now; see `PredictionQueue.connect`."""
+        self.memory, self.number, self.position = memory, number, position
         self._connection: Connection | None = None
         self._sending = threading.Lock()
 
     @property
     def gone(self) -> bool:
-        """Whether nothing comes from it any more; all that it has sent is read."""
+        """True once nothing comes from it any more, and all that it has sent is read."""
         return self._connection.closed
 
     def send(self, message: bytes) -> None:
