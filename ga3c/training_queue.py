@@ -109,7 +109,6 @@ class ExperienceQueue:
         self.waiting, self.look_again = self._inbox.waiting, self._inbox.look_again
 
     def connect(self, number: int, memory: AgentMemory, slots: int, position: int = 0) -> tuple:
-        """As `Experience.connect`."""
         agent = _Agent(memory, number, position)
         return agent, TrainingClient(self._inbox.connect(agent), slots)
 
@@ -117,7 +116,6 @@ class ExperienceQueue:
         self._inbox.disconnect(agent)
 
     def close(self) -> None:
-        """As `Experience.close`."""
         self._inbox.close()
 
     def watched(self) -> dict[str, float]:

@@ -193,8 +193,7 @@ def test_errors_of_what_is_written_over_change_nothing():
 def test_priorities_decide_how_often_what_is_drawn():
     """Frequencies against probabilities: chi-square, 19 degrees of freedom, one in a million."""
     errors = np.arange(1, 21, dtype=np.float32)
-    priorities, random = Priorities(0.6, lambda: 0.4), np.random.default_rng(3)
-    priorities.make_room(20)
+    priorities, random = Priorities(20, 0.6, lambda: 0.4), np.random.default_rng(3)
     priorities.enter(np.arange(20))
     priorities.set(np.arange(20), errors * random.choice([-1, 1], 20).astype(np.float32))
     probabilities = (errors + SMALLEST) ** 0.6 / ((errors + SMALLEST) ** 0.6).sum()
@@ -209,8 +208,7 @@ def test_priorities_decide_how_often_what_is_drawn():
 
 
 def test_what_is_new_has_the_largest_priority_so_far():
-    priorities = Priorities(1.0, lambda: 1.0)
-    priorities.make_room(4)
+    priorities = Priorities(4, 1.0, lambda: 1.0)
     priorities.enter(np.array([0]))
     priorities.set(np.array([0]), np.array([9.0], np.float32))
     priorities.set(np.array([0]), np.array([3.0], np.float32))

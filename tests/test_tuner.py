@@ -73,8 +73,8 @@ def test_it_finds_the_best_within_ten_minutes_and_stays_there(landscape, start, 
 @pytest.mark.parametrize("start", [Counts(1, 1, 1), Counts(8, 2, 2)])
 def test_on_a_flat_landscape_it_walks_to_few_and_takes_no_noise_for_a_gain(start):
     runs = [run(flat, start, seed) for seed in SEEDS]
-    up = sum(d.kept and sum(d[2:5]) > sum(d[5:8]) for r in runs for d in r.decisions)
-    tried_up = sum(sum(d[2:5]) > sum(d[5:8]) for r in runs for d in r.decisions)
+    up = sum(d.kept and sum(d.tried) > sum(d.before) for r in runs for d in r.decisions)
+    tried_up = sum(sum(d.tried) > sum(d.before) for r in runs for d in r.decisions)
     assert tried_up > 100
     assert up <= 0.02 * tried_up
     assert np.mean([sum(r.tuner.counts) for r in runs]) < 6
@@ -112,7 +112,7 @@ def test_what_comes_and_goes_is_not_taken_for_a_gain():
                 now += int(lengths.uniform(shortest, longest))
                 later[now] = landscape
         found = run(two_cores, start, seed, 3600, later=later)
-        changes = [(Counts(*d[2:5]), Counts(*d[5:8])) for d in found.decisions if d.kept]
+        changes = [(d.tried, d.before) for d in found.decisions if d.kept]
         wrong += sum(two_cores(new) < 0.95 * two_cores(old) for new, old in changes)
         shares.append(np.mean([two_cores(counts) for counts in found.counts[TEN_MINUTES:]]) / best(two_cores))
     assert wrong <= 2 * len(SEEDS)
@@ -167,7 +167,7 @@ def test_a_decision_reads_as_a_sentence():
     assert first.reason.startswith("NA 1 -> 2, because little waits in the queues: TPS +")
     assert first.reason.endswith(" updates: kept.")
     assert f"TPS {first.effect_percent:+.1f} % +- {first.effect_error_percent:.1f} %, policy lag 2.9" in first.reason
-    assert first[2:8] == (2, 1, 1, 1, 1, 1)
+    assert (first.tried, first.before) == ((2, 1, 1), (1, 1, 1))
     assert first.measured_seconds == 10
     assert first.tps > 1.3 * first.tps_before
     for d in decisions:

@@ -31,7 +31,7 @@ WATCH_SECONDS = 10.0  # between two looks at the pods; if it was longer, the lea
 
 
 class PodPool:
-    """Starts, feeds from, replaces and ends pods, as `processes.agent_pool.AgentPool` does agents."""
+    """Starts, feeds from, replaces and ends pods: a `stations.Agents`."""
 
     def __init__(
         self,
@@ -64,12 +64,10 @@ class PodPool:
         self._watch, self._watched_before = Watch(self._control.nodes, say), (0, time.monotonic())
 
     def begin(self, model, stats: Stats) -> None:
-        """Lets the pods play, with the weights of a `model.Model`."""
         self._stats = stats
         self._weights = Weights(model, stats.trained_steps, self._control)
 
     def scale(self, count: int) -> None:
-        """Starts what is missing."""
         with self._lock:
             self._wanted = 0 if self._closed else count
             while len(self._all) < self._wanted:
@@ -172,7 +170,6 @@ class PodPool:
         self._bytes_ended += one.bytes
 
     def end(self, seconds: float) -> None:
-        """Lets all pods ship what they have and end; kills those that have not after so many seconds."""
         with self._lock:
             self._wanted, self._closed = 0, True
             for one in self._all.values():
@@ -192,17 +189,15 @@ class PodPool:
         connection.leave()
 
     def keep_books(self, stats: Stats, final: bool = False) -> None:
-        """As `EndedAgents.count`. Steps that a pod had played and nobody has fetched are lost."""
+        # Steps that a pod had played and nobody has fetched are lost.
         with self._lock:
             self._ended.count(stats, final)
 
     def core_seconds(self) -> float:
-        """Returns the CPU time that all pods of this start have used, their predictions included."""
         with self._lock:
             return self._ended.core_seconds + sum(one.core_seconds for one in self._all.values())
 
     def missing(self) -> int:
-        """Returns how many pods are wanted and do not play yet."""
         with self._lock:
             return max(0, self._wanted - sum(one.begun and not one.ended for one in self._all.values()))
 
@@ -223,7 +218,6 @@ class PodPool:
         return state | {"shards": shards, "lost_to_shards": lost, "lost_to_age": self._dropped}
 
     def watched(self) -> dict[str, float]:
-        """Returns figures for a row of the log, since the last row."""
         pods, (bytes_before, before) = self.seen(), self._watched_before
         came, now = self._bytes_ended + sum(pod.bytes for pod in pods), time.monotonic()
         self._watched_before = came, now
@@ -234,7 +228,6 @@ class PodPool:
         }
 
     def report(self) -> list[str]:
-        """Returns a line for each pod."""
         with self._lock:
             now = time.monotonic()
             return [

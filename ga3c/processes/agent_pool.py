@@ -29,7 +29,7 @@ SPARE_SECONDS = 60.0
 
 
 class AgentPool:
-    """Keeps as many agents playing as `scale` last said. Safe to call from every thread."""
+    """Keeps as many agents playing as `scale` last said: a `stations.Agents`. Safe to call from every thread."""
 
     def __init__(
         self,
@@ -184,7 +184,6 @@ class AgentPool:
         self._say(f"Agent {number} {cause}{replaced}")
 
     def end(self, seconds: float) -> None:
-        """Lets all agents ship what they have and end; kills those that have not after so many seconds."""
         with self._lock:
             self._wanted, self._closed = 0, True
             agents_start.wake()
@@ -208,12 +207,10 @@ class AgentPool:
         self._ended.add(agent.memory.steps, agent.memory.core_seconds, agent.training)
 
     def core_seconds(self) -> float:
-        """Returns the CPU time that all agents of this start have used."""
         with self._lock:
             return self._ended.core_seconds + sum(agent.memory.core_seconds for agent in self._agents.values())
 
     def keep_books(self, stats: Stats, final: bool = False) -> None:
-        """As `EndedAgents.count`."""
         with self._lock:
             self._ended.count(stats, final)
 
@@ -225,17 +222,14 @@ class AgentPool:
         return self._ended.trained_steps + sum(agent.memory.steps for agent in list(self._agents.values()))
 
     def missing(self) -> int:
-        """Returns how many agents are wanted and do not play: they start now, or later."""
         with self._lock:
             begun = sum(agent.memory.doing[0] != Doing.STARTING for agent in self._playing())
             return max(0, self._wanted - begun)
 
     def starting(self) -> int:
-        """Returns how many of the missing agents start now."""
         with self._lock:
             return max(0, self.missing() - len(self._delayed))
 
     def report(self) -> list[str]:
-        """Returns a line for each agent: what it does, since when, and who waits for whom."""
         with self._lock:
             return [agent.line(number) for number, agent in self._agents.items()]

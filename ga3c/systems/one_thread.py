@@ -15,13 +15,12 @@ from ga3c.agent import play
 from ga3c.controller.counts import Counts
 from ga3c.environments.games_in_play import Games
 from ga3c.environments.restarted import Restarts
-from ga3c.model import Model
 from ga3c.prediction_queue import Order
 from ga3c.processes.agent_handle import PROGRESS_ROLLOUTS
 from ga3c.processes.agent_pool import ERRORS_LIMIT
 from ga3c.rollout import EnvironmentSpec, Episode
 from ga3c.settings.run import Settings
-from ga3c.stats import Stats, Timings
+from ga3c.stats import Timings
 from ga3c.systems.under_way import UnderWay
 from ga3c.systems.wiring import Context, nothing
 from ga3c.trainer import train
@@ -82,6 +81,7 @@ class OneThread:
         self._say(self._wiring.how)
         self._learner.start(arrays)
         self.device, self.model, self.stats = self._learner.device, self._learner.model, self._learner.stats
+        self._numbers = [np.arange(self._games, dtype=np.int32)] * self.model.per_game
         self.model.warm_up(self.model.prediction_sizes(self._games, self._games), self._wiring.columns)
         self._wiring.begin()
         self._thread = threading.Thread(target=self._play, name="player", daemon=True)
@@ -102,22 +102,25 @@ class OneThread:
             threads=self._wiring.threads, on_gpu=self._wiring.on_gpu,
             restarts=Restarts(self._say, ERRORS_LIMIT, PROGRESS_ROLLOUTS * self._settings.learning.t_max),
         )  # fmt: skip
-        predictions = _Predictions(memory, self.model, self.stats, self._has_enough, self._come_by)
-        player = _Player(number, memory, self._learn)
+        player = _Player(number, memory, self._predict, self._has_enough, self._learn)
         try:
             games = Games(envs, self._games, environment)
             if self.under_way:
                 self.under_way.begin(games, self.model)
-            play(games, memory, predictions, player, seed, algorithms.learns_at_once(self._algorithm))
+            play(games, memory, player, player, seed, algorithms.learns_at_once(self._algorithm))
             self._experience.close()
             train(self._experience, self.model, self.stats)  # on what is left
         finally:
             envs.close()
             self.stats.agent_ended(memory.steps, memory.steps - player.trained_steps)
 
-    def _come_by(self, row: int) -> None:
+    def _predict(self, observations, row: int) -> tuple[dict[str, np.ndarray], int]:
         if self.under_way:
             self.under_way.come_by(self.model.chance, row == 0 and not self._experience.waiting())
+        began = time.monotonic()
+        answer = self.model.predict(observations, *self._numbers)
+        self.stats.predicted(self._games, Timings(requests=1, request_model=time.monotonic() - began))
+        return answer
 
     def _learn(self, rollout: Rollout) -> None:
         self._shipped.put(rollout)
@@ -162,31 +165,6 @@ class OneThread:
         return [f"The player: {doing} for {time.monotonic() - since:.1f} s; {self._memory.steps} steps"]
 
 
-class _Predictions:
-    """Stands in for an agent's `PredictionClient`: the player makes the answer itself."""
-
-    def __init__(
-        self, memory: AgentMemory, model: Model, stats: Stats, stopping: Callable[[], bool], come_by: Callable
-    ):
-        """`come_by(row)` is called before each prediction."""
-        self._memory, self._model, self._stats = memory, model, stats
-        self._stopping, self._come_by, self._envs = stopping, come_by, memory.slots["action"].shape[2]
-        self._games = [np.arange(self._envs, dtype=np.int32)] * model.per_game
-
-    def ask(self, slot: int, row: int) -> None:
-        self._asked = slot, row
-        self._come_by(row)
-
-    def wait(self) -> Order:
-        began = time.monotonic()
-        slot, row = self._asked
-        fields, version = self._model.predict(self._memory.slots["observation"][slot, row], *self._games)
-        self._memory.answer(slot, row, fields, version)
-        took = time.monotonic() - began
-        self._stats.predicted(self._envs, Timings(requests=1, request_model=took))
-        return Order.FINISH if self._stopping() else Order.GO_ON
-
-
 class _Shipped(Inbox):
     """Holds the rollouts that the player has shipped. Nobody waits for them: the same thread learns."""
 
@@ -201,18 +179,33 @@ class _Shipped(Inbox):
 
 
 class _Player:
-    """Stands in for an agent's `TrainingClient` and for the server's view of that agent."""
+    """Stands in for an agent's ends of both queues, and for the training queue's handle of that agent."""
 
     gone, position = False, 0
 
-    def __init__(self, number: int, memory: AgentMemory, ship: Callable[[Rollout], None]):
-        """`ship(rollout)` learns from it as soon as there is enough."""
-        self.number, self.memory, self.trained_steps, self._ship = number, memory, 0, ship
+    def __init__(
+        self,
+        number: int,
+        memory: AgentMemory,
+        predict: Callable[..., tuple[dict[str, np.ndarray], int]],
+        enough: Callable[[], bool],
+        ship: Callable[[Rollout], None],
+    ):
+        """`predict(observations, row)` returns an answer and its version. `enough()`: no step more is needed.
+        `ship(rollout)` learns from it as soon as there is enough."""
+        self.number, self.memory, self.trained_steps = number, memory, 0
+        self._predict, self._enough, self._ship = predict, enough, ship
         self._free = deque(range(len(memory.slots)))
-        self.take_back = self._free.append
+        self.take_back, self.free_slot = self._free.append, self._free.popleft
 
-    def free_slot(self) -> int:
-        return self._free.popleft()
+    def ask(self, slot: int, row: int) -> None:
+        self._asked = slot, row
+
+    def wait(self) -> Order:
+        slot, row = self._asked
+        fields, version = self._predict(self.memory.slots["observation"][slot, row], row)
+        self.memory.answer(slot, row, fields, version)
+        return Order.FINISH if self._enough() else Order.GO_ON
 
     def ship(self, slot: int, length: int, transitions: int, episodes: Sequence[Episode]) -> None:
         self._ship(Rollout(self, slot, length, transitions, tuple(episodes), time.monotonic()))

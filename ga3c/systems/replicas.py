@@ -19,7 +19,7 @@ CHECK_UPDATES = 1_000  # between two checks that the weights are still equal
 
 
 class Replicas:
-    """A model on each device. `train` gives each of them its part of the columns of a batch."""
+    """A model on each device, with the methods of a `Model`. `train` gives each its part of the columns of a batch."""
 
     def __init__(self, group: Group, make_model: Callable[[AllReduce], Model]):
         """`make_model(devices)` returns a model whose algorithm has these `devices`."""
@@ -34,12 +34,10 @@ class Replicas:
 
     @property
     def version(self) -> int:
-        """Model updates made so far."""
         return self._first.version
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """As `Model.numbers`."""
         return self._first.numbers
 
     @property
@@ -60,11 +58,9 @@ class Replicas:
         return self._group.on(self._group.devices[number], lambda: getattr(self._models[number], method)(*arguments))
 
     def predict(self, observations: np.ndarray, *games: np.ndarray) -> tuple[dict[str, np.ndarray], int]:
-        """As `Model.predict`."""
         return self._on_own("predict", observations, *games)
 
     def policy(self, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As `Model.policy`."""
         return self._on_own("policy", observations)
 
     def train(self, batch: dict[str, np.ndarray], steps: int = 0) -> Update:
@@ -88,7 +84,6 @@ class Replicas:
             raise TrainingFailed(f"The weights of the devices differ after {self.version} updates.")
 
     def copy_to_target(self, steps: int) -> None:
-        """As `Model.copy_to_target`."""
         with self._training:
             for model in self._models:
                 model.copy_to_target(steps)

@@ -81,7 +81,6 @@ class UnitModel(Model):
             return super()._run_predict(*arguments)
 
     def copy_to_target(self, steps: int) -> None:
-        """As `Model.copy_to_target`."""
         with self.joining, scope(self._device):
             super().copy_to_target(self._steps_of_all() if self._steps_of_all else steps)
 
@@ -104,7 +103,7 @@ class UnitModel(Model):
 
 
 class SharedModel:
-    """The models of all devices, as one `model.Model` for the server."""
+    """The models of all devices, as one `Model` for the server."""
 
     def __init__(self, models: Sequence[UnitModel]):
         self._models, self._first = models, models[0]
@@ -124,7 +123,6 @@ class SharedModel:
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """As `Model.numbers`."""
         return self._first.numbers
 
     def state(self) -> dict[str, np.ndarray]:
@@ -139,7 +137,6 @@ class SharedModel:
         return arrays | {"version": np.int64(pulled.version)}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """As `Model.restore`."""
         with contextlib.ExitStack() as all_of_them:
             for model in self._models:
                 all_of_them.enter_context(model.joining)
