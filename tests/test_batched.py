@@ -80,8 +80,8 @@ def test_batches_take_turns_and_each_step_is_learned_from_once(monkeypatch, t_ma
     """Three batches of four games, a turn every `spu` steps. The actions say which steps of which games came."""
     recorded, batches, spu, make = [], [], t_max // 3, environments.make
 
-    def make_recorded(*arguments):
-        recorded.append(Recorded(make(*arguments)))
+    def make_recorded(*arguments, **options):
+        recorded.append(Recorded(make(*arguments, **options)))
         return recorded[-1]
 
     system = made("--algorithm", "a2c-vtrace", *BATCHED, "--batches", 3, "--t-max", t_max, steps=steps)

@@ -22,9 +22,9 @@ from ga3c.replay.asynchronous_queue import AsynchronousReplayQueue
 from ga3c.replay.replay_queue import ConcurrentReplayQueue, ReplayQueue
 from ga3c.replay.secondary_queue import SecondaryQueue
 from ga3c.systems import System
-from ga3c.systems.blockwise import BlockwiseReplayQueue
 from ga3c.systems.multi_batch import MultiBatch
 from ga3c.systems.one_thread import OneThread
+from ga3c.systems.serial import BlockwiseReplayQueue
 from ga3c.systems.stations import Agents, Stations
 from ga3c.systems.units import Units
 from ga3c.training_queue import Experience, TrainingQueue

@@ -46,16 +46,16 @@ class Newest(NamedTuple):
 class Taken(NamedTuple):
     """A pod's answer: what it has played, and its counts by then."""
 
-    rollouts: list[Packed]
-    made: int  # transitions, so far
-    predicted: int  # states, since the last answer
-    core_seconds: float
-    version: int  # of its weights
-    pulls: int  # times that it has fetched weights, so far
-    bytes: int  # of experience that it has sent, so far
-    shard_size: int  # transitions that can be drawn from its shard, where it has one
-    lost: int  # transitions that did not reach the shard
-    over: bool  # this is the last answer
+    rollouts: Sequence[Packed] = ()
+    made: int = 0  # transitions, so far
+    predicted: int = 0  # states, since the last answer
+    core_seconds: float = 0.0
+    version: int = -1  # of its weights
+    pulls: int = 0  # times that it has fetched weights, so far
+    bytes: int = 0  # of experience that it has sent, so far
+    shard_size: int = 0  # transitions that can be drawn from its shard, where it has one
+    lost: int = 0  # transitions that did not reach the shard
+    over: bool = False  # this is the last answer
 
 
 class Pod:

@@ -5,6 +5,7 @@ import time
 
 import ray
 
+from ga3c.cluster.pod import Taken
 from ga3c.cluster.watching import Seen
 from ga3c.transport.agent_memory import AgentMemory
 
@@ -19,9 +20,7 @@ class PodHandle:
         self.training, self.client, self.memory = training, client, memory
         self.thread: threading.Thread | None = None
         self.node, self.fault, self.mismatch = "a node", "", ""
-        self.made = self.bytes = self.messages = self.pulls = 0
-        self.version = -1
-        self.core_seconds = 0.0
+        self.last, self.messages = Taken(), 0  # its last answer, without the rollouts
         self.begun = self.leaving = self.ended = False
         self.heard, self.asked = time.monotonic(), None  # `asked`: since when it owes an answer
 
@@ -32,11 +31,11 @@ class PodHandle:
             number=self.number,
             node=self.node,
             state=self._state(silence),
-            steps=self.made,
-            bytes=self.bytes,
+            steps=self.last.made,
+            bytes=self.last.bytes,
             messages=self.messages,
-            pulls=self.pulls,
-            update=self.version,
+            pulls=self.last.pulls,
+            update=self.last.version,
             weights_age_seconds=weights_age_seconds,
             heard_seconds=silence,
         )

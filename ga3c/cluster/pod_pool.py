@@ -110,11 +110,9 @@ class PodPool:
         one.ended = True
 
     def _ship(self, one: PodHandle, taken: Taken, shard) -> None:
-        one.heard, one.version, one.core_seconds = time.monotonic(), taken.version, taken.core_seconds
+        one.heard, one.last = time.monotonic(), taken._replace(rollouts=())
         one.begun |= bool(taken.predicted)
-        one.made, one.pulls = taken.made, taken.pulls
         one.messages += 1
-        one.bytes = taken.bytes
         if taken.predicted:
             self._stats.predicted(taken.predicted, Timings())
         if shard:
@@ -166,8 +164,8 @@ class PodPool:
         del self._all[one.number]
         with contextlib.suppress(Exception):  # it is dead, or its node is
             ray.kill(one.actor)
-        self._ended.add(one.made, one.core_seconds, one.training)
-        self._bytes_ended += one.bytes
+        self._ended.add(one.last.made, one.last.core_seconds, one.training)
+        self._bytes_ended += one.last.bytes
 
     def end(self, seconds: float) -> None:
         with self._lock:
@@ -195,7 +193,7 @@ class PodPool:
 
     def core_seconds(self) -> float:
         with self._lock:
-            return self._ended.core_seconds + sum(one.core_seconds for one in self._all.values())
+            return self._ended.core_seconds + sum(one.last.core_seconds for one in self._all.values())
 
     def missing(self) -> int:
         with self._lock:
@@ -207,7 +205,7 @@ class PodPool:
         """Returns each pod as it was heard of last."""
         with self._lock:
             age = self._weights.age_seconds if self._weights else lambda _: math.nan
-            return [one.seen(age(one.version)) for one in self._all.values()]
+            return [one.seen(age(one.last.version)) for one in self._all.values()]
 
     def state(self) -> dict:
         """Returns pods and nodes, for JSON."""
@@ -231,7 +229,7 @@ class PodPool:
         with self._lock:
             now = time.monotonic()
             return [
-                f"Pod {one.number} on {one.node}: heard of {now - one.heard:.1f} s ago; {one.made} steps, weights of "
-                f"update {one.version}"
+                f"Pod {one.number} on {one.node}: heard of {now - one.heard:.1f} s ago; {one.last.made} steps, "
+                f"weights of update {one.last.version}"
                 for one in self._all.values()
             ]

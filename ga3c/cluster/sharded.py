@@ -13,7 +13,7 @@ from ga3c.cluster.connection import as_actor
 from ga3c.cluster.control_plane import ControlPlane, RayletDied
 from ga3c.cluster.packing import Packed, field_of
 from ga3c.cluster.shard import Address, Given, Shard, Shards
-from ga3c.replay.drawn import Drawing
+from ga3c.replay.asynchronous_queue import Drawing
 from ga3c.replay.replay_queue import Listeners, Updates
 from ga3c.rollout import Batch
 
@@ -61,14 +61,6 @@ class _ShardHandle:
         self.asked: list = []
         self.learned: list[tuple[int, np.ndarray]] = []  # tickets and errors for its next request
         self.size = 0
-
-
-class _Origin(NamedTuple):
-    """The shard that a batch was drawn from, and its ticket there."""
-
-    shard: _ShardHandle
-    generation: int
-    ticket: int
 
 
 class ShardedReplay:
@@ -159,7 +151,7 @@ class ShardedReplay:
                 if not self._closed and (given := self._given(shard)):
                     self._turn, self._held = self._turn + 1, given
                     self._drawing.drawn(self._batch, given.age_steps * len(self._shards))
-                    origin = _Origin(shard, shard.generation, given.ticket)
+                    origin = shard, shard.generation, given.ticket
                     return Batch.drawn(given.arrays, began, origin, self.steps)
 
     def _given(self, shard: _ShardHandle) -> Given | None:

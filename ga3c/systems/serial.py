@@ -7,13 +7,12 @@ from dataclasses import replace
 
 from ga3c.systems.one_thread import OneThreadWiring  # isort: skip (first: it loads TensorFlow)
 from ga3c import machine
-from ga3c.replay.replay_queue import Listeners, ReplayQueue
-from ga3c.rollout import rollout_dtype, slots_needed
-from ga3c.systems.blockwise import Block, BlockwiseReplayQueue
+from ga3c.replay.replay_queue import ConcurrentReplayQueue, Listeners, ReplayQueue
+from ga3c.rollout import Batch, rollout_dtype, slots_needed
 from ga3c.systems.replay_parts import Filling, block_rows, recipe_of, replay_of, updates_of
 from ga3c.systems.wiring import Context
 from ga3c.text import count
-from ga3c.training_queue import TrainingQueue
+from ga3c.training_queue import Rollout, TrainingQueue
 from ga3c.transport.agent_memory import AgentMemory
 from ga3c.transport.inbox import Inbox
 
@@ -61,3 +60,36 @@ def with_replay(wiring: OneThreadWiring, context: Context, inbox: Inbox, slots_b
         watch=filling.look,
         **({"stopped": experience.close} if concurrent else {}),  # leaves out the rest of a block's updates
     )
+
+
+class Block:
+    """Stands in for `pace.Blocks`."""
+
+    def __init__(self, rows: int):
+        self.rows = self.left = rows
+
+    @property
+    def played(self) -> bool:
+        return self.left <= 0
+
+    def begin(self) -> None:
+        """Begins the next block."""
+        self.left = self.rows
+
+
+class BlockwiseReplayQueue(ConcurrentReplayQueue):
+    """Makes the updates of a block when it is played: the network that plays does not change within a block."""
+
+    def next_batch(self) -> Batch | None:
+        self._take(wait=lambda: False)
+        if self._inbox.closed or not self._blocks.played:
+            return None
+        if self._left:
+            self._left -= 1
+            return self._draw()
+        self._next_block()
+        return None
+
+    def _store(self, rollouts: list[Rollout]) -> None:
+        super()._store(rollouts)
+        self._blocks.left -= sum(rollout.length for rollout in rollouts)
