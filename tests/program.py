@@ -1,4 +1,7 @@
-"""Runs the program as a person does: `python -m ga3c ...` in a process of its own."""
+"""Runs the program as a person does: `python -m ga3c ...` in a process of its own.
+
+A program that needs TensorFlow is forked from a Python that has loaded it (`tests/warm.py`), where that is the same.
+"""
 
 import contextlib
 import csv
@@ -8,9 +11,13 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
+
+from ga3c.__main__ import WITHOUT_MODEL
+from tests import warm
 
 ROOT = Path(__file__).parent.parent
 HANG_SECONDS = 600  # nothing takes so long, on a busy machine neither: who waits for longer waits in vain
@@ -18,22 +25,52 @@ HANG_SECONDS = 600  # nothing takes so long, on a busy machine neither: who wait
 TINY = ["--game", "tests.tiny_environment:Match-v0", "--agents", "2", "--envs-per-agent", "4"]
 TINY += ["--learning-rate", "0.002"]
 
-STARTED: list[subprocess.Popen] = []  # for those that a failed test leaves behind
+STARTED: list[subprocess.Popen | warm.Process] = []  # for those that a failed test leaves behind
+
+
+# What breaks a part of the program, and then the program.
+BROKEN = "{code}\nimport sys\nfrom ga3c.__main__ import main\nsys.exit(main(sys.argv[1:]))"
 
 
 def command(*arguments, code="") -> list[str]:
     """`code` runs before the program: it breaks a part of it."""
-    how = ["-c", f"{code}\nimport sys\nfrom ga3c.__main__ import main\nsys.exit(main(sys.argv[1:]))"]
-    return [sys.executable, *(how if code else ["-m", "ga3c"]), *map(str, arguments)]
+    return [sys.executable, *(["-c", BROKEN.format(code=code)] if code else ["-m", "ga3c"]), *map(str, arguments)]
 
 
 def run(*arguments, timeout=HANG_SECONDS, code="", **options) -> subprocess.CompletedProcess:
     """Runs the program to its end."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)} | options.pop("env", {})
+    cwd = options.pop("cwd", ROOT)
+    if not options and (ended := _run_forked(arguments, code, timeout, environment, cwd)):
+        return ended
     return subprocess.run(
-        command(*arguments, code=code), capture_output=True, text=True, timeout=timeout, env=environment,
-        cwd=options.pop("cwd", ROOT), check=False, **options,
+        command(*arguments, code=code), capture_output=True, text=True, timeout=timeout, env=environment, cwd=cwd,
+        check=False, **options,
     )  # fmt: skip
+
+
+def _fork(arguments, code, out: int, errors: int, environment, cwd, new_session) -> warm.Process | None:
+    words = [str(argument) for argument in arguments]
+    if words[:1] and words[0] in WITHOUT_MODEL:
+        return None
+    code = BROKEN.format(code=code) if code else ""
+    return warm.start(words, code, out, errors, env=dict(environment), cwd=str(cwd), new_session=new_session)
+
+
+def _run_forked(arguments, code, timeout, environment, cwd) -> subprocess.CompletedProcess | None:
+    ends = [os.pipe(), os.pipe()]
+    process = _fork(arguments, code, ends[0][1], ends[1][1], environment, cwd, new_session=False)
+    for _, written in ends:
+        os.close(written)
+    with ThreadPoolExecutor(2) as pool, open(ends[0][0]) as out, open(ends[1][0]) as errors:
+        said = [pool.submit(file.read) for file in (out, errors)]
+        if process is None:
+            return None
+        try:
+            status = process.wait(timeout)
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess(arguments, status, *[text.result() for text in said])
 
 
 def agents(training: int) -> list[psutil.Process]:
@@ -58,11 +95,14 @@ class Started:
     def __init__(self, log: Path, *arguments, code=""):
         self.log = log
         with log.open("w") as out:
-            hangs_up = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would stay ignored
-            self.process = subprocess.Popen(
-                command(*arguments, code=code), stdout=out, stderr=subprocess.STDOUT, cwd=ROOT, start_new_session=True
-            )
-            signal.signal(signal.SIGHUP, hangs_up)
+            self.process = _fork(arguments, code, out.fileno(), out.fileno(), os.environ, ROOT, new_session=True)
+            if self.process is None:
+                hangs_up = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would stay ignored
+                self.process = subprocess.Popen(
+                    command(*arguments, code=code), stdout=out, stderr=subprocess.STDOUT, cwd=ROOT,
+                    start_new_session=True,
+                )  # fmt: skip
+                signal.signal(signal.SIGHUP, hangs_up)
         STARTED.append(self.process)
         self.family: set[psutil.Process] = set()
 
