@@ -9,15 +9,28 @@ from tests import program
 
 # A shell that starts this in the background has it ignored, and what the tests start and interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:  # under nohup: this goes on, and what it starts may be hung up
+    signal.signal(signal.SIGHUP, lambda *_: None)
 
 # The files that take longest begin, so that none of them is alone at the end. (`run.sh` leaves them in their order.)
-FIRST = ["training", "turns", "atari_ours", "play", "chaos", "replayed", "replicas", "hostile_runs", "cluster"]
-FIRST += ["emulator_cuda", "units", "games_file", "export", "benchmark", "cule", "dashboard", "comparison", "reproduce"]
+# Most of their time goes into programs that they start: `--quick` leaves them out.
+LONGEST = """hostile_runs training cluster emulator_cuda setup agent_pool replicas replayed games_file chaos export play
+    serial benchmark units dashboard gaussian screen cule atari_ours fuzz turns apex secondary batched comparison
+    reproduce replay_file emulator_games program records report own_games other_systems dashboard_server dpg machine
+    emulator_starts"""
+PLACES = {f"test_{name}": place for place, name in enumerate(LONGEST.split())}
+
+
+def pytest_addoption(parser):
+    parser.addoption("--quick", action="store_true", help="leave out the files that take longest (tests/conftest.py)")
+
+
+def pytest_ignore_collect(collection_path, config):
+    return True if config.getoption("quick") and collection_path.stem in PLACES else None
 
 
 def pytest_collection_modifyitems(items):
-    place = {f"test_{name}": number for number, name in enumerate(FIRST)}
-    items.sort(key=lambda item: place.get(item.path.stem, len(FIRST)))
+    items.sort(key=lambda item: PLACES.get(item.path.stem, len(PLACES)))
 
 
 @pytest.fixture(autouse=True)

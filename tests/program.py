@@ -97,12 +97,10 @@ class Started:
         with log.open("w") as out:
             self.process = _fork(arguments, code, out.fileno(), out.fileno(), os.environ, ROOT, new_session=True)
             if self.process is None:
-                hangs_up = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would stay ignored
                 self.process = subprocess.Popen(
                     command(*arguments, code=code), stdout=out, stderr=subprocess.STDOUT, cwd=ROOT,
                     start_new_session=True,
                 )  # fmt: skip
-                signal.signal(signal.SIGHUP, hangs_up)
         STARTED.append(self.process)
         self.family: set[psutil.Process] = set()
 

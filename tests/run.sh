@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# tests/run.sh [PYTEST OPTIONS]: style, then tests. Runs in the repository, so paths count from there.
+# tests/run.sh [--quick] [PYTEST OPTIONS]: style, then tests. Runs in the repository, so paths count from there.
+# --quick leaves out the files that take longest: three minutes, and most of what can fail.
 set -euo pipefail
 
 self=$(readlink -f "$0" 2>/dev/null || printf %s "$0")
@@ -10,5 +11,5 @@ setup requirements.txt ga3c/cluster/requirements.txt ga3c/emulator/cuda/requirem
 cd "$root"
 "$venv/bin/python" -m ruff check .
 "$venv/bin/python" -m ruff format --check .
-# Three at a time: most of the time goes into programs that start, and into waiting for them.
-exec "$venv/bin/python" -m pytest -n 3 --dist loadfile --no-loadscope-reorder "$@"
+# Four at a time: much of the time goes into waiting for programs.
+exec "$venv/bin/python" -m pytest -n 4 --dist loadfile --no-loadscope-reorder "$@"

@@ -143,7 +143,6 @@ def _become(arguments: list[str], code: str, env: dict[str, str], cwd: str, new_
     """Runs `python -m ga3c ARGUMENTS`, or `python -c CODE ARGUMENTS`, in this process."""
     if new_session:
         os.setsid()
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     gc.enable()
     for name, file in (("stdout", 1), ("stderr", 2)):  # what Python made of the files that it was started with
         kind = getattr(sys, name)

@@ -570,6 +570,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="is made, and must not be there; hostile runs there are made anew")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="one of N")
     parser.add_argument("--only", default="", metavar="TEXT", help="those with this in 'COMMAND | RUN'")
+    parser.add_argument("--also", metavar="TEXT", help="all with this there, besides one of N")
     options = parser.parse_args()
     folder = options.folder.absolute()
     if folder.exists() and not (folder / PRECIOUS).exists():
@@ -578,7 +579,10 @@ def main() -> int:
     hostile = Hostile(folder)
     warm_up()
     pairs = list(itertools.product(cases(hostile.sound), commands(Path(), Path())))
-    chosen = [pair for pair in pairs if options.only in f"{pair[1]} | {pair[0].name}"][:: options.every]
+    named = {pair: f"{pair[1]} | {pair[0].name}" for pair in pairs}
+    chosen = [pair for pair in pairs if options.only in named[pair]][:: options.every]
+    if options.also:
+        chosen += [pair for pair in pairs if options.also in named[pair] and pair not in chosen]
     print(f"{len(chosen)} of {len(pairs)}: {len(cases(hostile.sound))} runs, {len(commands(Path(), Path()))} commands")
     bad = 0
     for number, (case, command) in enumerate(chosen, start=1):
