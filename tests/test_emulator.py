@@ -2,7 +2,7 @@
 
 import pytest
 
-from ga3c.emulator.oracle import first_difference
+from tests.frame_oracle import first_difference
 
 # Each kind of cartridge and controller, PAL, and what is hard to draw.
 GAMES = (

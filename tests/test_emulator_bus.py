@@ -9,9 +9,9 @@ from ale_py._ale_py import ALEState
 
 from ga3c.emulator import state
 from ga3c.emulator.frame import next_frame
-from ga3c.emulator.oracle import new_ale
-from ga3c.emulator.saved_state import read_into
 from ga3c.emulator.setups import new_record
+from tests.frame_oracle import new_ale
+from tests.saved_state import read_into
 
 X, PC, MEMORY = 1, 5, 1  # places of whole numbers in the states that ALE saves
 END = bytes.fromhex("85f0 a902 8500 8502 8502 a900 8500 4c")  # STA $F0, VSYNC on and off, JMP to itself

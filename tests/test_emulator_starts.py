@@ -8,9 +8,9 @@ from ga3c.emulator import state
 from ga3c.emulator.controllers import press
 from ga3c.emulator.frame import next_frame
 from ga3c.emulator.proven import PROVEN, READ_WHAT_IS_LEFT
-from ga3c.emulator.saved_state import read_into
 from ga3c.emulator.setups import new_record
 from ga3c.emulator.starts import ORDER, TIMERS, Starts
+from tests.saved_state import read_into
 
 ALEInterface.setLoggerMode(LoggerMode.Error)
 PLAYED_FRAMES, LEAVES_FRAMES = 40, 600  # kung_fu_master leaves nothing before

@@ -1,4 +1,4 @@
-"""Where an instruction's operand lies: the 6507's ways to address memory."""
+"""The 6507's addressing modes: the address of an instruction's operand."""
 
 from ga3c.emulator import opcodes as op
 from ga3c.emulator.bus import read
@@ -9,7 +9,7 @@ from ga3c.emulator.state import X, Y
 
 @compiled
 def operand(console: int, rom: int, picture: int, opcode: int, low: int, high: int, cycles: int):
-    """`low` and `high`: the two bytes behind the opcode. Returns (address, what was last on the data bus, cycles)."""
+    """Returns (address, the last byte on the data bus, cycles). `low` and `high` are the two bytes after the opcode."""
     mode = op.MODE[opcode]
     x, y = load32(console, X), load32(console, Y)
     if mode == op.IMPLIED:
@@ -34,6 +34,6 @@ def operand(console: int, rom: int, picture: int, opcode: int, low: int, high: i
     address = low & 0xFF | high << 8
     if low <= 0xFF:
         return address, high, cycles
-    if op.ACCESS[opcode] == op.READ:  # the right address is a cycle late; what is read before that, ALE leaves out
+    if op.ACCESS[opcode] == op.READ:  # crossing a page costs a cycle; ALE omits the read of the wrong address before it
         cycles += 1
     return (address + 0x100) & 0xFFFF, high, cycles

@@ -1,4 +1,4 @@
-"""What the 6507 does with numbers and flags: sums, binary and decimal, comparisons, shifts; as ALE has it."""
+"""The 6507's arithmetic and flags, as ALE computes them: binary and decimal sums, comparisons, shifts."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from ga3c.emulator.compiled import compiled
 from ga3c.emulator.pointers import load32, store32
 from ga3c.emulator.state import CARRY, DECIMAL, NEGATIVE, OVERFLOW, ZERO, A
 
-# A byte's two digits as a number, and a number's last two digits as a byte; also where a digit is above nine.
+# From BCD to a number, and from a number's last two digits to BCD. FROM_DECIMAL also has the bytes with digits above 9.
 FROM_DECIMAL = np.array([(b >> 4) * 10 + (b & 15) for b in range(256)], np.int64)
 TO_DECIMAL = np.array([(n % 100 // 10) << 4 | n % 10 for n in range(256)], np.int64)
 
@@ -58,7 +58,7 @@ def compare(console: int, register: int, value: int) -> None:
 
 @compiled
 def change(console: int, what: int, value: int) -> int:
-    """INC, DEC, and the shifts: those of the accumulator, too. Returns the new value."""
+    """Executes INC, DEC or a shift, also one of the accumulator. Returns the new value."""
     carry = load32(console, CARRY)
     if what == op.INC:
         value += 1

@@ -1,4 +1,4 @@
-"""What an address means: the cartridge where A12 is set, else the TIA, the RIOT's RAM or its ports."""
+"""The address bus: A12 selects the cartridge; otherwise A7 and A9 select the TIA, the RIOT's RAM or its ports."""
 
 from ga3c.emulator.cartridge import cartridge_read, cartridge_write
 from ga3c.emulator.compiled import compiled
@@ -9,7 +9,7 @@ from ga3c.emulator.tia import tia_read, tia_write
 
 @compiled
 def read(console: int, rom: int, picture: int, address: int, bus: int, cycles: int) -> int:
-    """The byte at an address; `bus` is what was last on the data bus: some bits of the TIA's registers keep it."""
+    """Returns the byte at an address. `bus` is the last byte on the data bus: the TIA does not drive all bits."""
     if address & 0x1000:
         return cartridge_read(console, rom, address)
     if not address & 0x80:

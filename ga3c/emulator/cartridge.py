@@ -1,7 +1,7 @@
-"""Cartridges: 4K that the CPU sees at once, and how a larger one changes what it sees.
+"""Cartridges and bank switching: the CPU sees 4K at a time, and a larger cartridge selects which 4K.
 
-A 2K cartridge comes here twice in a row. BANK is where in the ROM the 4K of now begin. The CPU sees them through
-windows of 1K, a table in the record; what is beyond the plain bytes of a window may change the bank, or is RAM.
+A 2K cartridge is repeated to fill 4K. BANK is the offset in the ROM of the selected 4K. The CPU sees them through
+windows of 1K, a table in the record. An access beyond the plain bytes of a window may switch the bank, or reach RAM.
 """
 
 import numpy as np
@@ -14,16 +14,16 @@ from ga3c.emulator.state import BANK, CARTRIDGE, CARTRIDGE_RAM, WINDOW_BYTES, WI
 BANK_BYTES = 4096
 SLICE_BYTES = 1024
 PLAIN, F8, F6, F8SC, F6SC, E0, FE, DPC = range(8)
-# How many bytes of the last window are plain. RAM and a DPC are in the first, of which then none is.
+# The number of plain bytes in the last window. RAM and the DPC are in the first window, which then has none.
 LAST_PLAIN_BYTES = np.array([1024, 0x3F8, 0x3F6, 0x3F8, 0x3F6, 0x3E0, 1024, 0x3C0], np.int64)
-# BANK of an E0 cartridge: its first three slices of 1K, a byte each; the last is fixed.
+# BANK of an E0 cartridge holds its first three slices of 1K, one byte each; the last slice is fixed.
 _E0_START, E0_LAST = 4 | 5 << 8 | 6 << 16, 7
 
 
 def insert(record: np.ndarray, data: bytes, kind: int) -> np.ndarray:
     """Puts a cartridge into the console with this record, uint8 [SIZE].
 
-    Returns the ROM as the console's code reads it, uint8. It has some bytes more: instructions are read four at once.
+    Returns the ROM, uint8, with some bytes of padding: the code may read beyond the last instruction.
     """
     fields = record.view(np.int32)
     fields[CARTRIDGE // 4] = kind
@@ -36,7 +36,7 @@ def insert(record: np.ndarray, data: bytes, kind: int) -> np.ndarray:
 
 @compiled
 def open_windows(console: int) -> None:
-    """What the CPU sees follows from the cartridge and its bank."""
+    """Fills the table of windows for the cartridge and its selected bank."""
     kind, bank = load32(console, CARTRIDGE), load32(console, BANK)
     for number in range(WINDOW_COUNT):
         part, window = number & 3, console + WINDOWS + WINDOW_BYTES * number
@@ -45,7 +45,7 @@ def open_windows(console: int) -> None:
             continue
         if kind == E0:
             start = SLICE_BYTES * (E0_LAST if part == 3 else load8(console, BANK + part))
-        elif kind == FE:  # which bank follows from bit 13 of the address
+        elif kind == FE:  # bit 13 of the address selects the bank
             start = SLICE_BYTES * part + (0 if number & 8 else BANK_BYTES)
         else:
             start = SLICE_BYTES * part + bank

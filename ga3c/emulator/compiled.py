@@ -1,4 +1,4 @@
-"""Functions of this folder as machine code, kept for the next start."""
+"""Compiles functions of this folder to machine code, and caches it for the next start."""
 
 import fcntl
 import os
@@ -13,7 +13,7 @@ _FOLDER = Path(__file__).parent
 
 
 def _sources() -> str:
-    """What all files of this folder hold, as one short text."""
+    """Returns a hash of all files of this folder."""
     files = sorted(_FOLDER.glob("*.py"))
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
@@ -22,30 +22,30 @@ SOURCES = _sources()
 
 
 def compiled(function: Callable) -> Callable:
-    """Compiled at its first call; the code is kept, where there is a directory for it, until a file here changes.
+    """Compiles a function at its first call. The machine code is cached until a file of this folder changes.
 
-    A function holds those that it calls, so a change of any file makes what was kept for all of them old.
+    Machine code includes that of the functions it calls, so a change in any file invalidates the whole cache.
     """
     try:
         result = njit(cache=True, nogil=True, boundscheck=False)(function)
-    except RuntimeError:  # neither beside the program nor in the home directory
+    except RuntimeError:  # no folder for a cache, neither beside the program nor in the home directory
         return njit(nogil=True, boundscheck=False)(function)
     result._cache._cache_file._source_stamp = SOURCES
     return result
 
 
 def is_missing(function: Callable) -> bool:
-    """Whether no start has left the machine code of a compiled function yet, though it could be kept."""
+    """Returns True if the machine code of a function is not cached yet, but could be."""
     file = getattr(function._cache, "_cache_file", None)
     return file is not None and not file._load_index()
 
 
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
-    """While others compile, this waits: then it finds what they have left."""
+    """Holds a lock while it compiles: other processes wait, and then load the cached code."""
     folder = os.open(_FOLDER, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        with suppress(OSError):  # a file system without locks: then several starts compile the same
+        with suppress(OSError):  # a file system without locks: then several processes compile the same code
             fcntl.flock(folder, fcntl.LOCK_EX)
         yield
     finally:

@@ -1,9 +1,12 @@
-"""The 6507's loop: frequent instructions at once, with the registers in variables; all others by `instruction.execute`.
+"""The 6507's main loop. Frequent instructions run inline, with registers in local variables; `instruction.execute` runs
+all others.
 
-Its source is made: the handlers of the frequent instructions stand in one choice by the opcode, which becomes one jump.
+The source of the loop is generated: the handlers of the frequent instructions form one if-chain over the opcode, which
+LLVM compiles to a jump table.
 """
 
-# ruff: noqa: F401 - what is imported is used by the source that is made.
+# ruff: noqa: F401 - the generated source uses these imports.
+from ga3c.emulator import state
 from ga3c.emulator.arithmetic import add, subtract
 from ga3c.emulator.cartridge import window_of
 from ga3c.emulator.compiled import compiled
@@ -11,42 +14,27 @@ from ga3c.emulator.handlers import handlers, indented
 from ga3c.emulator.instruction import execute
 from ga3c.emulator.pointers import load8, load32, store8, store32
 from ga3c.emulator.stack import flags
-from ga3c.emulator.state import (
-    CARRY,
-    CYCLES,
-    DECIMAL,
-    FRAME_DONE,
-    JAMMED,
-    NEGATIVE,
-    OVERFLOW,
-    PC,
-    SP,
-    ZERO,
-    A,
-    X,
-    Y,
-)
 from ga3c.emulator.tia import tia_read, tia_write
 
 _LOAD = """
-pc, cycles = load32(console, PC), load32(console, CYCLES)
-a, x, y = load32(console, A), load32(console, X), load32(console, Y)
-n, z, c = load32(console, NEGATIVE), load32(console, ZERO), load32(console, CARRY)"""
+pc, cycles = load32(console, state.PC), load32(console, state.CYCLES)
+a, x, y = load32(console, state.A), load32(console, state.X), load32(console, state.Y)
+n, z, c = load32(console, state.NEGATIVE), load32(console, state.ZERO), load32(console, state.CARRY)"""
 _STORE = """
-store32(console, PC, pc)
-store32(console, CYCLES, cycles)
-store32(console, A, a)
-store32(console, X, x)
-store32(console, Y, y)
-store32(console, NEGATIVE, n)
-store32(console, ZERO, z)
-store32(console, CARRY, c)"""
-# From `first` until before `last` the program can be fetched as it lies in the ROM: at pc + shift.
+store32(console, state.PC, pc)
+store32(console, state.CYCLES, cycles)
+store32(console, state.A, a)
+store32(console, state.X, x)
+store32(console, state.Y, y)
+store32(console, state.NEGATIVE, n)
+store32(console, state.ZERO, z)
+store32(console, state.CARRY, c)"""
+# While first <= pc < last, the opcode lies in the ROM at the address pc + shift.
 _LOOP = """
 def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
     LOAD
-    store32(console, FRAME_DONE, 0)
-    if load32(console, JAMMED):
+    store32(console, state.FRAME_DONE, 0)
+    if load32(console, state.JAMMED):
         return instructions
     first, last, shift = 0, 0, 0
     while instructions > 0:
@@ -66,7 +54,7 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
         instructions = execute(console, rom, picture, instructions)
         LOAD
         first, last = 0, 0
-        if load32(console, FRAME_DONE) or load32(console, JAMMED):
+        if load32(console, state.FRAME_DONE) or load32(console, state.JAMMED):
             break
     STORE
     return instructions
@@ -74,9 +62,9 @@ def run_frame(console: int, rom: int, picture: int, instructions: int) -> int:
 
 
 def made(name: str, choice: str):
-    """Runs to the end of the frame, or for so many instructions. Returns how many of them are left.
+    """Runs to the end of the frame, or for so many instructions. Returns the number of instructions left.
 
-    `console`, `rom` and `picture` (uint8 [height, 160]; 0: nothing is drawn) are addresses.
+    `console`, `rom` and `picture` (uint8 [height, 160]; 0 draws nothing) are addresses.
     """
     parts, source = {"LOAD": _LOAD, "STORE": _STORE, "HANDLERS": choice}, ""
     for line in _LOOP.replace("run_frame", name).splitlines():

@@ -1,10 +1,9 @@
-"""How much the consoles of a warp would hold each other up on a GPU, counted on a core.
+"""Warp divergence: estimates on a CPU core how much the consoles of a warp would slow each other down on a GPU.
 
-The threads of a warp execute the same code at the same time. In the loop over instructions of `cpu.run_frame` each turn
-begins together, and threads whose instructions are different ones wait for each other: their operations come one after
-the other. So a turn costs as much as its consoles have opcodes, and 1 / that is what is left of the speed, if nothing
-of an instruction were common to all. Fetching, addressing and writing are: the truth is better than this count.
-That is counted in two ways: threads begin each line of the picture together (as `lines` has it), or each frame alone.
+The threads of a warp execute the same code at the same time. They begin each iteration of `cpu.run_frame` together;
+threads whose opcodes differ then execute one after the other. So an iteration costs as much as the number of different
+opcodes in it. This is an upper bound of the cost, since fetching, addressing and writing are common to all opcodes.
+Threads synchronise at each line of the picture (as in `lines`), or only at each frame.
 """
 
 from typing import NamedTuple
@@ -20,26 +19,26 @@ from ga3c.emulator.pointers import load8, load32
 from ga3c.emulator.registers import WSYNC
 from ga3c.emulator.state import BANK, FRAME_DONE, PC
 
-_ADDRESSED = 0x1000  # bit of an address: the cartridge
+_CARTRIDGE_BIT = 0x1000  # of an address
 _STORES_ZERO_PAGE = np.array([name in ("STA", "STX", "STY") for name in op.NAMES]) & (op.MODE == op.ZERO_PAGE)
 
 
 class Count(NamedTuple):
-    """Of one warp and step."""
+    """The instruction counts of one warp and step."""
 
-    instructions: int  # of all consoles
-    opcodes: int  # different ones in a turn, summed over turns: as many turns as it takes one after the other
+    instructions: int  # executed by all consoles
+    opcodes: int  # the number of different opcodes in an iteration, summed over iterations
 
     def share(self, consoles: int) -> float:
-        """Of the speed of consoles that do the same at all times."""
+        """Returns the speed as a share of that of consoles which always execute the same instruction."""
         return self.instructions / (consoles * self.opcodes)
 
 
 def count(records: np.ndarray, rom: np.ndarray, actions: np.ndarray, frames: int, by_lines: bool) -> Count:
     """Runs so many frames in the consoles of a warp (uint8 [consoles, SIZE]), each with its action (ALE's number).
 
-    For cartridges that a console sees in one piece, or in banks of 4K. Waiting for the timer, which `run_frame` cuts
-    short, is counted in full.
+    It supports cartridges of 4K and those with banks of 4K. Loops that wait for the timer are counted in full, though
+    `run_frame` shortens them.
     """
     return Count(*_count(records, rom, actions, frames, by_lines))
 
@@ -87,6 +86,6 @@ def _start(console, action):
 @compiled
 def _code_at(console, rom, offset):
     address = load32(console, PC) + offset
-    if address & _ADDRESSED:
+    if address & _CARTRIDGE_BIT:
         return load8(rom, load32(console, BANK) + (address & 0xFFF))
     return load8(console, address & 0x7F)

@@ -1,22 +1,22 @@
-"""The DPC, David Crane's chip in the cartridge of Pitfall II (US patent 4,644,495): it fetches what is to be shown.
+"""The DPC, David Crane's display chip in the cartridge of Pitfall II (US patent 4,644,495).
 
-It has 2K of its own behind the program's 8K, and eight fetchers, each a counter that leads through them from the end:
-every look takes the next byte. A fetcher's flag comes on where the counter's low byte is its top, and goes off where
-that is its bottom; so a thing is shown in some lines alone. A random number is drawn at each look at the chip. Three
-fetchers can make sound; nobody hears it here, and it always reads as none.
+It has 2K of graphics after the program's 8K, and eight data fetchers. Each fetcher counts down through the graphics:
+every read returns the next byte. Its flag is set when the counter's low byte equals the fetcher's top, and cleared when
+it equals the bottom, so an object appears in some lines only. Each access to the chip draws a random number. Three
+fetchers can make sound, which is not emulated and reads as silence.
 """
 
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.pointers import load8, store8
 from ga3c.emulator.state import CARTRIDGE_RAM
 
-# In the cartridge's part of the record, of each fetcher a byte.
+# Offsets in the cartridge's part of the record; one byte for each fetcher.
 LOW, HIGH, TOP, BOTTOM, FLAG = range(CARTRIDGE_RAM, CARTRIDGE_RAM + 40, 8)
 RANDOM, FIRST_RANDOM = CARTRIDGE_RAM + 40, 1
-REGISTERS, WRITTEN = 0x80, 0x40  # so many addresses, from there on those that are written to
-DRAWS_TOO = 0xFC0  # from there on ALE draws, too
+REGISTERS, WRITTEN = 0x80, 0x40  # number of registers; the first that is written to
+DRAWS_TOO = 0xFC0  # reads from here on draw a random number in ALE, too
 DATA_LAST = 8192 + 2047
-SOUND = 4  # the first fetcher's number that reads as sound
+SOUND = 4  # the first fetcher that reads as sound
 
 
 @compiled
@@ -45,9 +45,9 @@ def dpc_read(console: int, rom: int, address: int) -> int:
 
 @compiled
 def _turned(value: int, way: int) -> int:
-    if way == 3:  # its halves exchanged
+    if way == 3:  # nibbles swapped
         return value >> 4 | (value & 0xF) << 4
-    if way == 4:  # from right to left
+    if way == 4:  # bits reversed
         turned = 0
         for bit in range(8):
             turned |= (value >> bit & 1) << (7 - bit)
@@ -78,7 +78,7 @@ def dpc_write(console: int, address: int, value: int) -> None:
 
 @compiled
 def draw(console: int) -> None:
-    """The next random number: each bit moves left, and four of them make a new one."""
+    """Draws the next random number with a shift register of 8 bits: four of them give the new bit."""
     last = load8(console, RANDOM)
     new = ~(last >> 7 ^ last >> 5 ^ last >> 4 ^ last >> 3) & 1
     store8(console, RANDOM, (last << 1 | new) & 0xFF)

@@ -1,10 +1,10 @@
-"""The games: score, lives and end of each, found by playing them on ale-py and watching the console's memory."""
+"""The table of games: how score, lives and end of each lie in RAM, found by playing on ale-py and watching the RAM."""
 
 from typing import NamedTuple
 
 
 class Game(NamedTuple):
-    """As `games` reads it; what the later ones mean is said at `games.Reading`."""
+    """A row of the table, in the notation of `games`; `games.Reading` explains the fields."""
 
     score: str
     lives: str
@@ -17,7 +17,7 @@ class Game(NamedTuple):
     end_counts: bool = True
     falls: str = ""
     first_lives: int = -1
-    actions: str = "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17"  # those that the game uses, by their numbers
+    actions: str = "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17"  # ALE's numbers of the actions that the game uses
 
 
 GAMES = {

@@ -1,17 +1,17 @@
-"""What a game's score, lives and end are: how they lie in the 128 bytes of a console's memory.
+"""Reads a game's score, lives and end from the 128 bytes of the console's RAM.
 
-`game_table` has a line for each game; here it becomes rows of numbers, and compiled code that reads by them.
+`game_table` has a row for each game. This file turns it into arrays of numbers, which compiled code interprets.
 
-A sum has terms, `100 low 4c, -3`: 100 times the lower four bits of the byte at 4c, less 3. How a byte is read:
+A sum has terms: `100 low 4c, -3` is 100 times the lower four bits of the byte at 4c, minus 3. Ways to read a byte:
     raw           0 to 255
-    low, high     the lower four bits, the upper four
-    bcd           ten times the upper four and the lower four
-    to_100        the same, and c0 is 100
-    low_digit, high_digit, digits    as bcd, but there ten is a blank on the screen and counts nothing
-    7f, f8!10     the bits of this mask, as a number; where it is the number behind !, it counts nothing
-A condition, `39=0 and 4c&0f>9 or 20!=1`, compares bytes, or their bits in a mask, with numbers; `was 59`, for the first
-byte of the condition, stands for what it was a frame ago; `and` binds more than `or`.
-Addresses (from where the memory begins: 0 to 7f), masks and bytes are hexadecimal, weights and constants decimal.
+    low, high     the lower or the upper four bits
+    bcd           two decimal digits: ten times the upper four bits plus the lower four
+    to_100        bcd, and c0 is 100
+    low_digit, high_digit, digits    one or two digits; a digit of ten is blank on the screen and counts 0
+    7f, f8!10     the bits of this mask, as a number; the number after ! counts 0
+A condition, `39=0 and 4c&0f>9 or 20!=1`, compares bytes, or their bits in a mask, with numbers. `08 was ff` compares
+the byte's value one frame ago. `and` binds more tightly than `or`.
+Addresses (0 to 7f), masks and bytes are hexadecimal; weights and constants are decimal.
 """
 
 import re
@@ -24,7 +24,7 @@ from ga3c.emulator.compiled import compiled
 from ga3c.emulator.game_table import GAMES
 
 NO_ADDRESS, NOTHING = -1, 256
-# How each way to read a byte is made of parts: mask, weight, and what counts nothing.
+# Each way to read a byte is a sum of parts: mask, weight, and the number that counts 0.
 _WAYS = {
     "raw": [(0xFF, 1, NOTHING)],
     "low": [(0x0F, 1, NOTHING)],
@@ -33,33 +33,36 @@ _WAYS = {
     "low_digit": [(0x0F, 1, 10)],
     "high_digit": [(0xF0, 1, 10)],
     "digits": [(0x0F, 1, 10), (0xF0, 10, 10)],
-    # The last three come to -20 where both upper bits are set: 100 lies there as c0.
+    # c0 stands for 100: the last three parts come to -20 if both upper bits are set, else to 0.
     "to_100": [(0x0F, 1, NOTHING), (0xF0, 10, NOTHING), (0x80, -20, NOTHING), (0xC0, 10, NOTHING), (0xC0, -10, 2)],
 }
 EQUAL, UNEQUAL, LESS, MORE, WAS, FALL = range(6)
 _SIGNS = {"=": EQUAL, "!=": UNEQUAL, "<": LESS, ">": MORE, " was ": WAS}
 
-# What a reading remembers of a console from frame to frame: int32 [STATE].
+# What is remembered of a console from frame to frame: int32 [STATE].
 SCORE, MATCH, LIVES, BEFORE = range(4)
 STATE = 4
 
 
 class Reading(NamedTuple):
-    """How a game is read. Sums are int32 [terms, 5]: address, mask, shift, weight, and what counts nothing.
-    Conditions are int32 [comparisons, 5]: group, address, mask, sign, number; true where all of a group are."""
+    """The rules to read one game.
+
+    Sums are int32 [terms, 5]: address, mask, shift, weight, and the number that counts 0. Conditions are
+    int32 [comparisons, 5]: group, address, mask, sign, number; a condition holds if all comparisons of a group do.
+    """
 
     score: np.ndarray
-    match: np.ndarray  # a sum that stands above the score: where it changes, only it counts (games of tennis)
+    match: np.ndarray  # a sum above the score: if it changes, its change is the reward (games of a tennis match)
     lives: np.ndarray
     over: np.ndarray
-    zero: np.ndarray  # when the score counts as 0
-    hold: np.ndarray  # when the lives are not read but stay as they are
-    wraps: int  # a score that has fallen has gone past this and begun anew; 0: it may fall; -1: that counts nothing
-    most: int  # a reward is at most this; 0: any
-    end_counts: bool  # whether the frame that ends a game has a reward
-    falls: int  # address of a byte: lives are not read, but fall when it falls by one; -1: they are read
-    first_lives: int  # when a game has begun and they are not yet read; -1: they are
-    watched: int  # address of the byte that is compared with what it was; -1: none
+    zero: np.ndarray  # the condition under which the score counts as 0
+    hold: np.ndarray  # the condition under which the lives are not read and stay as they are
+    wraps: int  # a score that falls has overflowed at this number; 0: it may fall; -1: a fall gives no reward
+    most: int  # the largest reward of a frame; 0: no limit
+    end_counts: bool  # the frame that ends a game has a reward
+    falls: int  # address of a byte: one life is lost when it falls by one; -1: the lives are read
+    first_lives: int  # the lives when a game begins; -1: they are read
+    watched: int  # address of the byte whose last value is remembered; -1: none
 
 
 def _terms(text: str) -> np.ndarray:
@@ -93,7 +96,7 @@ def _conditions(text: str) -> np.ndarray:
 
 @cache
 def reading(rom: str) -> Reading:
-    """Raises KeyError for a game that is not in the table."""
+    """Returns the rules of a game. Raises KeyError if the table does not have it."""
     game = GAMES[rom]
     over, hold = _conditions(game.over), _conditions(game.hold)
     falls = int(game.falls, 16) if game.falls else NO_ADDRESS
@@ -130,7 +133,7 @@ def _sum(ram, rows):
 
 @compiled
 def _holds(ram, rows, before, fall):
-    """`before`: what the watched byte was; `fall`: the lives would be one less than they were."""
+    """Evaluates conditions. `before` is the last value of the watched byte; `fall`: the lives fell by one."""
     row = 0
     while row < len(rows):
         group, every = rows[row, 0], True
@@ -158,7 +161,7 @@ def _score(ram, reading):
 
 @compiled
 def begin(ram, reading, state):
-    """A game has begun: notes its score and lives. `ram` is uint8 [128 or more], `state` int32 [STATE]."""
+    """Notes the score and lives of a new game in `state`, int32 [STATE]. `ram` is uint8 [128 or more]."""
     state[SCORE], state[MATCH] = _score(ram, reading), _sum(ram, reading.match)
     state[LIVES] = _sum(ram, reading.lives) if reading.first_lives < 0 else reading.first_lives
     state[BEFORE] = ram[reading.watched] if reading.watched >= 0 else 0
@@ -166,7 +169,7 @@ def begin(ram, reading, state):
 
 @compiled
 def read(ram, reading, state):
-    """After each frame. Returns: reward (the score now less the score before), lives, whether the game is over."""
+    """Reads the game after a frame. Returns (reward, lives, game over). The reward is the change of the score."""
     score, match, before, had = _score(ram, reading), _sum(ram, reading.match), state[BEFORE], state[LIVES]
     reward = score - state[SCORE] if match == state[MATCH] else match - state[MATCH]
     if reward < 0 and reading.wraps:

@@ -1,8 +1,8 @@
-"""The frequent instructions of the 6507 as lines of Python: a handler for each opcode, put together from what `opcodes`
-knows of it, how its mode finds the operand, and what the operation does.
+"""Generates the source of the handlers of the 6507's frequent instructions, one for each opcode.
 
-`code` is the address of the opcode in the ROM. A handler ends with `continue`. Where more would have to be looked at
-than it does, it comes to its end without it, and has changed nothing.
+A handler is put together from the addressing mode and the operation. `code` is the address of the opcode in the ROM. A
+handler ends with `continue`. In a case that it does not support, it changes nothing and does not reach `continue`; then
+`instruction.execute` runs the instruction.
 """
 
 from ga3c.emulator import opcodes as op
@@ -35,8 +35,8 @@ _OPERATIONS = {
     "TAY": "y = n = z = a",
     "TXA": "a = n = z = x",
     "TYA": "a = n = z = y",
-    "TSX": "x = n = z = load32(console, SP)",
-    "TXS": "store32(console, SP, x)",
+    "TSX": "x = n = z = load32(console, state.SP)",
+    "TXS": "store32(console, state.SP, x)",
     "INX": "x = n = z = (x + 1) & 0xFF",
     "INY": "y = n = z = (y + 1) & 0xFF",
     "DEX": "x = n = z = (x - 1) & 0xFF",
@@ -46,12 +46,13 @@ _OPERATIONS = {
     "AND": "a = n = z = a & value",
     "ORA": "a = n = z = a | value",
     "EOR": "a = n = z = a ^ value",
-    "ADC": "a, c, v = add(a, value, c, load32(console, DECIMAL))\nn = z = a\nstore32(console, OVERFLOW, v)",
-    "SBC": "a, c, v = subtract(a, value, c, load32(console, DECIMAL))\nn = z = a\nstore32(console, OVERFLOW, v)",
+    "ADC": "a, c, v = add(a, value, c, load32(console, state.DECIMAL))\nn = z = a\nstore32(console, state.OVERFLOW, v)",
+    "SBC": "a, c, v = subtract(a, value, c, load32(console, state.DECIMAL))\n"
+    "n = z = a\nstore32(console, state.OVERFLOW, v)",
     "CMP": "c = 1 if a >= value else 0\nn = z = (a - value) & 0xFF",
     "CPX": "c = 1 if x >= value else 0\nn = z = (x - value) & 0xFF",
     "CPY": "c = 1 if y >= value else 0\nn = z = (y - value) & 0xFF",
-    "BIT": "z = a & value\nn = value\nstore32(console, OVERFLOW, value >> 6 & 1)",
+    "BIT": "z = a & value\nn = value\nstore32(console, state.OVERFLOW, value >> 6 & 1)",
     "ASL_A": "c = a >> 7\na = n = z = a << 1 & 0xFF",
     "LSR_A": "c = a & 1\na = n = z = a >> 1",
     "ROL_A": "a = a << 1 | c\nc = a >> 8\na = n = z = a & 0xFF",
@@ -72,8 +73,8 @@ _BRANCHES = {
     "BMI": "n & 0x80 != 0",
     "BCC": "c == 0",
     "BCS": "c != 0",
-    "BVC": "load32(console, OVERFLOW) == 0",
-    "BVS": "load32(console, OVERFLOW) != 0",
+    "BVC": "load32(console, state.OVERFLOW) == 0",
+    "BVS": "load32(console, state.OVERFLOW) != 0",
 }
 _BRANCH = """
 pc += 2
@@ -82,39 +83,39 @@ if {taken}:
     cycles += 2 if (target ^ pc) & 0xFF00 else 1
     pc = target
 """
-# As long as the stack stays in the RAM; PHP is also used to write to the TIA.
+# These support a stack within the RAM. PHP also supports writes to the TIA, which some games use.
 _STACK = {
     "JSR": """
 if sp >= 0x82:
     store8(console, sp & 0x7F, (pc + 2) >> 8)
     store8(console, (sp - 1) & 0x7F, (pc + 2) & 0xFF)
-    store32(console, SP, sp - 2)
+    store32(console, state.SP, sp - 2)
     pc = load8(code, 1) | load8(code, 2) << 8
     {cycles}
     continue""",
     "RTS": """
 if 0x80 <= sp <= 0xFD:
     pc = ((load8(console, (sp + 1) & 0x7F) | load8(console, (sp + 2) & 0x7F) << 8) + 1) & 0xFFFF
-    store32(console, SP, sp + 2)
+    store32(console, state.SP, sp + 2)
     {cycles}
     continue""",
     "PHA": """
 if sp >= 0x81:
     store8(console, sp & 0x7F, a)
-    store32(console, SP, sp - 1)
+    store32(console, state.SP, sp - 1)
     pc += 1
     {cycles}
     continue""",
     "PLA": """
 if 0x80 <= sp <= 0xFE:
     a = n = z = load8(console, (sp + 1) & 0x7F)
-    store32(console, SP, sp + 1)
+    store32(console, state.SP, sp + 1)
     pc += 1
     {cycles}
     continue""",
     "PHP": """
 address, value = sp, flags(console, n, z, c)
-store32(console, SP, (sp - 1) & 0xFF)
+store32(console, state.SP, (sp - 1) & 0xFF)
 pc += 1
 {cycles}
 {write}
@@ -130,7 +131,7 @@ if address & 0x80:
     store8(console, address & 0x7F, value)
 else:
     cycles = tia_write(console, picture, address & 0x3F, value, cycles)
-    if load32(console, FRAME_DONE):
+    if load32(console, state.FRAME_DONE):
         break"""
 
 
@@ -139,11 +140,11 @@ def indented(text: str, levels: int = 1) -> str:
 
 
 def _guard_and_read(name: str, mode: int) -> tuple[str, str]:
-    """When an operand can be read at once, and how."""
+    """Returns the condition under which the operand can be read here, and the code that reads it."""
     if mode in _ZERO_PAGES:
         return ("True", _READ) if name == "LDA" else ("address & 0x80", "value = load8(console, address & 0x7F)")
     guard, read = "offset < load32(window, 4)", "value = load8(rom, load32(window, 0) + offset)"
-    if mode in _INDEXED:  # into the next page takes a cycle more
+    if mode in _INDEXED:  # crossing a page costs a cycle
         read += "\ncycles += low >> 8"
     if name == "LDA" and mode in (op.ABSOLUTE_X, op.ABSOLUTE_Y):
         guard = f"{guard} or low <= 0xFF and address & 0x1080 == 0"
@@ -153,13 +154,13 @@ def _guard_and_read(name: str, mode: int) -> tuple[str, str]:
 
 
 def handler(opcode: int) -> str:
-    """Empty: it is not a frequent one."""
+    """Returns the handler of an opcode; an empty text if it is not a frequent one."""
     name, mode, access = op.NAMES[opcode], int(op.MODE[opcode]), op.ACCESS[opcode]
     cycles = f"cycles += {op.BASE_CYCLES[opcode]}"
     if name in _BRANCHES:
         return _BRANCH.format(taken=_BRANCHES[name]) + cycles + "\ncontinue"
     if name in _STACK:
-        return "sp = load32(console, SP)" + _STACK[name].format(cycles=cycles, write=_WRITE)
+        return "sp = load32(console, state.SP)" + _STACK[name].format(cycles=cycles, write=_WRITE)
     if op.OPERATION[opcode] >= 100:
         name += "_A"
     if name not in _OPERATIONS or mode not in _ADDRESSES:
@@ -186,12 +187,12 @@ def _choices() -> list[tuple[int, str]]:
 
 
 def handlers() -> str:
-    """All of them, one long choice by `opcode`."""
+    """Returns all handlers as one if-chain over `opcode`."""
     return "\nel".join(f"if opcode == {opcode}:\n" + indented(text) for opcode, text in _choices())
 
 
 def handlers_by_halves(choices: list[tuple[int, str]] | None = None) -> str:
-    """The same, where a choice does not become one jump: nine comparisons, not one for each opcode before it."""
+    """Returns all handlers as a binary search by `opcode`, for compilers that make no jump tables."""
     choices = choices or _choices()
     if len(choices) == 1:
         [(opcode, text)] = choices

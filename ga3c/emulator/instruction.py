@@ -1,4 +1,4 @@
-"""One instruction of the 6507, whichever it is: the program as it stands in the manual, all registers in the record."""
+"""Executes any one instruction of the 6507 as the manual describes it, with all registers in the record."""
 
 import numpy as np
 
@@ -14,14 +14,14 @@ from ga3c.emulator.stack import on_stack
 from ga3c.emulator.state import CARRY, CYCLES, NEGATIVE, OVERFLOW, PC, ZERO
 
 INTIM = 0x284
-BACK_5 = 0xFB  # a branch by so much leads to the instruction of three bytes just before it
+BACK_5 = 0xFB  # a branch by -5 leads to the instruction of three bytes just before it
 
 
 @compiled
 def execute(console: int, rom: int, picture: int, instructions: int) -> int:
-    """One instruction, or a whole loop that waits for the timer. Returns how many of `instructions` are left."""
+    """Executes one instruction, or a whole loop that waits for the timer. Returns the number of `instructions` left."""
     pc, cycles = load32(console, PC), load32(console, CYCLES)
-    low = high = np.int64(0)  # not as a constant, for which `read` would be compiled once more
+    low = high = np.int64(0)  # np.int64: Numba would compile `read` a second time for a constant
     opcode = read(console, rom, picture, pc, low, cycles) & 0xFF
 
     if op.LENGTH[opcode] > 1:
@@ -60,7 +60,7 @@ def execute(console: int, rom: int, picture: int, instructions: int) -> int:
 
 @compiled
 def _branch(console: int, what: int, distance: int) -> int:
-    """Returns how many cycles more it takes."""
+    """Executes a branch. Returns the number of additional cycles."""
     if not is_taken(console, what):
         return 0
     pc = load32(console, PC)
@@ -71,9 +71,9 @@ def _branch(console: int, what: int, distance: int) -> int:
 
 @compiled
 def _waiting_turns(console: int, rom: int, value: int, cycles: int, instructions: int):
-    """After INTIM is loaded: where a branch back to it waits for the timer, all turns but the last are alike.
+    """Shortens a loop that reads INTIM and branches back until the timer changes: all its turns but the last are alike.
 
-    Returns how many turns of this loop give the same value, and how many cycles a turn takes.
+    Returns the number of turns that read the same value, and the cycles of a turn; (0, 0) if there is no such loop.
     """
     pc = load32(console, PC)
     window, offset = window_of(console, pc), pc % SLICE_BYTES
@@ -89,7 +89,7 @@ def _waiting_turns(console: int, rom: int, value: int, cycles: int, instructions
 
 @compiled
 def is_taken(console: int, what: int) -> bool:
-    """Whether the program goes on where this branch leads to."""
+    """Returns True if the flags say that this branch is taken."""
     if what == op.BNE:
         return load32(console, ZERO) != 0
     if what == op.BEQ:

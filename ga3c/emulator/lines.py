@@ -1,11 +1,11 @@
-"""A frame line by line, for a GPU: `cpu.run_frame` is left and entered again whenever the CPU waits for the next line.
+"""Runs a frame line by line, for a GPU: each WSYNC leaves `cpu.run_frame`, which is then entered again.
 
 Consoles that play the same game do much the same in a line, but not in the same number of instructions. Once they are
-some instructions apart, hardly two of a warp are ever at the same one. Leaving the loop they wait for each other, and
-enter the next line together (`divergence` counts what that is worth). On a core it would only take time.
+some instructions apart, hardly two consoles of a warp execute the same one. Leaving the loop synchronises them, so they
+begin the next line together (`divergence` estimates the gain). On a core it would only cost time.
 
-Nor does NVIDIA's compiler make one jump of a choice by the opcode: in a chain of comparisons a GPU spent two thirds of
-its instructions.
+NVIDIA's compiler makes no jump table of an if-chain over the opcode. The chain took two thirds of a GPU's instructions,
+so the GPU gets a binary search.
 """
 
 from ga3c.emulator.compiled import compiled
@@ -17,11 +17,11 @@ from ga3c.emulator.registers import WSYNC
 from ga3c.emulator.state import FRAME_DONE
 from ga3c.emulator.tia import tia_write
 
-LINE_DONE = 2  # in FRAME_DONE, while a frame runs
+LINE_DONE = 2  # a value of FRAME_DONE while a frame runs
 
-run_frame_by_halves = made("run_frame_by_halves", handlers_by_halves())  # on a GPU for `run_frame`
+run_frame_by_halves = made("run_frame_by_halves", handlers_by_halves())  # replaces `run_frame` on a GPU
 
-_tia_write = compiled(tia_write.py_func)  # as it is: on a GPU the one below stands for `tia_write`
+_tia_write = compiled(tia_write.py_func)  # the original: on a GPU the function below replaces `tia_write`
 
 
 @compiled
@@ -34,7 +34,7 @@ def tia_write_of_line(console: int, picture: int, register: int, value: int, cyc
 
 @compiled
 def next_frame_by_lines(console: int, rom: int, picture: int) -> None:
-    """`frame.next_frame`."""
+    """Runs one frame, as `frame.next_frame` does."""
     if load32(console, FRAME_DONE):
         begin_frame(console)
     left = run_frame(console, rom, picture, MOST_INSTRUCTIONS)

@@ -1,4 +1,4 @@
-"""The 6507's 256 opcodes: what each does, how it addresses, how long it takes; the undocumented ones too."""
+"""The 6507's 256 opcodes, with the undocumented ones: operation, addressing mode, length in bytes, cycles."""
 
 import numpy as np
 
@@ -22,26 +22,15 @@ BEQ SBC KIL ISB NOP SBC INC ISB SED SBC NOP ISB NOP SBC INC ISB
 """
 NAMES = _TABLE.split()
 
-(
-    IMPLIED,
-    IMMEDIATE,
-    RELATIVE,
-    ZERO_PAGE,
-    ZERO_PAGE_X,
-    ZERO_PAGE_Y,
-    ABSOLUTE,
-    ABSOLUTE_X,
-    ABSOLUTE_Y,
-    INDEXED,
-    INDIRECT,
-) = range(11)
+IMPLIED, IMMEDIATE, RELATIVE, ZERO_PAGE, ZERO_PAGE_X, ZERO_PAGE_Y = range(6)
+ABSOLUTE, ABSOLUTE_X, ABSOLUTE_Y, INDEXED, INDIRECT = range(6, 11)  # INDEXED: (zero page, X); INDIRECT: (zero page), Y
 LENGTHS = (1, 2, 2, 2, 2, 2, 3, 3, 3, 2, 2)
 
 _STORES = {"STA", "STX", "STY", "SAX", "SHA", "SHX", "SHY", "SHS"}
 _CHANGES = {"ASL", "LSR", "ROL", "ROR", "INC", "DEC", "SLO", "RLA", "SRE", "RRA", "DCP", "ISB"}
 NONE, READ, WRITE, CHANGE = 0, 1, 2, 3
 
-_CYCLES = {  # by mode: of a read, a write, a change
+_CYCLES = {  # by mode: the cycles of a read, a write, a read-modify-write
     IMPLIED: (2, 2, 2),
     IMMEDIATE: (2, 2, 2),
     RELATIVE: (2, 2, 2),
@@ -87,7 +76,7 @@ def _access(opcode: int) -> int:
 
 
 def _cycles(opcode: int) -> int:
-    if opcode == 0xA7:  # LAX of the zero page takes 4 in ALE, 3 in hardware
+    if opcode == 0xA7:  # LAX of the zero page takes 4 cycles in ALE, 3 in hardware
         return 4
     return _OWN_CYCLES.get(NAMES[opcode]) or _CYCLES[_mode(opcode)][max(_access(opcode) - 1, 0)]
 
@@ -103,7 +92,7 @@ ASL_A, LSR_A, ROL_A, ROR_A = (100 + what for what in (ASL, LSR, ROL, ROR))
 
 
 def _operation(opcode: int) -> int:
-    """The number of what an opcode does; a change of the accumulator is one of its own, 100 above."""
+    """Returns the number of an opcode's operation. A shift of the accumulator has a number of its own, 100 above."""
     on_accumulator = _mode(opcode) == IMPLIED and NAMES[opcode] in _CHANGES
     return OPERATIONS.index(NAMES[opcode]) + 100 * on_accumulator
 

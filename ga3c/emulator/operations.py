@@ -1,4 +1,4 @@
-"""What the 6507's instructions do with a value, all but branches, jumps and the stack's."""
+"""The 6507's operations on a value: all instructions but branches, jumps and those of the stack."""
 
 from ga3c.emulator import opcodes as op
 from ga3c.emulator.arithmetic import change, compare, load_register, with_accumulator
@@ -10,8 +10,10 @@ from ga3c.emulator.undocumented import undocumented
 
 @compiled
 def operate(console: int, what: int, value: int, high: int) -> int:
-    """`value`: what was read, or the byte behind the opcode; `high`: the upper byte of the address. Returns what is to
-    be written, where the instruction writes."""
+    """Executes an operation. Returns the value to write, if the instruction writes.
+
+    `value` is the operand, `high` the upper byte of its address.
+    """
     a, x, y = load32(console, A), load32(console, X), load32(console, Y)
     if what == op.LDA:
         load_register(console, A, value)

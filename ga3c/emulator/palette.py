@@ -1,10 +1,10 @@
-"""The colours of the television: what a colour register's number looks like, as ale-py shows it."""
+"""The television's colours: RGB and grey of each value of a colour register, as in ale-py."""
 
 import numpy as np
 
 _GREY_OF_RGB = (0.2989, 0.587, 0.114)
 
-# A line for each hue, from dark to bright.
+# One line for each hue, from dark to bright.
 _NTSC = """
     000000 4a4a4a 6f6f6f 8e8e8e aaaaaa c0c0c0 d6d6d6 ececec
     484800 69690f 86861d a2a22a bbbb35 d2d240 e8e84a fcfc54
@@ -44,8 +44,10 @@ _PAL = """
 
 
 def _colours(text: str) -> np.ndarray:
-    """By number, uint8 [256, 3]. An odd number is the even one below without its colour: a PAL picture whose number
-    of lines is odd is shown so."""
+    """Returns the RGB colour of each value, uint8 [256, 3].
+
+    An odd value is the grey of the even value below it: a PAL picture with an odd number of lines shows no colour.
+    """
     numbers = np.array([int(colour, 16) for colour in text.split()])
     rgb = np.zeros((256, 3), np.uint8)
     rgb[::2] = np.stack([numbers >> 16, numbers >> 8 & 255, numbers & 255], axis=1)
@@ -54,7 +56,7 @@ def _colours(text: str) -> np.ndarray:
 
 
 def _greys(rgb: np.ndarray) -> np.ndarray:
-    """By number, uint8 [256]. ale-py's grey of an odd number is the blue of the next colour: agents see it so."""
+    """Returns the grey of each value, uint8 [256]. As in ale-py, an odd value has the blue of the next colour."""
     grey = np.zeros(256, np.uint8)
     grey[::2] = np.rint(rgb[::2] @ _GREY_OF_RGB)
     grey[1:-1:2] = rgb[2::2, 2]

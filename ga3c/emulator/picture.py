@@ -1,7 +1,9 @@
-"""The picture: what the TIA has sent since the last look, drawn where asked, and its collisions."""
+"""The picture and the collisions: draws what the TIA has sent since the last call."""
 
 import numpy as np
 
+from ga3c.emulator import registers as reg
+from ga3c.emulator import state
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.objects import (
     STALE_M0,
@@ -13,38 +15,15 @@ from ga3c.emulator.objects import (
     mark_stale,
     playfield_is_alone,
     refresh_masks,
+    tia_register,
 )
-from ga3c.emulator.pointers import load8, load32, load64, store8, store32, store64
-from ga3c.emulator.registers import COLUBK, COLUP0, COLUP1, COLUPF, CTRLPF, VBLANK
-from ga3c.emulator.state import (
-    ANY_MEETING,
-    BL,
-    COLLISIONS,
-    COLOUR_LOSS,
-    COSMIC_ARK,
-    COSMIC_ARK_COUNTER,
-    DRAWN_CLOCK,
-    END_LINE,
-    FIRST_LINE,
-    HMOVE_BLANK,
-    M0,
-    M1,
-    MEETING,
-    P0,
-    P1,
-    PF,
-    POSITION_M0,
-    REFLECTED,
-    REGISTERS,
-    SUPPRESS_P0,
-    SUPPRESS_P1,
-)
+from ga3c.emulator.pointers import load32, load64, store8, store32, store64
 
 WIDTH = 160
 LINE_CLOCKS, BLANK_CLOCKS = 228, 68
 LINE_CYCLES = LINE_CLOCKS // 3
 
-# Eight pixels as eight bytes, all bits of a byte set where its pixel is.
+# Eight pixels as eight bytes: all bits of a byte are set if its pixel is.
 _bytes = np.array([sum(0xFF << (8 * i) for i in range(8) if b >> i & 1) for b in range(256)], np.uint64)
 BYTES = _bytes.view(np.int64)
 EACH_BYTE = 0x0101010101010101
@@ -52,16 +31,16 @@ EACH_BYTE = 0x0101010101010101
 
 @compiled
 def draw_until(console: int, picture: int, clock: int) -> None:
-    """Brings picture (address of uint8 [height, 160]; 0: none) and collisions up to a clock, as the registers stand."""
-    if clock > load32(console, DRAWN_CLOCK):
+    """Updates picture (address of uint8 [height, 160]; 0: none) and collisions up to a clock."""
+    if clock > load32(console, state.DRAWN_CLOCK):
         _draw_lines(console, picture, clock)
 
 
 @compiled
 def _draw_lines(console: int, picture: int, clock: int) -> None:
-    """What is done with a line goes on at the next one's first pixel, as nothing is to be seen before."""
-    last_clock = load32(console, END_LINE) * LINE_CLOCKS
-    start, end = load32(console, DRAWN_CLOCK), min(clock, last_clock)
+    """Draws up to a clock. After a complete line, drawing continues at the next line's first visible pixel."""
+    last_clock = load32(console, state.END_LINE) * LINE_CLOCKS
+    start, end = load32(console, state.DRAWN_CLOCK), min(clock, last_clock)
     if start >= end:
         return
     row = start // LINE_CLOCKS
@@ -72,61 +51,61 @@ def _draw_lines(console: int, picture: int, clock: int) -> None:
         if last > first:
             if first == 0:
                 _begin_line(console)
-            _draw_part(console, picture, row - load32(console, FIRST_LINE), first, last)
+            _draw_part(console, picture, row - load32(console, state.FIRST_LINE), first, last)
         line += LINE_CLOCKS
         row += 1
         start = stop
         if stop == line and stop < last_clock:
             _end_line(console)
             start = line + BLANK_CLOCKS
-    store32(console, DRAWN_CLOCK, start)
+    store32(console, state.DRAWN_CLOCK, start)
 
 
 @compiled
 def _begin_line(console: int) -> None:
-    """In the right half of a line it is too late to reflect the playfield or not."""
-    reflected = load8(console, REGISTERS + CTRLPF) & 1
-    if load32(console, REFLECTED) != reflected:
-        store32(console, REFLECTED, reflected)
+    """Applies CTRLPF's reflection. A change in the right half of a line comes too late for that line."""
+    reflected = tia_register(console, reg.CTRLPF) & 1
+    if load32(console, state.REFLECTED) != reflected:
+        store32(console, state.REFLECTED, reflected)
         mark_stale(console, STALE_PF)
 
 
 @compiled
 def _end_line(console: int) -> None:
-    if load32(console, SUPPRESS_P0):
-        store32(console, SUPPRESS_P0, 0)
+    if load32(console, state.SUPPRESS_P0):
+        store32(console, state.SUPPRESS_P0, 0)
         mark_stale(console, STALE_P0)
-    if load32(console, SUPPRESS_P1):
-        store32(console, SUPPRESS_P1, 0)
+    if load32(console, state.SUPPRESS_P1):
+        store32(console, state.SUPPRESS_P1, 0)
         mark_stale(console, STALE_P1)
-    if load32(console, COSMIC_ARK):
+    if load32(console, state.COSMIC_ARK):
         _drift(console)
 
 
 @compiled
 def _drift(console: int) -> None:
-    """The stars of Cosmic Ark: missile 0 moves from line to line, four lines each time alike."""
-    counter = load32(console, COSMIC_ARK_COUNTER) + 1 & 3
+    """Moves missile 0 from line to line, in a cycle of four lines: the stars of Cosmic Ark."""
+    counter = load32(console, state.COSMIC_ARK_COUNTER) + 1 & 3
     left = 18 if counter == 0 else 33 if counter == 1 else 0 if counter == 2 else 17
-    store32(console, COSMIC_ARK_COUNTER, counter)
-    store32(console, POSITION_M0, (load32(console, POSITION_M0) - left + 160) % 160)
+    store32(console, state.COSMIC_ARK_COUNTER, counter)
+    store32(console, state.POSITION_M0, (load32(console, state.POSITION_M0) - left + 160) % 160)
     mark_stale(console, STALE_M0)
 
 
 @compiled
 def _draw_part(console: int, picture: int, row: int, first: int, last: int) -> None:
-    """One line from pixel `first` until before `last`."""
+    """Draws one line from pixel `first` up to, but not including, `last`."""
     out = picture + WIDTH * row
-    blank = first < 8 and load32(console, HMOVE_BLANK)
+    blank = first < 8 and load32(console, state.HMOVE_BLANK)
     if blank and last >= 8:
-        store32(console, HMOVE_BLANK, 0)
-    if load8(console, REGISTERS + VBLANK) & 2:
+        store32(console, state.HMOVE_BLANK, 0)
+    if tia_register(console, reg.VBLANK) & 2:
         if picture:
             for pixel in range(first, last):
                 _store_pixel(out, pixel, 0)
         return
     refresh_masks(console)
-    if not picture and not load32(console, ANY_MEETING):
+    if not picture and not load32(console, state.ANY_OVERLAP):
         return
     for word in range(first // WORD_PIXELS, (last + WORD_PIXELS - 1) // WORD_PIXELS):
         left, right = max(first - word * WORD_PIXELS, 0), min(last - word * WORD_PIXELS, WORD_PIXELS)
@@ -147,17 +126,17 @@ def _store_pixel(out: int, pixel: int, colour: int) -> None:
 @compiled
 def _collide(console: int, word: int, part: int) -> None:
     at = console + 8 * word
-    both = load64(at, MEETING) & part
+    both = load64(at, state.OVERLAP) & part
     if both:
-        pf, bl, m0 = load64(at, PF) & both, load64(at, BL) & both, load64(at, M0) & both
-        m1, p0, p1 = load64(at, M1) & both, load64(at, P0) & both, load64(at, P1) & both
+        pf, bl, m0 = load64(at, state.PF) & both, load64(at, state.BL) & both, load64(at, state.M0) & both
+        m1, p0, p1 = load64(at, state.M1) & both, load64(at, state.P0) & both, load64(at, state.P1) & both
         _latch(console, pf, bl, m0, m1, p0, p1)
 
 
 @compiled
 def _latch(console: int, pf: int, bl: int, m0: int, m1: int, p0: int, p1: int) -> None:
-    """Two bits for each of the collision registers, CXM0P first; the upper is the register's bit 7."""
-    bits = load32(console, COLLISIONS)
+    """Sets collision bits: two for each collision register, CXM0P first; the upper one is the register's bit 7."""
+    bits = load32(console, state.COLLISIONS)
     bits |= (m0 & p1 != 0) << 1 | (m0 & p0 != 0)
     bits |= (m1 & p0 != 0) << 3 | (m1 & p1 != 0) << 2
     bits |= (p0 & pf != 0) << 5 | (p0 & bl != 0) << 4
@@ -166,30 +145,30 @@ def _latch(console: int, pf: int, bl: int, m0: int, m1: int, p0: int, p1: int) -
     bits |= (m1 & pf != 0) << 11 | (m1 & bl != 0) << 10
     bits |= (bl & pf != 0) << 13
     bits |= (p0 & p1 != 0) << 15 | (m0 & m1 != 0) << 14
-    store32(console, COLLISIONS, bits)
+    store32(console, state.COLLISIONS, bits)
 
 
 @compiled
 def _draw_word(console: int, out: int, word: int, part: int) -> None:
-    """Forty pixels, those of them that `part` has."""
+    """Draws those of 40 pixels whose bits are set in `part`."""
     at = console + 8 * word
-    playfield, lowest = load64(at, PF), load64(at, PF) | load64(at, BL)
-    first, second = load64(at, P0) | load64(at, M0), load64(at, P1) | load64(at, M1)
-    control, loss = load8(console, REGISTERS + CTRLPF), load32(console, COLOUR_LOSS)
-    background = EACH_BYTE * (load8(console, REGISTERS + COLUBK) & 0xFE | loss)
+    playfield, lowest = load64(at, state.PF), load64(at, state.PF) | load64(at, state.BL)
+    first, second = load64(at, state.P0) | load64(at, state.M0), load64(at, state.P1) | load64(at, state.M1)
+    control, loss = tia_register(console, reg.CTRLPF), load32(console, state.COLOUR_LOSS)
+    background = EACH_BYTE * (tia_register(console, reg.COLUBK) & 0xFE | loss)
     if part == WORD and (lowest | first | second) == 0:
         for byte in range(5):
             store64(out, 8 * byte, background)
         return
-    colour_of_playfield = load8(console, REGISTERS + COLUPF) & 0xFE | loss
-    colour_0 = load8(console, REGISTERS + COLUP0) & 0xFE | loss
-    colour_1 = load8(console, REGISTERS + COLUP1) & 0xFE | loss
-    if control & 4:  # playfield and ball before the players
+    colour_of_playfield = tia_register(console, reg.COLUPF) & 0xFE | loss
+    colour_0 = tia_register(console, reg.COLUP0) & 0xFE | loss
+    colour_1 = tia_register(console, reg.COLUP1) & 0xFE | loss
+    if control & 4:  # playfield and ball in front of the players
         first &= ~lowest
         second &= ~lowest
         if control & 2 and playfield_is_alone(console):
             colour_of_playfield = colour_1 if word >= 2 else colour_0
-    elif control & 2:  # score: each half of the playfield as if it were part of its player
+    elif control & 2:  # score mode: each half of the playfield has its player's colour
         if word < 2:
             first |= playfield
         else:

@@ -1,7 +1,7 @@
-"""Reading and writing at an address: raw pointers, which cost a compiled function far less than arrays do.
+"""Reads and writes at raw addresses, which cost a compiled function far less than arrays do.
 
-Values are int64 in registers whatever their width in memory, and lie at multiples of their width: a GPU reads them at
-once then, and elsewhere not at all. Nothing is checked: who calls keeps within its record.
+Values are int64 in registers, whatever their width in memory. Addresses must be multiples of the width: a GPU cannot
+read others. Nothing is checked; the caller keeps within its record.
 """
 
 from llvmlite import ir
@@ -17,7 +17,8 @@ def _pointer(builder, base, offset, bits):
 def _loader(bits: int, signed: bool):
     def load(typing_context, base, offset):
         def generate(context, builder, signature, arguments):
-            value = builder.load(_pointer(builder, *arguments, bits))
+            base, offset = arguments
+            value = builder.load(_pointer(builder, base, offset, bits))
             value.align = bits // 8
             if bits == 64:
                 return value

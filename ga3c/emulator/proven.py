@@ -1,6 +1,6 @@
-"""Which games our console has been seen to play as ale-py does: picture, reward, lives and end in 2,000 steps.
+"""The games that the emulator is proven to play as ale-py does: picture, reward, lives and end in 2,000 steps.
 
-These are all of `game_table`: the others cannot be read yet.
+These are all games of `game_table`.
 """
 
 # fmt: off
@@ -14,5 +14,5 @@ PROVEN = frozenset({
     "up_n_down", "venture", "video_pinball", "wizard_of_wor", "yars_revenge", "zaxxon",
 })
 # fmt: on
-# Those that begin with what the last game has left in memory.
+# Games whose beginning depends on the RAM that the last game left.
 READ_WHAT_IS_LEFT = frozenset({"ice_hockey", "kung_fu_master", "surround", "time_pilot", "yars_revenge"})

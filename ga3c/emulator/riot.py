@@ -1,67 +1,56 @@
-"""The RIOT (6532): the timer and the two ports. Its 128 bytes of RAM are read and written where the CPU does it."""
+"""The RIOT (6532): its timer and its two ports. `bus` accesses its 128 bytes of RAM directly."""
 
+from ga3c.emulator import state
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.pointers import load32, store32
-from ga3c.emulator.state import (
-    DDRA,
-    DDRB,
-    OUTA,
-    SWCHA,
-    SWCHB,
-    TIMER,
-    TIMER_OFFSET,
-    TIMER_READ,
-    TIMER_SET_CYCLES,
-    TIMER_SHIFT,
-)
 
 
 @compiled
 def riot_read(console: int, address: int, cycles: int) -> int:
-    """What the register at an address holds: SWCHA, DDRA, SWCHB, DDRB, or by two addresses each INTIM and TIMINT."""
+    """Returns a register: SWCHA, DDRA, SWCHB, DDRB, or INTIM and TIMINT, which have two addresses each."""
     register = address & 7
     if register == 0:
-        return load32(console, SWCHA)
+        return load32(console, state.SWCHA)
     if register == 1:
-        return load32(console, DDRA)
+        return load32(console, state.DDRA)
     if register == 2:
-        return load32(console, SWCHB)
+        return load32(console, state.SWCHB)
     if register == 3:
-        return load32(console, DDRB)
+        return load32(console, state.DDRB)
     timer = _timer(console, cycles)
     if register & 1:
-        return 0x80 if timer < 0 and not load32(console, TIMER_READ) else 0
+        return 0x80 if timer < 0 and not load32(console, state.TIMER_READ) else 0
     return _intim(console, cycles, timer) & 0xFF
 
 
 @compiled
 def _timer(console: int, cycles: int) -> int:
-    elapsed = cycles - load32(console, TIMER_SET_CYCLES) - 1
-    return load32(console, TIMER) - (elapsed >> load32(console, TIMER_SHIFT)) - 1
+    elapsed = cycles - load32(console, state.TIMER_SET_CYCLES) - 1
+    return load32(console, state.TIMER) - (elapsed >> load32(console, state.TIMER_SHIFT)) - 1
 
 
 @compiled
 def _intim(console: int, cycles: int, timer: int) -> int:
-    """Once it has run out the timer counts single cycles; the first read after that makes it count intervals again."""
+    """Returns INTIM. An expired timer counts single cycles until it is read; then it counts intervals again."""
     if timer >= 0:
         return timer
-    if not load32(console, TIMER_READ):
-        set_cycles, shift = load32(console, TIMER_SET_CYCLES), load32(console, TIMER_SHIFT)
-        since = cycles - set_cycles - (load32(console, TIMER) << shift)
+    if not load32(console, state.TIMER_READ):
+        set_cycles, shift = load32(console, state.TIMER_SET_CYCLES), load32(console, state.TIMER_SHIFT)
+        since = cycles - set_cycles - (load32(console, state.TIMER) << shift)
         if since < 2:
             return -since
-        store32(console, TIMER_READ, 1)
-        store32(console, TIMER_OFFSET, since)
-    return timer - load32(console, TIMER_OFFSET) + 1
+        store32(console, state.TIMER_READ, 1)
+        store32(console, state.TIMER_OFFSET, since)
+    return timer - load32(console, state.TIMER_OFFSET) + 1
 
 
 @compiled
 def turns_until_next(console: int, value: int, cycles: int, turn_cycles: int) -> int:
-    """How many reads of INTIM, the first at `cycles` and so far apart, give the value that it has now."""
+    """Returns how many reads of INTIM give its value of now: the first at `cycles`, one every `turn_cycles`."""
     if value != _timer(console, cycles):
         return 0
-    intervals = load32(console, TIMER) - value
-    last = load32(console, TIMER_SET_CYCLES) + (intervals << load32(console, TIMER_SHIFT))
+    intervals = load32(console, state.TIMER) - value
+    last = load32(console, state.TIMER_SET_CYCLES) + (intervals << load32(console, state.TIMER_SHIFT))
     return (last - cycles) // turn_cycles + 1
 
 
@@ -69,13 +58,13 @@ def turns_until_next(console: int, value: int, cycles: int, turn_cycles: int) ->
 def riot_write(console: int, address: int, value: int, cycles: int) -> None:
     if address & 0x14 == 0x14:
         interval = address & 3
-        store32(console, TIMER, value)
-        store32(console, TIMER_SHIFT, 10 if interval == 3 else 3 * interval)
-        store32(console, TIMER_SET_CYCLES, cycles)
-        store32(console, TIMER_READ, 0)
+        store32(console, state.TIMER, value)
+        store32(console, state.TIMER_SHIFT, 10 if interval == 3 else 3 * interval)
+        store32(console, state.TIMER_SET_CYCLES, cycles)
+        store32(console, state.TIMER_READ, 0)
     elif address & 7 == 0:
-        store32(console, OUTA, value)
+        store32(console, state.OUTA, value)
     elif address & 7 == 1:
-        store32(console, DDRA, value)
+        store32(console, state.DDRA, value)
     elif address & 7 == 3:
-        store32(console, DDRB, value)
+        store32(console, state.DDRB, value)

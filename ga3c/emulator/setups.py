@@ -1,4 +1,4 @@
-"""What a game needs beside its ROM: which controller, and how its picture is cut out of the frame."""
+"""The setup of each game: its controller, its cartridge, and which lines of the frame its picture shows."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from ga3c.emulator.state import END_LINE, FIRST_LINE, NO_BLANKS, PAL, SIZE
 
 @dataclass(frozen=True)
 class Setup:
-    """`first_line` and `height_lines` say which lines are seen; HMOVE's black edge at the left is seen or not."""
+    """The controller, and the visible part of the frame. `hmove_blanks`: HMOVE's black edge at the left is visible."""
 
     controller: int = JOYSTICK
     paddle_most_ohms: int = MOST_OHMS
@@ -21,7 +21,7 @@ class Setup:
     pal: bool = False
 
 
-# Cartridges whose size does not tell their kind.
+# The cartridges whose kind does not follow from their size.
 _CARTRIDGES = {
     **dict.fromkeys(("jamesbond", "montezuma_revenge", "tutankham"), E0),
     "darkchambers": F6SC,
@@ -53,12 +53,12 @@ _SETUPS = {
 
 
 def setup_of(game: str) -> Setup:
-    """`game` is the name of its ROM file (ms_pacman)."""
+    """Returns the setup of a game, named as its ROM file (ms_pacman)."""
     return _SETUPS.get(game, Setup())
 
 
 def new_record(game: str, data: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the record, uint8 [SIZE], of a console that is not yet switched on, and its ROM as the code reads it."""
+    """Returns the record, uint8 [SIZE], of a console before it is switched on, and its ROM, uint8."""
     setup, record = setup_of(game), np.zeros(SIZE, np.uint8)
     fields = record.view(np.int32)
     fields[FIRST_LINE // 4], fields[END_LINE // 4] = setup.first_line, setup.first_line + setup.height_lines

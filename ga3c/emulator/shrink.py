@@ -1,8 +1,8 @@
-"""From two pictures of a console to the small grey frame that a network sees: grey, maximum, shrunken by area.
+"""Turns two pictures into the small grey frame that a network sees: grey, maximum of both, scaled by area.
 
-What OpenCV's INTER_AREA does, in whole numbers: a pixel of the small frame covers a rectangle of the picture, whose
-pixels count by how much of them it covers. Only where the mean lies just between two levels does the rounding of
-OpenCV's single precision decide; there it is done over in single precision, in the same order.
+It computes OpenCV's INTER_AREA in whole numbers: a pixel of the small frame is the mean of a rectangle of the picture,
+whose pixels are weighted by the covered area. If the mean lies exactly between two levels, the result depends on
+OpenCV's rounding; then it is computed again in single precision, in OpenCV's order.
 """
 
 from math import gcd
@@ -14,16 +14,16 @@ from ga3c.emulator.compiled import compiled
 
 
 class Cover(NamedTuple):
-    """Which of `length` pixels each of `size` covers: at the most `most` of them, from `first` on."""
+    """The pixels of a picture's side that each pixel of the small frame covers: `most` at most, from `first` on."""
 
     first: np.ndarray  # int32 [size]
-    parts: np.ndarray  # uint32 [most, size]: how much of each; 0 where it covers fewer
-    shares: np.ndarray  # float32 [most, size]: the same as parts of 1
-    whole: int  # what the parts of a pixel add up to
+    parts: np.ndarray  # uint32 [most, size]: the weight of each; 0 where it covers fewer
+    shares: np.ndarray  # float32 [most, size]: the weights, with the sum 1
+    whole: int  # the sum of a pixel's parts
 
 
 def cover(length: int, size: int) -> Cover:
-    """`size` is at most `length`. Counted in parts of a pixel: one of the `length` is `step` of them."""
+    """Returns the cover of `length` pixels by `size`, which is not larger. A picture's pixel has `step` parts."""
     step, whole = size // gcd(length, size), length // gcd(length, size)
     starts = np.arange(size) * whole
     first, last = starts // step, (starts + whole - 1) // step
@@ -36,9 +36,9 @@ def cover(length: int, size: int) -> Cover:
 
 @compiled
 def brighter(first, second, grey, out):
-    """The grey of the brighter of two pictures at each pixel: uint8 [pixels], all; pixels are a multiple of 8.
+    """Writes to `out` the brighter grey of two pictures at each pixel: uint8 [pixels], a multiple of 8.
 
-    `grey` is by the number of a colour (`palette`). Most neighbours of 8 are what the 8 before were.
+    `grey` is indexed by colour (`palette`). Most words of 8 pixels equal the word before them.
     """
     a, b, merged = first.view(np.uint64), second.view(np.uint64), out.view(np.uint64)
     for word in range(len(a)):
@@ -51,7 +51,7 @@ def brighter(first, second, grey, out):
 
 @compiled
 def brighten(picture, grey, out):
-    """Where the grey of one more picture is brighter than `out`, that takes it: uint8 [pixels], both."""
+    """Raises `out` to the grey of one more picture where that is brighter: uint8 [pixels], both."""
     for pixel in range(len(out)):
         out[pixel] = max(out[pixel], grey[picture[pixel]])
 
@@ -69,9 +69,9 @@ def _in_single_precision(picture, y, x, y_shares, x_shares):
 
 @compiled
 def shrink(picture, rows, columns, line, totals, out):
-    """uint8 [height, width] -> uint8 [size, size]; `rows` and `columns` are Covers.
+    """Scales uint8 [height, width] to uint8 [size, size]; `rows` and `columns` are Covers.
 
-    `line` (uint32 [width]) and `totals` (uint32 [size]) are room for work.
+    `line` (uint32 [width]) and `totals` (uint32 [size]) are buffers.
     """
     whole = np.uint64(rows.whole * columns.whole)
     half = np.uint32(whole // 2)
@@ -104,7 +104,7 @@ def shrink(picture, rows, columns, line, totals, out):
 
 @compiled
 def push(frame, states):
-    """The newest frame (uint8 [size, size]) behind the others (uint8 [size, size, stack]); the oldest goes."""
+    """Appends the newest frame (uint8 [size, size]) to a state (uint8 [size, size, stack]) and drops the oldest."""
     flat, pixels, stack = states.reshape(-1), frame.reshape(-1), states.shape[2]
     for i in range(len(flat) - 1):
         flat[i] = flat[i + 1]

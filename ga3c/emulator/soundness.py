@@ -1,4 +1,4 @@
-"""Whether what a file says of consoles can be: compiled code finds its way in memory by it, and checks nothing."""
+"""Validates consoles that a file holds: compiled code uses their numbers as addresses, and checks nothing."""
 
 import numpy as np
 
@@ -7,17 +7,17 @@ from ga3c.emulator.cartridge import SLICE_BYTES, open_windows
 from ga3c.emulator.picture import LINE_CLOCKS
 from ga3c.emulator.step import CUT, OVER, Consoles, Game
 
-# The largest value of whole numbers that are 0 at the least.
+# The largest value of each field; the smallest is 0.
 _MOST = dict.fromkeys((state.A, state.X, state.Y, state.SP, state.OLD_GRP0, state.OLD_GRP1, state.OLD_ENABL), 0xFF)
 _MOST |= dict.fromkeys((state.CARRY, state.DECIMAL, state.BREAK, state.INTERRUPT, state.OVERFLOW), 1)
 _MOST |= dict.fromkeys(range(state.POSITION_P0, state.POSITION_BL + 4, 4), 159)
 _MOST |= {state.PC: 0xFFFF, state.TIMER: 0xFF, state.TIMER_SHIFT: 10, state.CYCLES: 2**30}
-_PLUGGED = slice(state.CARTRIDGE, state.COLOUR_LOSS)  # what the game is made for
+_PLUGGED = slice(state.CARTRIDGE, state.COLOUR_LOSS)  # fixed by the game
 _WINDOWS = slice(state.WINDOWS, state.WINDOWS + state.WINDOW_BYTES * state.WINDOW_COUNT)
 
 
 def are_sound(consoles: Consoles, game: Game) -> bool:
-    """Whether they can be consoles that play this game."""
+    """Returns True if these can be consoles that play this game."""
     counts = (
         (consoles.turns, 1),
         (consoles.ended, OVER | CUT),
@@ -30,7 +30,7 @@ def are_sound(consoles: Consoles, game: Game) -> bool:
 
 
 def is_within(array: np.ndarray, most: int) -> bool:
-    """Whether all of it is from 0 to that."""
+    """Returns True if all values are from 0 to `most`."""
     return bool(((array >= 0) & (array <= most)).all())
 
 

@@ -1,4 +1,4 @@
-"""The 6507's stack, and the instructions that use it. Its upper half lies in the RIOT's RAM, its lower in the TIA."""
+"""The 6507's stack and its instructions. The stack's upper half lies in the RIOT's RAM, its lower half in the TIA."""
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def _pull_pc(console: int, rom: int, picture: int, bus: int, cycles: int) -> int
 
 @compiled
 def flags(console: int, n: int, z: int, c: int) -> int:
-    """All flags as one byte."""
+    """Returns the status register: all flags as one byte."""
     v, b = load32(console, OVERFLOW), load32(console, BREAK)
     d, i = load32(console, DECIMAL), load32(console, INTERRUPT)
     return n & 0x80 | v << 6 | 0x20 | b << 4 | d << 3 | i << 2 | (z == 0) << 1 | c
@@ -65,9 +65,9 @@ def _set_flags(console: int, byte: int) -> None:
 
 @compiled
 def on_stack(console: int, rom: int, picture: int, what: int, address: int, bus: int, cycles: int) -> int:
-    """JSR (to an address), RTS, BRK, RTI, or what pushes or pulls one byte. Returns the cycle at which the CPU goes on.
+    """Executes JSR (to `address`), RTS, BRK, RTI, or pushes or pulls a byte. Returns the cycle after it.
 
-    Before it pulls, the CPU reads what the stack's pointer points to, to no purpose.
+    Before it pulls, the CPU reads the byte at the stack pointer and discards it.
     """
     pc = load32(console, PC)
     byte = flags(console, load32(console, NEGATIVE), load32(console, ZERO), load32(console, CARRY))

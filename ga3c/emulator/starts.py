@@ -1,8 +1,8 @@
-"""How ALE begins a game: from when the console is switched on until the player has a say.
+"""The beginning of a game as in ALE: from switching the console on until the player's first action.
 
-It is what can be seen of it, in the states that ALE has saved: they tell how long games have waited for the timer, too.
-Memory and timer hold what a Mersenne twister draws, always from the same seed. From one game of a console to its next
-the timer's number is another, and the memory is what the game before has left: few games read it before they write it.
+It was found from the states that ALE saves. A Mersenne twister, always with the same seed, draws the initial RAM and
+timer. Each further game of a console draws a new timer; its RAM is what the game before left. Few games read RAM before
+they write it.
 """
 
 from collections.abc import Iterable
@@ -20,9 +20,9 @@ from ga3c.emulator.setups import new_record, setup_of
 from ga3c.emulator.tia import NEVER
 
 NO_OP, FIRE, UP, RIGHT, DOWN, UP_FIRE = 0, 1, 2, 3, 5, 10
-RESET, SELECT = 1, 2  # in SWCHB: 0 while they are pressed
-SEED, EARLIER_DRAWS = 4_753_849, 4  # those before the first game begins, beside the memory's
-GAMES = 65_536  # of one console, then the same come again
+RESET, SELECT = 1, 2  # bits of SWCHB, 0 while pressed
+SEED, EARLIER_DRAWS = 4_753_849, 4  # the timers drawn before the first game begins
+GAMES = 65_536  # of one console; then their starts repeat
 LEAST_TIMER, TIMERS, TIMER_SHIFT = 25, 75, 6  # intervals of 64 cycles
 FIRST_FRAMES, RESET_FRAMES = 60, 4
 RESET_VECTOR = 0xFFFC
@@ -30,7 +30,7 @@ RESET_VECTOR = 0xFFFC
 _draws = np.random.RandomState(SEED)._bit_generator.random_raw(state.RAM_BYTES + EARLIER_DRAWS + GAMES)
 MEMORY = _draws[: state.RAM_BYTES].astype(np.uint8)
 _timers = (_draws[state.RAM_BYTES :] % TIMERS).astype(np.uint8)
-# Which of the starts the n-th game of a console has; and what is played when a ROM is loaded.
+# The number of the start of a console's n-th game, and the numbers of the two starts played when a ROM is loaded.
 ORDER, LOADED = _timers[EARLIER_DRAWS:], _timers[[0, EARLIER_DRAWS - 1]]
 Phase = tuple[int, int, int]  # frames, SWCHB, action
 
@@ -44,10 +44,10 @@ _FIRST, _RESET, _SELECT = _wait(FIRST_FRAMES), (RESET_FRAMES, SWITCHES ^ RESET, 
 
 @dataclass(frozen=True)
 class Start:
-    """How often RESET is pressed: twice, and once more for each mode that is chosen; and what is done then."""
+    """How a game is started: RESET is pressed twice, and once more for each mode to choose; then an action is held."""
 
     resets: int = 2
-    menu: tuple[Phase, ...] = ()  # between the first two
+    menu: tuple[Phase, ...] = ()  # between the first two presses of RESET
     action: int = NO_OP
     action_frames: int = 0
 
@@ -82,10 +82,10 @@ _STARTS = dict.fromkeys(
 
 
 class Starts:
-    """The states in which a game begins, one for each value of the timer. They are played when they are needed."""
+    """The states in which a game begins, one for each value of the timer. Each is computed when it is first needed."""
 
     def __init__(self, game: str, data: bytes):
-        """`game` is the name of its ROM file, `data` what that holds."""
+        """`game` is the name of the ROM file, `data` its bytes."""
         self._phases = _phases(_STARTS.get(game, Start()))
         self._new, self.rom = new_record(game, data)
         self.height = setup_of(game).height_lines
@@ -95,25 +95,25 @@ class Starts:
         self.reads_what_is_left = game in READ_WHAT_IS_LEFT
 
     def play(self, numbers: Iterable[int]) -> None:
-        """Makes records and pictures of these be there."""
+        """Computes the records and pictures of these starts, if they are not there yet."""
         for number in numbers:
             if not self._are_played[number]:
                 self.records[number], self.pictures[number] = self.after(MEMORY, number)
                 self._are_played[number] = True
 
     def before_the_first(self) -> np.ndarray:
-        """What a console's memory, uint8 [RAM_BYTES], holds then: ALE plays when a ROM is loaded, too."""
+        """Returns the RAM, uint8 [RAM_BYTES], before the first game: ALE also runs the game when it loads a ROM."""
         record, _ = self._play(MEMORY, LOADED[0], [_FIRST])
         return self.after(record[: state.RAM_BYTES], LOADED[1])[0][: state.RAM_BYTES]
 
     def after(self, memory: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """A start, and what it shows, where the game before has left this memory, uint8 [RAM_BYTES]."""
+        """Returns the record and the picture of a start after a game that left this RAM, uint8 [RAM_BYTES]."""
         return self._play(memory, number, self._phases)
 
     def _play(self, memory: np.ndarray, number: int, phases: list[Phase]) -> tuple[np.ndarray, np.ndarray]:
         record = self._new.copy()
         _switch_on(record, self.rom, memory, LEAST_TIMER + number)
-        pictures = np.zeros((2, self.height * WIDTH), np.uint8)  # in turn: each keeps what a frame does not draw
+        pictures = np.zeros((2, self.height * WIDTH), np.uint8)  # used in turn, see `step.Consoles`
         turn = 0
         for frames, switches, action in [*phases, _wait(0)]:
             record.view(np.int32)[state.SWCHB // 4] = switches
@@ -136,7 +136,7 @@ def _switch_on(record: np.ndarray, rom: np.ndarray, memory: np.ndarray, timer: i
     values = {
         state.SP: 0xFF,
         state.PC: low | high << 8,
-        state.ZERO: 1,  # Z is not set
+        state.ZERO: 1,  # the Z flag is clear
         state.BREAK: 1,
         state.INTERRUPT: 1,
         state.TIMER: timer,

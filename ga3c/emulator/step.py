@@ -1,4 +1,4 @@
-"""A step of many consoles at once: four frames, of which two are drawn, reward, lives, end, and the small picture."""
+"""Steps many consoles: plays four frames, draws two of them, reads reward, lives and end, and makes the small frame."""
 
 from typing import NamedTuple
 
@@ -12,41 +12,41 @@ from ga3c.emulator.games import Reading
 from ga3c.emulator.shrink import Cover, brighten, brighter, push, shrink
 
 NO_OP, FIRE = 0, 1
-OVER, CUT = 1, 2  # how a game ended: bits
+OVER, CUT = 1, 2  # bits that say how a game ended
 
 
 class Game(NamedTuple):
-    """What is the same for all consoles of a batch."""
+    """The values that all consoles of a batch share."""
 
     rom: np.ndarray  # uint8
     starts: np.ndarray  # uint8 [., SIZE]: records of consoles in which the game has just begun
-    start_pictures: np.ndarray  # uint8 [., height * 160]: what they show then
-    order: np.ndarray  # uint8: which of them the games of a console begin with, one after the other
+    start_pictures: np.ndarray  # uint8 [., height * 160]: their pictures
+    order: np.ndarray  # uint8: the numbers of the starts of a console's games, one after the other
     reading: Reading
-    grey: np.ndarray  # uint8 [256], by the number of a colour
+    grey: np.ndarray  # uint8 [256], indexed by colour
     rows: Cover
     columns: Cover
     frame_skip: int
     cap_frames: int
-    copies_starts: bool  # a game begins as a copy of one of them; or with what is in the console's record and picture
+    copies_starts: bool  # a game begins as a copy of a start; else it begins with the console's record and picture
     fire: bool  # the first frame of a game presses FIRE
-    sticky: float  # with which probability a frame repeats the action of the one before
+    sticky: float  # the probability that a frame repeats the last frame's action
 
 
 class Consoles(NamedTuple):
-    """What each console has; the first axis of all is [console]."""
+    """The values of each console; the first axis of all arrays is [console]."""
 
     records: np.ndarray  # uint8 [., SIZE]
-    pictures: np.ndarray  # uint8 [., 2, height * 160]: in turn, so that each keeps what a frame does not draw
-    turns: np.ndarray  # int64: which of them is next
-    seen: np.ndarray  # uint8 [., height * 160]: the grey that was shrunken last
+    pictures: np.ndarray  # uint8 [., 2, height * 160]: used in turn; each keeps the pixels that a frame does not draw
+    turns: np.ndarray  # int64: the number of the next picture
+    seen: np.ndarray  # uint8 [., height * 160]: the last grey picture, before scaling
     readings: np.ndarray  # int32 [., games.STATE]
     begun: np.ndarray  # int64: how many games have begun
-    draws: np.ndarray  # float64 [., .], in [0, 1): which frames repeat an action; nothing where none does
-    drawn: np.ndarray  # int64: how many of them are used up
-    actions: np.ndarray  # int64: of the frame before
-    frames: np.ndarray  # int64: of this game, after its no-ops
-    ended: np.ndarray  # int64: OVER, CUT; 0: it goes on
+    draws: np.ndarray  # float64 [., draws], in [0, 1): they decide on sticky actions; empty without these
+    drawn: np.ndarray  # int64: how many draws are used
+    actions: np.ndarray  # int64: the last frame's action
+    frames: np.ndarray  # int64: the frames of this game after its no-ops
+    ended: np.ndarray  # int64: OVER, CUT; 0: the game goes on
     rewards: np.ndarray  # int32
     lives: np.ndarray  # int32
     states: np.ndarray  # uint8 [., size, size, stack]
@@ -73,7 +73,7 @@ def consoles(count: int, record_bytes: int, pixels: int, size: int, stack: int, 
 
 @compiled
 def _frame(game, consoles, console, action, drawn):
-    # Addresses as `starts` has them: for uint64, and for the True of a constant, all would be compiled a second time.
+    # int64, as in `starts`: Numba would compile all functions a second time for uint64, and for a constant True.
     record = np.int64(consoles.records[console].ctypes.data)
     picture = np.int64(consoles.pictures[console, consoles.turns[console]].ctypes.data)
     if game.sticky:
@@ -89,7 +89,7 @@ def _frame(game, consoles, console, action, drawn):
 
 @compiled
 def _look(game, consoles, console, work):
-    """Shrinks what is seen, and puts it behind the other frames of the state."""
+    """Scales the grey picture, and appends it to the state."""
     line, totals, small = work
     shrink(consoles.seen[console].reshape(-1, len(line)), game.rows, game.columns, line, totals, small)
     push(small, consoles.states[console])
@@ -97,7 +97,7 @@ def _look(game, consoles, console, work):
 
 @compiled
 def _restart(game, consoles, console, no_ops, work):
-    """A new game, and the no-ops it begins with; FIRE, where it is pressed, is the first of them."""
+    """Begins a game and plays its no-ops. With fire_reset, the first of them is FIRE."""
     if game.copies_starts:
         start = game.order[consoles.begun[console] % len(game.order)]
         consoles.records[console] = game.starts[start]
@@ -117,7 +117,7 @@ def _restart(game, consoles, console, no_ops, work):
 
 @compiled
 def play_frames(game, consoles, console, action, first_drawn):
-    """Returns: reward, lives, the number of the last frame, and whether all that was drawn is complete."""
+    """Plays the frames of a step. Returns (reward, lives, last frame's number, drawn pictures are complete)."""
     reward, complete = 0, True
     for frame in range(game.frame_skip):
         earned, lives, over = _frame(game, consoles, console, action, frame >= first_drawn)
@@ -133,10 +133,11 @@ def play_frames(game, consoles, console, action, first_drawn):
 
 @compiled
 def _step(game, consoles, console, action, work):
-    """The last two frames are drawn, and count at each pixel with the brighter one.
+    """Steps a console. Only the last two frames are drawn; the brighter of their pixels is seen.
 
-    A frame that ends a game is not seen, nor any after it: then what was seen last stays, with what was drawn since.
-    What a frame does not draw stays from two before: so where one is not complete, all are played and drawn again.
+    The frame that ends a game is not seen: the last grey picture stays, brightened by a frame drawn before the end.
+    Pixels that a frame does not draw stay as they were two frames before. So if a picture is not complete, all frames
+    are played again, and all are drawn.
     """
     pictures = consoles.pictures[console]
     record, reading = consoles.records[console].copy(), consoles.readings[console].copy()
@@ -166,7 +167,7 @@ def _work(game):
 
 @compiled
 def restart(game, consoles, which, no_ops):
-    """Starts a new game in the marked consoles (bool [console]) with so many no-ops (int64 [console])."""
+    """Begins a game in the marked consoles (bool [console]), each with its number of no-ops (int64 [console])."""
     work = _work(game)
     for console in np.flatnonzero(which):
         _restart(game, consoles, console, no_ops[console], work)
@@ -174,7 +175,7 @@ def restart(game, consoles, which, no_ops):
 
 @compiled
 def step(game, consoles, actions, no_ops):
-    """`actions` (int64 [console]) are ALE's numbers. Where a game had ended, a new one starts instead."""
+    """Steps each console by its action (int64 [console], ALE's numbers), or begins a game if its last one has ended."""
     work = _work(game)
     for console in range(len(actions)):
         if consoles.ended[console]:

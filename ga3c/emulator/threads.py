@@ -1,7 +1,7 @@
-"""A step of many consoles as a GPU does it: what each of its threads does, one for a console, for 8 pixels or for one.
+"""The work of each GPU thread in a step: a thread has one console, a word of 8 pixels, or one pixel.
 
-`step` has a core do all of it for one console after the other; the results are the same. A new game is copied from a
-cache of all the ways in which one can begin (CuLE, section 3): to play the no-ops would hold up the consoles beside it.
+The results are those of `step`, which steps the consoles one after the other on a core. A new game is copied from a
+cache of all beginnings (CuLE, section 3), since playing the no-ops would delay the other consoles of the warp.
 """
 
 from typing import NamedTuple
@@ -15,20 +15,20 @@ from ga3c.emulator.compiled import compiled
 from ga3c.emulator.pointers import load8, load64, store64
 from ga3c.emulator.step import NO_OP, play_frames
 
-BOTH, ONE_MORE, NOTHING, BEGUN, IDLE = range(5)  # what a step shows: two frames, one more, none; a new game; no step
+BOTH, ONE_MORE, NOTHING, BEGUN, IDLE = range(5)  # what a step shows: two frames, one more, none, a new game; no step
 WORD_BYTES = 8
 GOES_ON = -1
-_NO_FRACTION = np.float32(1 << 23)  # from here on single precision has none: adding it rounds as OpenCV does
+_NO_FRACTION = np.float32(1 << 23)  # single precision has no fraction from here on: adding it rounds
 
 
 class Orders(NamedTuple):
-    """What is to be done in a step; the first axis of all is [console]."""
+    """The orders for a step; the first axis of all arrays is [console]."""
 
     actions: np.ndarray  # int64, ALE's numbers
-    entries: np.ndarray  # int64: which console of the cache a new game is copied from; GOES_ON: the game goes on
+    entries: np.ndarray  # int64: the console of the cache that a new game is copied from; GOES_ON: the game goes on
     shows: np.ndarray  # int64: BOTH, ONE_MORE, NOTHING, BEGUN, IDLE
-    records: np.ndarray  # uint8 [., SIZE]: as they were before the step, should it have to be played again
-    readings: np.ndarray  # int32 [., games.STATE]: these too
+    records: np.ndarray  # uint8 [., SIZE]: the records before the step, to play it again
+    readings: np.ndarray  # int32 [., games.STATE]: the readings before the step
 
 
 def orders(count: int, record_bytes: int, reading_words: int) -> Orders:
@@ -43,7 +43,7 @@ def orders(count: int, record_bytes: int, reading_words: int) -> Orders:
 
 @compiled
 def begin_word(cache, consoles, orders, index):
-    """Where a new game begins: its eight pixels of both pictures and of what is seen; the first has all else too."""
+    """Begins a game: copies 8 pixels of each picture. The thread of a console's first pixels copies all else, too."""
     pixels = consoles.seen.shape[1]
     console, at = index // (pixels // WORD_BYTES), index % (pixels // WORD_BYTES) * WORD_BYTES
     entry = orders.entries[console]
@@ -77,7 +77,7 @@ def _copy_row(source, row, target, target_row):
 
 @compiled
 def play_console(game, consoles, orders, console):
-    """The frames of a step: `step._step` less what is seen. `consoles.draws` has those of this step."""
+    """Plays the frames of a step, as `step._step` does. `consoles.draws` are those of this step."""
     if orders.entries[console] != GOES_ON:
         return
     _copy_row(consoles.records, console, orders.records, console)
@@ -103,7 +103,7 @@ def play_console(game, consoles, orders, console):
 
 @compiled
 def see_word(game, consoles, orders, index):
-    """Eight pixels of what is seen: the grey of the brighter picture, or where one more is brighter, that."""
+    """Computes 8 pixels of the grey picture: the brighter of two frames, or of the grey before and one frame."""
     pixels = consoles.seen.shape[1]
     console, at = index // (pixels // WORD_BYTES), index % (pixels // WORD_BYTES) * WORD_BYTES
     shows = orders.shows[console]
@@ -127,26 +127,26 @@ def see_word(game, consoles, orders, index):
 
 @compiled
 def look_pixel(game, consoles, orders, index):
-    """A pixel of the small frame, which goes behind the others of the state: `shrink.shrink` and `shrink.push`."""
+    """Computes a pixel of the small frame and appends it to the state, as `shrink.shrink` and `shrink.push` do."""
     size, stack = consoles.states.shape[1], consoles.states.shape[3]
     console, pixel = index // (size * size), index % (size * size)
     if orders.shows[console] == IDLE:
         return
     row, column = pixel // size, pixel % size
     seen = consoles.seen.ctypes.data + consoles.seen.shape[1] * console
-    nothing = orders.shows[console] >> 3  # all that it can be is less than 8
-    level = _level(seen, game.rows, game.columns, row, column, nothing)
-    for place in range(stack - 1):
-        before = consoles.states[console, row, column, place + 1]
-        consoles.states[console, row, column, place] = 0 if orders.shows[console] == BEGUN else before
+    zero = orders.shows[console] >> 3  # 0, since all values are below 8
+    level = _level(seen, game.rows, game.columns, row, column, zero)
+    for frame in range(stack - 1):
+        before = consoles.states[console, row, column, frame + 1]
+        consoles.states[console, row, column, frame] = 0 if orders.shows[console] == BEGUN else before
     consoles.states[console, row, column, stack - 1] = level
 
 
 @compiled
-def _level(seen, rows, columns, row, column, nothing):
-    """The mean of a rectangle of the picture, by whole numbers; where it lies between two levels, as OpenCV rounds.
+def _level(seen, rows, columns, row, column, zero):
+    """Returns the mean of a rectangle of the picture in whole numbers; between two levels, OpenCV's rounding decides.
 
-    `nothing` is 0, which a compiler does not know.
+    `zero` is a 0 that the compiler does not know.
     """
     width = columns.first[-1] + len(columns.parts)
     corner = seen + width * rows.first[row] + columns.first[column]
@@ -158,27 +158,27 @@ def _level(seen, rows, columns, row, column, nothing):
             line += np.int64(columns.parts[x, column]) * load8(corner, width * y + x)
         total += np.int64(rows.parts[y, row]) * line
     level = total // whole
-    return _in_single_precision(corner, width, rows, columns, row, column, nothing) if level * whole == total else level
+    return _in_single_precision(corner, width, rows, columns, row, column, zero) if level * whole == total else level
 
 
 @intrinsic
-def _rounded(typing_context, product, nothing):
-    """A product of single precision, as it is. A GPU may make one instruction of it and a sum, rounded once."""
+def _rounded(typing_context, product, zero):
+    """Returns a product in single precision. It keeps a GPU from fusing the product with a sum, which rounds once."""
 
     def generate(context, builder, signature, arguments):
-        product, nothing = arguments
-        bits = builder.xor(builder.bitcast(product, ir.IntType(32)), builder.trunc(nothing, ir.IntType(32)))
+        product, zero = arguments
+        bits = builder.xor(builder.bitcast(product, ir.IntType(32)), builder.trunc(zero, ir.IntType(32)))
         return builder.bitcast(bits, ir.FloatType())
 
     return types.float32(types.float32, types.int64), generate
 
 
 @compiled
-def _in_single_precision(corner, width, rows, columns, row, column, nothing):
+def _in_single_precision(corner, width, rows, columns, row, column, zero):
     total = np.float32(0)
     for y in range(len(rows.parts)):
         line = np.float32(0)
         for x in range(len(columns.parts)):
-            line += _rounded(np.float32(load8(corner, width * y + x)) * columns.shares[x, column], nothing)
-        total += _rounded(line * rows.shares[y, row], nothing)
+            line += _rounded(np.float32(load8(corner, width * y + x)) * columns.shares[x, column], zero)
+        total += _rounded(line * rows.shares[y, row], zero)
     return np.int64(total + _NO_FRACTION - _NO_FRACTION)

@@ -2,156 +2,99 @@
 
 import numpy as np
 
+from ga3c.emulator import registers as reg
+from ga3c.emulator import state
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.motion import move_objects, release_missile, reset_position, start_drift
-from ga3c.emulator.objects import STALE_BL, STALE_M0, STALE_M1, STALE_P0, STALE_P1, STALE_PF, mark_stale
+from ga3c.emulator.objects import STALE_BL, STALE_M0, STALE_M1, STALE_P0, STALE_P1, STALE_PF, mark_stale, tia_register
 from ga3c.emulator.picture import BLANK_CLOCKS, LINE_CLOCKS, LINE_CYCLES, draw_until
-from ga3c.emulator.pointers import load8, load32, store8, store32
-from ga3c.emulator.registers import (
-    COLUBK,
-    COLUP0,
-    CTRLPF,
-    CXCLR,
-    ENABL,
-    ENAM0,
-    ENAM1,
-    GRP0,
-    GRP1,
-    HMBL,
-    HMCLR,
-    HMM0,
-    HMOVE,
-    HMP0,
-    NUSIZ0,
-    NUSIZ1,
-    PF0,
-    PF1,
-    PF2,
-    REFP0,
-    REFP1,
-    RESBL,
-    RESMP0,
-    RESMP1,
-    RESP0,
-    VBLANK,
-    VDELBL,
-    VDELP0,
-    VDELP1,
-    VSYNC,
-    WSYNC,
-)
-from ga3c.emulator.state import (
-    COLLISIONS,
-    DUE_CLOCK,
-    DUMP_CYCLES,
-    FRAME_DONE,
-    FRAME_PHASE,
-    INPT4,
-    OLD_ENABL,
-    OLD_GRP0,
-    PADDLE_0,
-    PAL,
-    REFLECTED,
-    REGISTERS,
-    SUPPRESS_P0,
-    VSYNC_END,
-)
+from ga3c.emulator.pointers import load32, store8, store32
 
 REFLECT_CLOCKS = BLANK_CLOCKS + 79
 NEVER = 0x7FFFFFFF
 MOST_CYCLES, MOST_CYCLES_PAL = 291 * LINE_CYCLES, 343 * LINE_CYCLES
 
-# Of registers whose change is seen: after how many clocks, and in which objects. The playfield's takes longer.
+# Indexed by register: the clocks until a new value is visible (the playfield's take longer), the objects it changes.
 DELAY, CHANGED = np.zeros((2, 64), np.int64)
-DELAY[[NUSIZ0, NUSIZ1]], DELAY[[REFP0, REFP1]] = 8, 1
-for register, objects in (
-    (NUSIZ0, STALE_P0 | STALE_M0),
-    (NUSIZ1, STALE_P1 | STALE_M1),
-    (CTRLPF, STALE_PF | STALE_BL),
-    (REFP0, STALE_P0),
-    (REFP1, STALE_P1),
-    (PF0, STALE_PF),
-    (PF1, STALE_PF),
-    (PF2, STALE_PF),
-    (ENAM0, STALE_M0),
-    (ENAM1, STALE_M1),
-    (ENABL, STALE_BL),
-    (VDELP0, STALE_P0),
-    (VDELP1, STALE_P1),
-    (VDELBL, STALE_BL),
-    (RESMP0, STALE_M0),
-    (RESMP1, STALE_M1),
-):
-    CHANGED[register] = objects
+DELAY[[reg.NUSIZ0, reg.NUSIZ1]], DELAY[[reg.REFP0, reg.REFP1]] = 8, 1
+for stale, registers in {
+    STALE_PF: [reg.CTRLPF, reg.PF0, reg.PF1, reg.PF2],
+    STALE_BL: [reg.CTRLPF, reg.ENABL, reg.VDELBL],
+    STALE_P0: [reg.NUSIZ0, reg.REFP0, reg.VDELP0],
+    STALE_P1: [reg.NUSIZ1, reg.REFP1, reg.VDELP1],
+    STALE_M0: [reg.NUSIZ0, reg.ENAM0, reg.RESMP0],
+    STALE_M1: [reg.NUSIZ1, reg.ENAM1, reg.RESMP1],
+}.items():
+    CHANGED[registers] |= stale
 
 
 @compiled
 def tia_write(console: int, picture: int, register: int, value: int, cycles: int) -> int:
-    """Returns the cycle at which the CPU goes on: that of the next line after WSYNC."""
-    if cycles >= MOST_CYCLES and (cycles >= MOST_CYCLES_PAL or not load32(console, PAL)):
-        store32(console, FRAME_DONE, 1)
-    if register == WSYNC:
+    """Writes a register. Returns the cycle at which the CPU goes on: after WSYNC, the beginning of the next line."""
+    if cycles >= MOST_CYCLES and (cycles >= MOST_CYCLES_PAL or not load32(console, state.PAL)):
+        store32(console, state.FRAME_DONE, 1)
+    if register == reg.WSYNC:
         return (cycles + LINE_CYCLES - 1) // LINE_CYCLES * LINE_CYCLES
     clock = 3 * cycles
-    if register > CXCLR or RESBL < register < GRP0:
+    if register > reg.CXCLR or reg.RESBL < register < reg.GRP0:
         return cycles
-    old = load8(console, REGISTERS + register)
-    if register == VSYNC:
+    old = tia_register(console, register)
+    if register == reg.VSYNC:
         draw_until(console, picture, clock)
         _vsync(console, value, clock)
-    elif register == VBLANK:
+    elif register == reg.VBLANK:
         draw_until(console, picture, clock + 1)
         if old & 0x80 and not value & 0x80:
-            store32(console, DUMP_CYCLES, cycles)
-    elif RESP0 <= register <= RESBL:
+            store32(console, state.DUMP_CYCLES, cycles)
+    elif reg.RESP0 <= register <= reg.RESBL:
         reset_position(console, picture, register, clock)
         return cycles
-    elif register == HMM0:
+    elif register == reg.HMM0:
         start_drift(console, picture, old, value, clock)
-    elif HMP0 <= register <= HMBL:
+    elif reg.HMP0 <= register <= reg.HMBL:
         pass
-    elif register == HMOVE:
+    elif register == reg.HMOVE:
         draw_until(console, picture, clock)
         move_objects(console, cycles)
         return cycles
-    elif register == HMCLR:
-        for motion in range(HMP0, HMBL + 1):
-            store8(console, REGISTERS + motion, 0)
+    elif register == reg.HMCLR:
+        for motion in range(reg.HMP0, reg.HMBL + 1):
+            store8(console, state.REGISTERS + motion, 0)
         return cycles
-    elif register == CXCLR:
+    elif register == reg.CXCLR:
         draw_until(console, picture, clock)
-        store32(console, COLLISIONS, 0)
+        store32(console, state.COLLISIONS, 0)
         return cycles
-    elif GRP0 <= register <= GRP1:
-        _graphics(console, picture, register - GRP0, value, clock)
-    elif value != old and not picture and COLUP0 <= register <= COLUBK:  # collisions have no colour
-        store32(console, DUE_CLOCK, clock)
+    elif reg.GRP0 <= register <= reg.GRP1:
+        _graphics(console, picture, register - reg.GRP0, value, clock)
+    elif value != old and not picture and reg.COLUP0 <= register <= reg.COLUBK:  # collisions have no colour
+        store32(console, state.DUE_CLOCK, clock)
     elif value != old:
         _change(console, picture, register, value, clock)
-    store8(console, REGISTERS + register, value)
+    store8(console, state.REGISTERS + register, value)
     return cycles
 
 
 @compiled
 def _vsync(console: int, value: int, clock: int) -> None:
     if value & 2:
-        store32(console, VSYNC_END, clock + LINE_CLOCKS)
-    elif clock >= load32(console, VSYNC_END):
-        store32(console, VSYNC_END, NEVER)
-        store32(console, FRAME_DONE, 1)
+        store32(console, state.VSYNC_END, clock + LINE_CLOCKS)
+    elif clock >= load32(console, state.VSYNC_END):
+        store32(console, state.VSYNC_END, NEVER)
+        store32(console, state.FRAME_DONE, 1)
 
 
 @compiled
 def _change(console: int, picture: int, register: int, value: int, clock: int) -> None:
-    """A register whose new value is seen from some clocks later on."""
-    delay = _playfield_delay(clock) if PF0 <= register <= PF2 else DELAY[register]
+    """Writes a register whose new value is visible some clocks later."""
+    delay = _playfield_delay(clock) if reg.PF0 <= register <= reg.PF2 else DELAY[register]
     draw_until(console, picture, clock + delay)
-    if NUSIZ0 <= register <= NUSIZ1:
-        store32(console, SUPPRESS_P0 + 4 * (register - NUSIZ0), 0)
-    elif register == CTRLPF and clock % LINE_CLOCKS < REFLECT_CLOCKS:
-        store32(console, REFLECTED, value & 1)
-    elif RESMP0 <= register <= RESMP1:
-        release_missile(console, register - RESMP0, value)
+    if reg.NUSIZ0 <= register <= reg.NUSIZ1:
+        store32(console, state.SUPPRESS_P0 + 4 * (register - reg.NUSIZ0), 0)
+    elif register == reg.CTRLPF and clock % LINE_CLOCKS < REFLECT_CLOCKS:
+        store32(console, state.REFLECTED, value & 1)
+    elif reg.RESMP0 <= register <= reg.RESMP1:
+        release_missile(console, register - reg.RESMP0, value)
     mark_stale(console, CHANGED[register])
 
 
@@ -163,52 +106,52 @@ def _playfield_delay(clock: int) -> int:
 
 @compiled
 def _graphics(console: int, picture: int, player: int, value: int, clock: int) -> None:
-    """Writing one player's graphics also moves the other's into its old register, and ENABL with GRP1.
+    """Writes GRPx, which also copies the other player's graphics to its old register; GRP1 copies ENABL, too.
 
-    What is seen changes in the new register or the old, as VDELPx and VDELBL say.
+    VDELPx and VDELBL say whether the new or the old register is visible.
     """
     other, stale = 1 - player, 0
-    moved = load8(console, REGISTERS + GRP0 + other)
-    if value != load8(console, REGISTERS + GRP0 + player) and not load8(console, REGISTERS + VDELP0 + player) & 1:
+    moved = tia_register(console, reg.GRP0 + other)
+    if value != tia_register(console, reg.GRP0 + player) and not tia_register(console, reg.VDELP0 + player) & 1:
         stale = STALE_P0 << player
-    if moved != load32(console, OLD_GRP0 + 4 * other) and load8(console, REGISTERS + VDELP0 + other) & 1:
+    if moved != load32(console, state.OLD_GRP0 + 4 * other) and tia_register(console, reg.VDELP0 + other) & 1:
         stale |= STALE_P0 << other
-    enabled = load8(console, REGISTERS + ENABL)
-    if player == 1 and enabled != load32(console, OLD_ENABL) and load8(console, REGISTERS + VDELBL) & 1:
+    enabled = tia_register(console, reg.ENABL)
+    if player == 1 and enabled != load32(console, state.OLD_ENABL) and tia_register(console, reg.VDELBL) & 1:
         stale |= STALE_BL
     if stale:
         draw_until(console, picture, clock + 1)
         mark_stale(console, stale)
     else:
-        store32(console, DUE_CLOCK, clock + 1)
-    store32(console, OLD_GRP0 + 4 * other, moved)
+        store32(console, state.DUE_CLOCK, clock + 1)
+    store32(console, state.OLD_GRP0 + 4 * other, moved)
     if player == 1:
-        store32(console, OLD_ENABL, enabled)
+        store32(console, state.OLD_ENABL, enabled)
 
 
 @compiled
 def tia_read(console: int, picture: int, address: int, bus: int, cycles: int) -> int:
-    """Collisions, paddles and buttons in the upper two bits; the lower six are what was on the data bus."""
+    """Reads a register: collisions, paddles or buttons in the upper two bits, the data bus in the lower six."""
     register = address & 0xF
     low = bus & 0x3F
     if register < 8:
         draw_until(console, picture, 3 * cycles)
-        return low | (load32(console, COLLISIONS) >> 2 * register << 6) & 0xC0
+        return low | (load32(console, state.COLLISIONS) >> 2 * register << 6) & 0xC0
     if register < 12:
         return low | _paddle(console, register - 8, cycles)
     if register < 14:
-        return low | load32(console, INPT4 + 4 * (register - 12))
+        return low | load32(console, state.INPT4 + 4 * (register - 12))
     return low
 
 
 @compiled
 def _paddle(console: int, paddle: int, cycles: int) -> int:
-    """Bit 7 says that the capacitor behind the paddle's resistance is charged; the time is counted without a sign."""
-    ohms = load32(console, PADDLE_0 + 4 * paddle)
+    """Returns INPTx of a paddle: bit 7 is set when the capacitor behind its resistance is charged. Time is unsigned."""
+    ohms = load32(console, state.PADDLE_0 + 4 * paddle)
     if ohms <= 0:
         return 0x80 if ohms == 0 else 0
-    if load8(console, REGISTERS + VBLANK) & 0x80:
+    if tia_register(console, reg.VBLANK) & 0x80:
         return 0
-    phase = load32(console, FRAME_PHASE)
-    charged = load32(console, DUMP_CYCLES) - phase + int(1.6 * ohms * 0.01e-6 * 1.19e6)
+    phase = load32(console, state.FRAME_PHASE)
+    charged = load32(console, state.DUMP_CYCLES) - phase + int(1.6 * ohms * 0.01e-6 * 1.19e6)
     return 0x80 if 0 <= charged < cycles - phase else 0

@@ -1,4 +1,4 @@
-"""Operations that no manual has: two of the documented ones at once, mostly."""
+"""The undocumented operations of the 6507, which mostly combine two documented ones."""
 
 from ga3c.emulator import opcodes as op
 from ga3c.emulator.arithmetic import change, compare, load_register, with_accumulator
@@ -9,9 +9,9 @@ from ga3c.emulator.state import CARRY, OVERFLOW, SP, A, X, Y
 
 @compiled
 def undocumented(console: int, what: int, value: int, high: int) -> int:
-    """`what`: an operation's number; `value`: the byte read; `high`: the upper byte of the address.
+    """Executes an operation (a number of `opcodes`). Returns the value to write, if the instruction writes.
 
-    Returns what is to be written, where the instruction writes.
+    `value` is the operand, `high` the upper byte of its address.
     """
     a, x, y = load32(console, A), load32(console, X), load32(console, Y)
     if what == op.LAX:

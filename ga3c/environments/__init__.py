@@ -1,11 +1,11 @@
-"""Games in batches: which one a name means, and how to make it.
+"""Batches of games: resolves a game's name, and makes its environments.
 
 A batch of environments has `spec` (EnvironmentSpec), `reset() -> observations`,
-`step(actions) -> observations, rewards, terminated, truncated, life_lost` (arrays [env, ...], rewards true and
-unclipped) and `close()`. After a step that ended an episode, the next step of that environment restarts it:
-it ignores its action and its reward is no transition. Those whose games start anew where their own code fails have
-`lost`, bool [env]: in which the last step was none. Those that can go on in the middle of games have `state() ->
-arrays by name` and its inverse `restore(arrays) -> observations`.
+`step(actions) -> observations, rewards, terminated, truncated, life_lost` (arrays [env, ...], rewards unclipped) and
+`close()`. After a step that ends an episode, the next step of that environment restarts it: this step ignores its
+action and is no transition. Environments that restart games whose own code fails have `lost`, bool [env]: True if the
+last step failed. Environments that can be saved in the middle of games have `state() -> arrays by name` and its inverse
+`restore(arrays) -> observations`.
 """
 
 import difflib
@@ -21,7 +21,7 @@ from ga3c.environments.restarted import Restarts
 from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
 
-LONGEST_NAME_BYTES = 200  # a directory is named after it
+LONGEST_NAME_BYTES = 200  # a folder is named after it
 
 
 def _plain(name: str) -> str:
@@ -29,10 +29,10 @@ def _plain(name: str) -> str:
 
 
 def resolve(name: str) -> tuple[str, str]:
-    """Which environment a name means, in any usual spelling; imports nothing that it names (`own_games` does).
+    """Resolves a game's name, in any usual spelling. It imports no module that the name mentions (`own_games` does).
 
-    Returns ("atari", ROM name) or ("gymnasium", registered id), with the module that registers it where Gymnasium does
-    not. Raises ConfigError, with the nearest names.
+    Returns ("atari", ROM name) or ("gymnasium", id); the id begins with "module:" if a module registers it. Raises
+    ConfigError, with the nearest names.
     """
     if len(name.encode(errors="replace")) > LONGEST_NAME_BYTES:
         raise ConfigError(f"Unknown game {reprlib.repr(name)}: no name is as long as that.")
@@ -57,12 +57,12 @@ def resolve(name: str) -> tuple[str, str]:
 
 
 def first_seed(seed: int, agent: int) -> int:
-    """Of an agent's first game; the others follow. Runs whose seeds are neighbours share no games."""
+    """Returns the seed of an agent's first game; its others follow. Runs with adjacent seeds share no games."""
     return int(np.random.SeedSequence([seed, agent]).generate_state(1)[0] >> 1)
 
 
 def gpu_obstacle(settings: EnvironmentSettings) -> str | None:
-    """Why these games cannot be played on a GPU, where the model has one; None: they can."""
+    """Returns why the GPU cannot play these games; None if it can."""
     kind, name = resolve(settings.game)
     return emulators.gpu_obstacle(name, settings) if kind == "atari" else "it is for Atari games"
 
@@ -75,16 +75,18 @@ def make(
     on_gpu: bool = False,
     restarts: Restarts | None = None,
 ):
-    """`count` environments of `settings.game` that step together, seeded seed, seed + 1, ... (2**31 is 0 again).
+    """Makes `count` environments of `settings.game` that step together, seeded seed, seed + 1, ... (modulo 2**31).
 
-    `threads` and `on_gpu` are for Atari alone. `on_gpu`, where that has no `gpu_obstacle`: observations are arrays in
-    the GPU's memory. `restarts` is for Gymnasium's: a game whose own code fails starts anew. Of a game of one's own
-    the module is imported: who makes one that a run names has asked `own_games`. Raises ConfigError where the game
-    cannot be had.
+    `threads` and `on_gpu` are for Atari only. With `on_gpu`, which must have no `gpu_obstacle`, observations lie in the
+    GPU's memory. `restarts` is for Gymnasium only: a game whose own code fails is made again. The module of a user's
+    own game is imported; for a game that a run names, ask `own_games` first. Raises ConfigError.
     """
     kind, name = resolve(settings.game)
     if kind == "atari" and emulators.ours(name, settings):
-        from ga3c.environments.atari_ours import OwnAtariEnvironments, prepare  # load a compiler: nothing else needs it
+        from ga3c.environments.atari_ours import (  # loads a compiler: only these games need it
+            OwnAtariEnvironments,
+            prepare,
+        )
 
         prepare()
         if on_gpu:
@@ -97,30 +99,37 @@ def make(
     return gymnasium.GymnasiumEnvironments(name, count, seed, adapt=settings.adapt_spaces, restarts=restarts)
 
 
-def make_for_player(settings: EnvironmentSettings, count: int, seed: int, **options):
-    """As `make`, for a process, a pod or a thread that plays: `seed` is its `first_seed`.
+def make_for_player(
+    settings: EnvironmentSettings,
+    count: int,
+    seed: int,
+    threads: int = 1,
+    on_gpu: bool = False,
+    restarts: Restarts | None = None,
+):
+    """Makes the games of a process, pod or thread that plays, as `make` does; `seed` is its `first_seed`.
 
-    It seeds what all code of a process shares, too. Agents are forked with the same state of it: games that draw from
-    there would be copies of each other.
+    It also seeds the random generators that a process shares. Agents are forked with the same state of them, so games
+    that draw from them would be copies of each other.
     """
-    own = np.random.SeedSequence([seed, 2])  # with the seed alone it could be the first game's own
+    own = np.random.SeedSequence([seed, 2])  # not [seed], which could be the first game's own
     shared, torch_seed = own.generate_state(2).tolist()
     random.seed(shared)
     np.random.seed(shared)
-    games = make(settings, count, seed, **options)
-    if torch := sys.modules.get("torch"):  # it begins with the same seed in each process
+    games = make(settings, count, seed, threads, on_gpu, restarts)
+    if torch := sys.modules.get("torch"):  # Torch has the same seed in each process
         torch.manual_seed(torch_seed)
     return games
 
 
 def emulator_line(settings: EnvironmentSettings) -> str | None:
-    """What a run says of the emulator that plays its game, where that is a choice."""
+    """Returns the line about the emulator that a run prints; None if there is no choice."""
     kind, name = resolve(settings.game)
     return emulators.line(name, settings) if kind == "atari" else None
 
 
 def said(settings: EnvironmentSettings, games, network: str) -> list[str]:
-    """A run says these lines of the `games` that `make` made, and of the network that it gets for them."""
+    """Returns the lines that a run prints about its `games`, and about their network."""
     if isinstance(games, gymnasium.GymnasiumEnvironments):
         return games.said(network)
     line = emulator_line(settings)
@@ -128,7 +137,7 @@ def said(settings: EnvironmentSettings, games, network: str) -> list[str]:
 
 
 def screen(settings: EnvironmentSettings, games, count: int, seed: int):
-    """The colour pictures of Atari games that `make` made: `reset()` and `step(actions)` after theirs."""
+    """Returns the colour screen of Atari games of `make`. Call its `reset()` and `step(actions)` after theirs."""
     _, name = resolve(settings.game)
     if emulators.ours(name, settings):
         from ga3c.environments.atari_ours import OwnAtariScreen  # as in `make`

@@ -1,4 +1,4 @@
-"""Atari 2600 games through ale-py's native vector environment: emulation, max-pooling, resizing and stacking in C++."""
+"""Atari 2600 games of ale-py's vector environment, which emulates, pools, scales and stacks frames in C++."""
 
 import numpy as np
 from ale_py import roms
@@ -7,17 +7,17 @@ from ale_py.vector_env import AtariVectorEnv
 from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings.game import EnvironmentSettings
 
-# ale-py ships these too, but ends the process when it loads one.
+# ale-py ships these games, too, but loading one ends the process.
 TWO_PLAYER_GAMES = {"combat", "joust", "maze_craze", "warlords"}
 
 
 def rom_names() -> list[str]:
-    """The games that ale-py ships, as ROM names (ms_pacman)."""
+    """Returns the games that ale-py ships, as ROM names (ms_pacman)."""
     return [rom for rom in roms.get_all_rom_ids() if rom not in TWO_PLAYER_GAMES]
 
 
 def display_name(rom: str) -> str:
-    """ms_pacman -> MsPacman, the spelling of Gymnasium's ids and of the folders under results/."""
+    """Returns MsPacman for ms_pacman: the spelling of Gymnasium's ids and of the folders in results/."""
     return rom.title().replace("_", "")
 
 
@@ -33,22 +33,22 @@ def _vector_env(rom: str, settings: EnvironmentSettings, count: int, threads: in
         maxpool=settings.frame_skip_frames > 1,
         noop_max=settings.no_op_max_steps,
         use_fire_reset=settings.fire_reset,
-        reward_clipping=False,  # scores are the true ones; the agent clips for training
+        reward_clipping=False,  # the agent clips rewards for training; scores are unclipped
         episodic_life=False,
         **view,
     )
 
 
 def _close(env: AtariVectorEnv) -> None:
-    """Lets go of the emulator, too: of one that is there until the program ends, nanobind reports a page of leaks."""
+    """Closes the environment and frees its emulator; otherwise nanobind reports leaks when the program ends."""
     env.close()
     env.ale = None
 
 
 class AtariEnvironments:
-    """`count` copies of one Atari game.
+    """A batch of `count` copies of one Atari game.
 
-    Observations: uint8 [count, height, width, stack], in an array that the next step overwrites.
+    Observations are uint8 [count, height, width, stack], in an array that the next step overwrites.
     """
 
     def __init__(self, rom: str, settings: EnvironmentSettings, count: int, seed: int, threads: int = 1):
@@ -73,7 +73,7 @@ class AtariEnvironments:
         return self._channels_last(observations)
 
     def restart(self, envs: np.ndarray) -> np.ndarray:
-        """Starts a new game in the marked copies (bool [count], one at the least). Returns all observations."""
+        """Starts a new game in the marked copies (bool [count], at least one). Returns all observations."""
         observations, info = self._env.reset(options={"reset_mask": envs})
         self._lives = info["lives"]
         return self._channels_last(observations)
@@ -85,8 +85,8 @@ class AtariEnvironments:
         return self._channels_last(observations), rewards, terminated, truncated, life_lost
 
     def _channels_last(self, observations: np.ndarray) -> np.ndarray:
-        """From [env, stack, ...]: convolutions on a CPU need it, and here it costs a tenth of what TensorFlow takes."""
-        for frame in range(self._states.shape[-1]):  # plane by plane: NumPy is five times faster so
+        """Moves the stack from axis 1 to the end, as CPU convolutions need it; TensorFlow takes ten times as long."""
+        for frame in range(self._states.shape[-1]):  # frame by frame is five times as fast as one copy in NumPy
             self._states[..., frame] = observations[:, frame]
         return self._states
 
@@ -97,8 +97,7 @@ class AtariEnvironments:
 class AtariScreen:
     """The colour pictures of games that AtariEnvironments plays with the same seed and actions.
 
-    The emulator is deterministic, sticky actions included, so a second one in lockstep shows what the agent's
-    own, grey and shrunken view cannot.
+    Emulators are deterministic, sticky actions included. So a second one in lockstep shows the agent's games in colour.
     """
 
     def __init__(self, rom: str, settings: EnvironmentSettings, seed: int, count: int = 1):

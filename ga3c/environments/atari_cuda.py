@@ -1,4 +1,4 @@
-"""Atari games on our own console, on a GPU: what `atari_ours` gives, with the observations in the GPU's memory."""
+"""Atari games of our own emulator on a GPU: as `atari_ours`, with the observations in the GPU's memory."""
 
 import sys
 
@@ -11,9 +11,9 @@ from ga3c.settings.game import EnvironmentSettings
 
 
 class CudaAtariEnvironments(OwnAtariEnvironments):
-    """The same seeds and actions give the same observations, rewards, lives and ends.
+    """A batch of games on a GPU. Seeds and actions give the same observations, rewards and ends as on cores.
 
-    Observations are an array in the GPU's memory, with `__cuda_array_interface__`; a step writes over them.
+    Observations are an array in the GPU's memory, with `__cuda_array_interface__`, which the next step overwrites.
     """
 
     def __init__(self, rom: str, settings: EnvironmentSettings, count: int, seed: int):
@@ -21,10 +21,10 @@ class CudaAtariEnvironments(OwnAtariEnvironments):
         print("Compiling the emulator for the GPU: a minute or two, at each start.", file=sys.stderr, flush=True)
         self._batch = Batch(self._game, self.consoles, settings.no_op_max_steps)
         self._ended, self._lives = np.zeros(count, np.int64), np.zeros(count, np.int32)
-        self._draws = np.arange(self._game.frame_skip if self._game.sticky else 0)  # of a step
+        self._draws = np.arange(self._game.frame_skip if self._game.sticky else 0)  # of one step
 
     def restart(self, envs: np.ndarray):
-        """Starts a new game in the marked copies (bool [count], one at the least). Returns all observations."""
+        """Starts a new game in the marked copies (bool [count], at least one). Returns all observations."""
         self._draw_sticky()
         self._play_starts(envs)
         lives = self._batch.restart(envs, self._no_ops)
@@ -46,18 +46,18 @@ class CudaAtariEnvironments(OwnAtariEnvironments):
         return self._batch.states, rewards, terminated, truncated, life_lost
 
     def state(self) -> dict[str, np.ndarray]:
-        """As that of games on the cores, which can go on from it; and the other way round."""
+        """Returns the state of the games. Games on cores can restore it, and the reverse."""
         self._batch.fetch()
         return super().state()
 
     def restore(self, arrays: dict[str, np.ndarray]):
-        """The inverse of `state`. Returns all observations."""
+        """Restores a result of `state`. Returns all observations."""
         super().restore(arrays)
         self._batch.load()
         self._ended, self._lives = self.consoles.ended.copy(), self.consoles.lives.copy()
         return self._batch.states
 
     def _next(self) -> np.ndarray:
-        """The draws for each frame of a step, float64 [count, frames]: sticky actions are decided here, not there."""
+        """Returns the draws for sticky actions of a step, float64 [count, frames]. The GPU draws no random numbers."""
         self._draw_sticky()
         return np.take_along_axis(self.consoles.draws, self.consoles.drawn[:, None] + self._draws, axis=1)

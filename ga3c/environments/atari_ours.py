@@ -1,4 +1,4 @@
-"""Atari 2600 games on our own console, in compiled code: what `atari` gives, and faster."""
+"""Atari 2600 games of our own emulator, in compiled code: as `atari`, but faster."""
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -22,21 +22,19 @@ from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings.game import EnvironmentSettings
 
 ALL_ACTIONS, PAL_LINES = np.arange(18), 250
-DRAWS = 1024  # numbers that decide on sticky actions, drawn at once
-
-
-MOST_NO_OPS = 1000  # that the settings allow
-GENERATOR_WORDS = 624  # of a Mersenne twister; how many of them are used up is one more
+DRAWS = 1024  # random numbers for sticky actions, drawn at once
+MOST_NO_OPS = 1000  # the largest number that the settings allow
+GENERATOR_WORDS = 624  # of a Mersenne twister; its state has one word more, the number of used words
 
 
 @cache
 def starts_of(rom: str) -> Starts:
-    """Of this process: its games share them."""
+    """Returns the starts of a game, which all games of this process share."""
     return Starts(rom, roms.get_rom_path(rom).read_bytes())
 
 
 def prepare() -> None:
-    """Compiles what plays, if no start has done so before: once, not in each agent, nor in runs that start together."""
+    """Compiles the emulator if its code is not cached: once, and not in each agent, nor in runs that start together."""
     if not is_missing(step.step):
         return
     print("Compiling the emulator: half a minute to a minute, only this once.", file=sys.stderr, flush=True)
@@ -47,7 +45,7 @@ def prepare() -> None:
 
 
 def _states_of(generators: list) -> np.ndarray:
-    """Of Mersenne twisters, uint32 [generators, words + 1]."""
+    """Returns the states of Mersenne twisters, uint32 [generators, words + 1]."""
     states = [generator.state["state"] for generator in generators]
     rows = [np.append(state["key"], np.uint32(state["pos"])) for state in states]
     return np.array(rows, np.uint32).reshape(-1, GENERATOR_WORDS + 1)
@@ -59,8 +57,10 @@ def _set_states(generators: list, states: np.ndarray) -> None:
 
 
 class OwnAtariEnvironments:
-    """`count` copies of one Atari game, with the interface of `atari.AtariEnvironments`: the same seeds and actions
-    give the same observations, rewards, lives and ends."""
+    """A batch of `count` copies of one Atari game, with the interface of `atari.AtariEnvironments`.
+
+    The same seeds and actions give the same observations, rewards, lives and ends.
+    """
 
     def __init__(self, rom: str, settings: EnvironmentSettings, count: int, seed: int, threads: int = 1):
         size, stack = settings.frame_size_pixels, settings.frame_stack
@@ -110,7 +110,7 @@ class OwnAtariEnvironments:
         )
 
     def _draw_sticky(self) -> None:
-        """So that no console runs out of numbers within a step or the no-ops of a start."""
+        """Draws random numbers for sticky actions, so that they last for a step, or for the no-ops of a start."""
         if not self._game.sticky:
             return
         draws, drawn = self.consoles.draws, self.consoles.drawn
@@ -120,13 +120,13 @@ class OwnAtariEnvironments:
             drawn[env] = 0
 
     def _draw(self, which: np.ndarray) -> None:
-        """How many no-ops the next game of these begins with, drawn as ale-py's vector environment draws."""
+        """Draws the number of no-ops for the next game of the marked copies, as ale-py's vector environment does."""
         if self._no_op_max_steps:
             for env in np.flatnonzero(which):
                 self._no_ops[env] = int(self._random[env].random_raw()) * self._no_op_max_steps >> 32
 
     def _play_starts(self, which: np.ndarray) -> None:
-        """So that the next games of these find theirs."""
+        """Computes the starts of the next games of the marked copies, or puts them into their records."""
         if not which.any():
             return
         numbers, consoles = ORDER[self.consoles.begun % len(ORDER)], self.consoles
@@ -141,7 +141,7 @@ class OwnAtariEnvironments:
         return self.restart(np.ones(len(self._no_ops), bool))
 
     def restart(self, envs: np.ndarray) -> np.ndarray:
-        """Starts a new game in the marked copies (bool [count], one at the least). Returns all observations."""
+        """Starts a new game in the marked copies (bool [count], at least one). Returns all observations."""
         self._draw_sticky()
         self._play_starts(envs)
         step.restart(self._game, self.consoles, envs, self._no_ops)
@@ -161,19 +161,19 @@ class OwnAtariEnvironments:
         return consoles.states, consoles.rewards.copy(), terminated, truncated, life_lost
 
     def _step(self, actions: np.ndarray) -> None:
-        """With several threads each steps a part of the consoles: compiled code runs side by side."""
+        """Steps all consoles; each thread, if there are several, steps a part of them."""
 
-        def of_part(part: slice) -> None:
+        def step_part(part: slice) -> None:
             consoles = step.Consoles(*(field[part] for field in self.consoles))
             step.step(self._game, consoles, actions[part], self._no_ops[part])
 
         if self._threads is None:
             step.step(self._game, self.consoles, actions, self._no_ops)
         else:
-            list(self._threads.map(of_part, self._parts))
+            list(self._threads.map(step_part, self._parts))
 
     def state(self) -> dict[str, np.ndarray]:
-        """All that the games go on from, by name; not copied. It is of this game and this version of the emulator."""
+        """Returns the games' whole state: arrays by name, not copied, for this game and version of the emulator."""
         return {f"console/{name}": field for name, field in self.consoles._asdict().items()} | {
             "emulator": self._emulator,
             "no_ops": self._no_ops,
@@ -182,9 +182,9 @@ class OwnAtariEnvironments:
         }
 
     def restore(self, arrays: dict[str, np.ndarray]) -> np.ndarray:
-        """Arrays of names, shapes and dtypes as those of `state`. Returns all observations.
+        """Restores a result of `state`, with the same names, shapes and dtypes. Returns all observations.
 
-        Raises ValueError where they are of another game or emulator, or cannot be; then nothing has changed.
+        Raises ValueError, and changes nothing, if it is of another game or emulator, or impossible.
         """
         if not np.array_equal(arrays["emulator"], self._emulator):
             raise ValueError("they are of another game, or of another version of the emulator")
@@ -201,7 +201,7 @@ class OwnAtariEnvironments:
         return self.consoles.states
 
     def divergence(self, part: slice, actions: np.ndarray, by_lines: bool) -> Count:
-        """How much these copies would hold each other up as the threads of a warp, in the step that comes next."""
+        """Counts how much these copies, as the threads of a warp, would slow each other down in the next step."""
         records = self.consoles.records[part].copy()
         return divergence.count(records, self._game.rom, self._actions[actions[part]], self._game.frame_skip, by_lines)
 
@@ -211,7 +211,7 @@ class OwnAtariEnvironments:
 
 
 class OwnAtariScreen:
-    """The colour pictures of games on our own console: those that the agent sees, in grey and shrunken."""
+    """The colour pictures of games of our own emulator, before they become the grey frames that the agent sees."""
 
     def __init__(self, games: OwnAtariEnvironments, frame_skip_frames: int):
         self._consoles, self._skip, self._shape = games.consoles, frame_skip_frames, (-1, *games.picture_shape, 3)
@@ -221,7 +221,7 @@ class OwnAtariScreen:
         self.action_names = games.action_names
 
     def _newest(self, frames_before: int) -> np.ndarray:
-        """What the television showed then."""
+        """Returns the last picture of each console, or the one before it (1)."""
         consoles = self._consoles
         which = consoles.turns ^ 1 ^ frames_before
         return self._colours[consoles.pictures[np.arange(len(which)), which]]
@@ -232,9 +232,9 @@ class OwnAtariScreen:
         return self._seen.reshape(self._shape)
 
     def step(self, actions: np.ndarray) -> np.ndarray:
-        """After the games' own step. The last two frames are seen, but not the one that ends a game.
+        """Returns the pictures after the games' own step, uint8 [count, height, width, 3].
 
-        Returns the pictures, uint8 [count, height, width, 3].
+        They show the last two frames of a step, but not the frame that ends a game.
         """
         consoles, last, before = self._consoles, self._newest(0), self._newest(self._skip > 1)
         ended, begun = (consoles.ended > 0)[:, None, None], (consoles.frames == 0)[:, None, None]

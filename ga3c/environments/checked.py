@@ -1,4 +1,4 @@
-"""A game's own code, called with care: what it returns is checked, and what goes wrong is said in the game's words."""
+"""Checks what a game's own code returns, and names its errors in the game's words."""
 
 import contextlib
 import reprlib
@@ -13,53 +13,53 @@ from gymnasium.wrappers import TimeLimit
 from ga3c.errors import ConfigError
 
 LARGEST_REWARD = float(np.finfo(np.float32).max)
-BOUNDS_LOOKS = 1_000  # observations of each game that are held against the bounds of their space
-OWN = "ga3c: "  # how a line begins that we say of a game ourselves, where it plays
-NOTED: set[str] = set()  # those that this process has said
+BOUNDS_LOOKS = 1_000  # observations of each game that are compared with the bounds of their space
+OWN = "ga3c: "  # the beginning of our own lines in a game's process
+NOTED: set[str] = set()  # the lines that this process has written
 RESET = "reset(self, *, seed=None, options=None), which returns observation, info"
 STEP = "step(self, action), which returns observation, reward, terminated, truncated, info"
 
 
 class GameFault(Exception):
-    """A game returned what it must not."""
+    """A game returned a value that it must not return."""
 
 
 @contextlib.contextmanager
 def blaming(what: str) -> Iterator[None]:
-    """For a call of a game's own code: whatever that raises becomes a ConfigError, `what` and the reason."""
+    """Calls a game's own code: any exception becomes a ConfigError with `what` and the reason."""
     try:
         yield
     except ConfigError:
         raise
     except BaseException as error:
-        if type(error) is KeyboardInterrupt:  # the person's, most likely
+        if type(error) is KeyboardInterrupt:  # most likely Ctrl+C
             raise
         raise ConfigError(f"{what}: {reason(error)}.") from error
 
 
 def reason(error: BaseException) -> str:
-    """The kind of an exception and what it says, in one line; of a `GameFault`, which is our own, the latter alone."""
+    """Returns the type and text of an exception in one line; for our own `GameFault` the text alone."""
     if isinstance(error, GameFault):
         return str(error)
     try:
         said = " ".join(str(error).split()).rstrip(".")
-    except BaseException:  # it cannot even say what it is
+    except BaseException:  # its own text fails
         said = ""
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def make(name: str, **options) -> gymnasium.Env:
-    """A registered game, checked. Its `info` goes no further: nobody needs it, and it may hold anything."""
-    game = layer = gymnasium.make(name, disable_env_checker=True, **options)  # Gymnasium's own only warns
+    """Makes a registered game whose results are checked. Its `info` is dropped, as it may hold anything."""
+    game = layer = gymnasium.make(name, disable_env_checker=True, **options)  # Gymnasium's checker only warns
     while isinstance(layer, gymnasium.Wrapper) and not isinstance(layer, TimeLimit):
         layer = layer.env
-    if isinstance(layer, TimeLimit):  # it takes a step apart, and would fail with words of its own
+    if isinstance(layer, TimeLimit):  # it unpacks the result of a step, and would fail with another message
         layer.env = _Returned(layer.env)
     return Checked(_Returned(game), name)
 
 
 class _Returned(gymnasium.Wrapper):
-    """Names what is missing in what a game's two methods take and return: those of the old Gym have another form."""
+    """Checks the arguments and the number of results of reset and step, which differ in the old Gym."""
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
         try:
@@ -81,7 +81,7 @@ class _Returned(gymnasium.Wrapper):
 
 
 def _is_of_the_call(error: TypeError) -> bool:
-    """It was raised where Gymnasium calls the game, and not by the game's own code."""
+    """Returns True if Gymnasium's call raised it, and not the game's own code."""
     trace = error.__traceback__
     while trace.tb_next:
         trace = trace.tb_next
@@ -93,7 +93,7 @@ def _what(result) -> str:
 
 
 class Checked(gymnasium.Wrapper):
-    """Names what vector environments would convert without a word, or fail at with another's error."""
+    """Checks the values of a game. Vector environments would convert them silently, or fail with an unclear error."""
 
     def __init__(self, game: gymnasium.Env, name: str):
         super().__init__(game)
@@ -115,7 +115,7 @@ class Checked(gymnasium.Wrapper):
         return self._checked(observation, "step()"), reward, terminated, truncated, {}
 
     def close(self):
-        with contextlib.suppress(ConfigError), blaming("It cannot be closed"):  # nobody needs it any more
+        with contextlib.suppress(ConfigError), blaming("It cannot be closed"):  # the game is not needed any more
             self.env.close()
 
     def _checked(self, observation, method: str):
@@ -134,7 +134,7 @@ class Checked(gymnasium.Wrapper):
 
 
 def _fault(space: spaces.Space, value) -> str:
-    """What is wrong with an observation, or a part of one; "": nothing, as far as it can be told."""
+    """Returns the fault of an observation, or of a part of one; an empty text if there is none."""
     if isinstance(space, spaces.Dict):
         if not isinstance(value, Mapping) or set(value) != set(space):
             return f"has not just the keys {', '.join(map(str, space))}"
@@ -160,21 +160,21 @@ def _fault(space: spaces.Space, value) -> str:
 
 
 def _is_within(space: spaces.Space, value) -> bool:
-    """Whether a Box has room for it."""
+    """Returns True if a value is within the bounds of a Box."""
     if not isinstance(space, spaces.Box) or space.dtype == np.uint8:
         return True
     return bool(((value >= space.low) & (value <= space.high)).all())
 
 
 def _note(what: str) -> None:
-    """Once in each process, on standard error: a run shows such lines once (`records.game_output`)."""
+    """Writes a line to standard error, once in each process. A run shows each line once (`records.game_output`)."""
     if (line := OWN + what) not in NOTED:
         NOTED.add(line)
-        sys.stderr.write(f"{line}\n")  # at once: others write there, too
+        sys.stderr.write(f"{line}\n")  # in one call: other processes write here, too
 
 
 def _is_reward(value) -> bool:
-    """Larger ones would be infinite in a rollout, and so would be the sum of a few."""
+    """Returns True if it is a finite number of float32, the dtype of rollouts."""
     try:
         return np.ndim(value) == 0 and bool(-LARGEST_REWARD <= value <= LARGEST_REWARD)
     except TypeError:  # a text, a complex number

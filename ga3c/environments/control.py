@@ -15,7 +15,7 @@ from gymnasium import spaces
 from ga3c.errors import ConfigError
 
 MODULE = __name__
-# Domain: its tasks. Held here, so that a name is known without loading all of dm_control.
+# The tasks of each domain. They stand here, so that a name is known without loading dm_control.
 _TASKS = {
     "acrobot": "swingup swingup_sparse",
     "ball_in_cup": "catch",
@@ -42,8 +42,10 @@ HEIGHT_PIXELS, WIDTH_PIXELS = 480, 640
 
 
 class ControlTask(gymnasium.Env):
-    """Observations: all that the task shows, in its order, float32 [n]. Actions within [-1, 1], scaled to the bounds of
-    the actuators. Rewards as they are, 0 to 1 in each step. Its time limit truncates: the task would go on.
+    """A task of dm_control. Its time limit truncates an episode.
+
+    Observations are all of the task's, in its order, float32 [n]. Actions within [-1, 1] are scaled to the bounds of
+    the actuators. Rewards are the task's own, 0 to 1 in each step.
     """
 
     metadata: ClassVar[dict] = {"render_modes": ["rgb_array"]}
@@ -51,7 +53,7 @@ class ControlTask(gymnasium.Env):
     def __init__(self, domain: str, task: str, render_mode: str | None = None):
         """Raises ConfigError where dm_control is not installed."""
         suite = _suite(drawn=render_mode is not None)
-        self._random = np.random.RandomState()  # the task draws from it: to seed this is to seed the task
+        self._random = np.random.RandomState()  # the task draws from it
         self._task = suite.load(domain, task, task_kwargs={"random": self._random})
         self._names = list(self._task.observation_spec())
         sizes = [int(np.prod(one.shape)) for one in self._task.observation_spec().values()]
@@ -71,7 +73,7 @@ class ControlTask(gymnasium.Env):
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict]:
         share = (np.asarray(action, np.float64) + 1) / 2
         after = self._task.step(self._low + share * (self._high - self._low))
-        # At a limit of time dm_control says that the future counts as before, at an end that it does not.
+        # dm_control has discount 1 at a time limit, and 0 at a true end.
         terminated = after.last() and after.discount == 0
         return self._flat(after.observation), float(after.reward), terminated, after.last() and not terminated, {}
 
@@ -79,7 +81,7 @@ class ControlTask(gymnasium.Env):
         return np.concatenate([np.ravel(observation[name]) for name in self._names]).astype(np.float32)
 
     def render(self) -> np.ndarray:
-        """uint8 [height, width, 3], as the task's first camera sees it."""
+        """Returns the picture of the task's first camera, uint8 [height, width, 3]."""
         return self._task.physics.render(HEIGHT_PIXELS, WIDTH_PIXELS, camera_id=0)
 
     def close(self) -> None:
@@ -87,8 +89,10 @@ class ControlTask(gymnasium.Env):
 
 
 def _suite(drawn: bool):
-    """dm_control's suite. It chooses what it draws with as it is loaded; not drawn, it loads no OpenGL, which crashes
-    beside TensorFlow."""
+    """Returns dm_control's suite, which chooses its renderer when it is loaded.
+
+    Unless it is drawn, it is loaded without OpenGL, which crashes beside TensorFlow.
+    """
     try:
         with contextlib.nullcontext() if drawn else _without_opengl():
             from dm_control import suite

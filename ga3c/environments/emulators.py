@@ -1,4 +1,4 @@
-"""Which emulator plays an Atari game: ours, where it is proven to play as ale-py's does, or ale-py's; and where."""
+"""Selects the emulator of an Atari game: ours, if it is proven to play the game as ale-py's does, or ale-py's."""
 
 from importlib.util import find_spec
 
@@ -7,11 +7,11 @@ from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
 
 INSTALL = ".venv/bin/python -m pip install -r ga3c/emulator/cuda/requirements.txt"
-SIZES_PIXELS = range(11, 161)  # which ours shrinks to; the largest is how wide a picture is
+SIZES_PIXELS = range(11, 161)  # frame sizes of our emulator; the largest is the width of a picture
 
 
 def _obstacle(rom: str, settings: EnvironmentSettings) -> str | None:
-    """Why ours cannot play it."""
+    """Returns why our emulator cannot play a game; None if it can."""
     if rom not in PROVEN:
         return "ours is not proven to play this game as ale-py does"
     if settings.frame_size_pixels not in SIZES_PIXELS:
@@ -20,7 +20,7 @@ def _obstacle(rom: str, settings: EnvironmentSettings) -> str | None:
 
 
 def ours(rom: str, settings: EnvironmentSettings) -> bool:
-    """Raises ConfigError where ours is asked for and cannot be had."""
+    """Returns True if our emulator plays the game. Raises ConfigError if it was asked for and cannot."""
     obstacle = _obstacle(rom, settings)
     if obstacle and settings.emulator in ("ours", "gpu"):
         raise ConfigError(f"--emulator {settings.emulator} cannot be had: {obstacle}. Ask for auto or ale.")
@@ -28,7 +28,7 @@ def ours(rom: str, settings: EnvironmentSettings) -> bool:
 
 
 def numba_has_gpu() -> bool:
-    """Whether the packages of ga3c/emulator/cuda/requirements.txt are there, and a GPU for them."""
+    """Returns True if the packages of ga3c/emulator/cuda/requirements.txt are installed and find a GPU."""
     if find_spec("numba_cuda") is None:
         return False
     from numba import cuda
@@ -37,7 +37,7 @@ def numba_has_gpu() -> bool:
 
 
 def gpu_obstacle(rom: str, settings: EnvironmentSettings) -> str | None:
-    """Why a GPU cannot play it, where the model has one."""
+    """Returns why a GPU cannot play a game; None if it can. It assumes that the model has a GPU."""
     if obstacle := _obstacle(rom, settings):
         return obstacle
     if rom in READ_WHAT_IS_LEFT:
@@ -50,7 +50,7 @@ def gpu_obstacle(rom: str, settings: EnvironmentSettings) -> str | None:
 
 
 def line(rom: str, settings: EnvironmentSettings) -> str | None:
-    """What a run says of it; nothing where ale-py's was asked for."""
+    """Returns the line about the emulator that a run prints; None if ale-py's was asked for."""
     if settings.emulator == "ale":
         return None
     return "Emulator: ours." if ours(rom, settings) else f"Emulator: ale-py's, because {_obstacle(rom, settings)}."

@@ -1,4 +1,4 @@
-"""Any registered Gymnasium environment with discrete or bounded actions, and a user's own (package.module:EnvId)."""
+"""Gymnasium environments with discrete or bounded actions, registered or a user's own (package.module:EnvId)."""
 
 import importlib
 import os
@@ -19,53 +19,53 @@ from ga3c.environments.restarted import Restarted, Restarts
 from ga3c.errors import ConfigError
 from ga3c.rollout import Actions, EnvironmentSpec, continuous, discrete
 
-MOST_NUMBERS = 500_000  # in one observation that is no picture: the first layer of a network has 128 weights for each
+MOST_NUMBERS = 500_000  # of an observation that is no picture: a network's first layer has 128 weights for each
 
 
 def known_ids() -> list[str]:
-    """Registered ids, without Atari's, which are played through ale-py directly, and those of our own `control`."""
+    """Returns the registered ids, except Atari's, which ale-py plays directly, and those of our own `control`."""
     return [name for name, spec in gymnasium.registry.items() if not re.match("ale_py|ga3c", str(spec.entry_point))]
 
 
 def solved_at(name: str) -> float | None:
-    """The score from which on Gymnasium calls a game solved; None where it does not say."""
+    """Returns the score from which Gymnasium calls a game solved; None if it has none."""
     spec = gymnasium.registry.get(name.rpartition(":")[2])
     return spec.reward_threshold if spec else None
 
 
 def check_form(name: str) -> None:
-    """Raises ConfigError where a name is not of the form package.module:EnvId."""
+    """Raises ConfigError if a name does not have the form package.module:EnvId."""
     module, _, env_id = name.partition(":")
     if not all(map(str.isidentifier, module.split("."))) or not re.fullmatch(r"([\w-]+/)?[\w.-]+", env_id):
         raise ConfigError(f"The game {name!r} is not of the form package.module:EnvId.")
 
 
 def registered(name: str) -> None:
-    """Imports the module part of package.module:EnvId, which registers it. Raises ConfigError."""
+    """Imports the module of package.module:EnvId, which registers the environment. Raises ConfigError."""
     check_form(name)
     module, _, env_id = name.partition(":")
     with blaming(f"Cannot import '{module}' of the game '{name}'"):
         importlib.import_module(module)
     if env_id not in gymnasium.registry:
-        place = getattr(sys.modules.get(module), "__file__", None)
-        hidden = [found for found in _files_of(module) if place is None or not os.path.samefile(found, place)]
+        loaded = getattr(sys.modules.get(module), "__file__", None)
+        hidden = [found for found in _files_of(module) if loaded is None or not os.path.samefile(found, loaded)]
         if hidden:
             raise ConfigError(
-                f"Importing '{module}' loads {place or 'a module that is part of Python'}, which hides {hidden[0]}: "
+                f"Importing '{module}' loads {loaded or 'a module that is part of Python'}, which hides {hidden[0]}: "
                 "give your module a name that no other has."
             )
         raise ConfigError(f"Importing '{module}' registered no environment '{env_id}' with Gymnasium.")
 
 
 def _files_of(module: str) -> list[str]:
-    """All files on the module path that could be it."""
+    """Returns all files on the module path that could be this module."""
     parts = os.path.join(*module.split("."))
-    names = [os.path.join(place, f"{parts}{end}") for place in sys.path for end in (".py", f"{os.sep}__init__.py")]
+    names = [os.path.join(folder, f"{parts}{end}") for folder in sys.path for end in (".py", f"{os.sep}__init__.py")]
     return [name for name in names if os.path.isfile(name)]
 
 
 def _actions(name: str, space: spaces.Space, adapt: bool) -> Actions:
-    """What the rest of the program is told of an action space. Raises ConfigError."""
+    """Returns the program's description of an action space. Raises ConfigError."""
     if isinstance(space, spaces.Discrete):
         return discrete(int(space.n))
     if not isinstance(space, spaces.Box) or space.dtype.kind != "f" or not space.shape or 0 in space.shape:
@@ -84,7 +84,7 @@ def _actions(name: str, space: spaces.Space, adapt: bool) -> Actions:
 
 
 def _check_observations(name: str, space: spaces.Space, are_pictures: bool) -> None:
-    """Raises ConfigError where no network could take them."""
+    """Raises ConfigError if no network can take observations of this space."""
     what = f"The game '{name}' has the observation space {reprlib.repr(space)}"
     try:
         numbers = spaces.flatdim(space)
@@ -100,7 +100,7 @@ def _check_observations(name: str, space: spaces.Space, are_pictures: bool) -> N
 
 
 def _sized(picture: np.ndarray, height: int, width: int) -> np.ndarray:
-    """A picture [height, width, 3], scaled if it has another size."""
+    """Returns a picture [height, width, 3], scaled if it has another size."""
     if picture.shape[:2] == (height, width):
         return picture
     rows, columns = (np.arange(new) * old // new for new, old in zip((height, width), picture.shape, strict=False))
@@ -108,10 +108,10 @@ def _sized(picture: np.ndarray, height: int, width: int) -> np.ndarray:
 
 
 class GymnasiumEnvironments:
-    """`count` copies of one environment, stepped one after the other.
+    """A batch of `count` copies of one environment, stepped one after the other.
 
-    Observations are as `Observations` makes them. Continuous actions are within -1 and 1, and are scaled to the bounds
-    of the game. Without `adapt` both are as older versions had them: actions are within the bounds, and cut there.
+    `Observations` converts the observations. Continuous actions are within -1 and 1, and are scaled to the bounds of
+    the game. Without `adapt`, as in older versions, actions are clipped to the bounds.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class GymnasiumEnvironments:
         adapt: bool = True,
         restarts: Restarts | None = None,
     ):
-        """`restarts`: a copy whose own code fails is made anew. Without it, that is an exception."""
+        """A copy whose own code fails is made again by `restarts`, or raises its exception if there is none."""
         options = {"render_mode": render_mode} if render_mode else {}
         self._seeds = [number % 2**31 for number in range(seed, seed + count)]
         one, self._restart, self._none = partial(checked.make, name, **options), bool(restarts), np.zeros(count, bool)
@@ -167,14 +167,11 @@ class GymnasiumEnvironments:
 
     @property
     def lost(self) -> np.ndarray:
-        """bool [count]: whose last step failed. It was none, and what the copy shows is the start of a new game."""
+        """The copies whose last step failed, bool [count]. They show a new game, and the step does not count."""
         return np.array([copy.lost for copy in self.env.envs]) if self._restart else self._none
 
     def _as_the_game_wants(self, actions: np.ndarray) -> np.ndarray:
-        """Counted from the game's first; or within its bounds and in its shape: a Gaussian knows neither.
-
-        Bounds of -1 and 1 change no action.
-        """
+        """Returns discrete actions counted from the game's first, continuous ones in its bounds and shape."""
         space = self._actions
         if isinstance(space, spaces.Discrete):
             return actions + int(space.start)
@@ -185,7 +182,7 @@ class GymnasiumEnvironments:
         return np.clip(actions, space.low, space.high).astype(space.dtype)
 
     def said(self, network: str) -> list[str]:
-        """A run says these lines at its start: what is made of observations and actions, and for which network."""
+        """Returns the lines that a run prints at its start about observations, actions and the network."""
         kind = "fully connected" if network.endswith("mlp") else "convolutional"
         seen, space = self._observations.said(self.spec.observation_shape), self._actions
         lines = [f"Observations: {seen}; network: {network} ({kind})."]
@@ -194,20 +191,20 @@ class GymnasiumEnvironments:
         return lines
 
     def pictures(self) -> np.ndarray:
-        """As the copies look now, uint8 [count, height, width, 3]; made with render_mode="rgb_array".
+        """Returns the pictures of all copies, uint8 [count, height, width, 3]; needs render_mode="rgb_array".
 
-        In the size of the first: a video, and a grid of games, have one size.
+        All have the size of the first picture, since a video and a grid of games have one size.
         """
         pictures = [np.asarray(picture) for picture in self.env.render()]
         for picture in pictures:
             if not (picture.ndim == 3 and picture.shape[2] == 3 and picture.size and picture.dtype == np.uint8):
                 raise GameFault("render() returned no picture, uint8 [height, width, 3], in the mode rgb_array")
-        self._picture_size = self._picture_size or pictures[0].shape[:2]
-        return np.stack([_sized(picture, *self._picture_size) for picture in pictures])
+        height, width = self._picture_size = self._picture_size or pictures[0].shape[:2]
+        return np.stack([_sized(picture, height, width) for picture in pictures])
 
     @property
     def pictures_per_second(self) -> float:
-        """At which the game is meant to be seen."""
+        """The game's own frame rate; 30 if it names none."""
         wanted = self.env.metadata.get("render_fps")
         return float(wanted) if isinstance(wanted, int | float) and 0 < wanted <= 1000 else 30.0
 

@@ -1,4 +1,4 @@
-"""Published scores that a game's own are held against."""
+"""Published scores of random and human players."""
 
 # Average scores of a random and of a human player, as used for human-normalised scores throughout the field
 # (Mnih et al. 2015; Wang et al. 2016): no-op starts, at most 108,000 frames.
@@ -24,7 +24,7 @@ RANDOM_AND_HUMAN_SCORES: dict[str, tuple[float, float]] = {
 
 
 def human_normalized(rom: str, score: float) -> float | None:
-    """0 for a random player, 1 for a human one; None where the game has no published human score."""
+    """Returns a score scaled to 0 for a random and 1 for a human player; None if no human score is published."""
     if rom not in RANDOM_AND_HUMAN_SCORES:
         return None
     random, human = RANDOM_AND_HUMAN_SCORES[rom]

@@ -1,4 +1,4 @@
-"""A game's observations as the networks take them: pictures as bytes, everything else as vectors of numbers."""
+"""Converts a game's observations for the networks: pictures to bytes, everything else to vectors."""
 
 from typing import NamedTuple
 
@@ -8,36 +8,36 @@ from gymnasium import spaces
 
 from ga3c.environments.checked import GameFault
 
-SMALLEST_PIXELS = 20  # the least height and width that the networks of `networks.a3c` take
+SMALLEST_PIXELS = 20  # the smallest height and width that the networks of `networks.a3c` take
 
 
 class _Picture(NamedTuple):
-    """The layout of a Box that is a picture, and how its numbers become bytes."""
+    """The layout of a Box that is a picture, and the conversion of its numbers to bytes."""
 
     channel_first: bool = False
-    scale: float = 1.0  # its numbers times this are 0 to 255
-    bytes: bool = True  # they are bytes already, and as they shall be
+    scale: float = 1.0  # its numbers times this are within 0 and 255
+    bytes: bool = True  # its numbers are bytes already
 
 
 def _as_it_is(space: spaces.Space) -> _Picture | None:
-    """The rule of older versions: bytes with two or three axes are a picture, as they lie."""
+    """Returns the picture of a space by the rule of older versions: bytes with two or three axes are a picture."""
     is_picture = isinstance(space, spaces.Box) and space.dtype == np.uint8 and len(space.shape) in (2, 3)
     return _Picture() if is_picture else None
 
 
 def _picture(space: spaces.Space) -> _Picture | None:
-    """What kind of picture a space is; None: it is none, and its observations become vectors.
+    """Returns the picture that a space is; None if it is no picture, and its observations become vectors.
 
     A Box is a picture if it has two or three axes, a height and a width of 20 pixels at least, and bytes (uint8) or
     numbers of any other dtype whose bounds are all 0 and 1, or all 0 and 255.
 
     - [height, width] is grey.
-    - [height, width, channels]: with any number of channels.
-    - [channels, height, width]: where it cannot be the one before, because its first axis is shorter than 20.
+    - [height, width, channels] has any number of channels.
+    - [channels, height, width] is assumed if the first axis is shorter than 20.
 
     So (3, 84, 84) has three channels; (84, 84, 12), (84, 84, 84) and (24, 84, 84) have their channels at the end;
-    (3, 3, 3), (4, 84, 4), (7, 7, 3) and a grid of (4, 5) are vectors: no convolutional network takes such sides.
-    Bounds of 0 and 1 are multiplied by 255, those of uint8 too. Numbers are rounded to bytes.
+    (3, 3, 3), (4, 84, 4), (7, 7, 3) and a grid of (4, 5) are vectors: such sides are too short for a convolutional
+    network. Numbers with the bounds 0 and 1, also uint8, are multiplied by 255. Numbers are rounded to bytes.
     """
     if not isinstance(space, spaces.Box) or len(space.shape) not in (2, 3) or 0 in space.shape:
         return None
@@ -56,16 +56,16 @@ def _are_sides(shape: tuple[int, ...]) -> bool:
 
 
 def _bounds(space: spaces.Box) -> tuple[float, float] | None:
-    """The least and the largest number of each element, where those are the same for all, and finite."""
+    """Returns the bounds of a Box if they are finite and the same for all elements."""
     low, high = np.unique(space.low), np.unique(space.high)
     return (float(low[0]), float(high[0])) if len(low) == len(high) == 1 and space.is_bounded("both") else None
 
 
 class Observations:
-    """Makes observations of a space uint8 [count, height, width, channels], or float32 [count, n].
+    """Converts observations of a space to uint8 [count, height, width, channels] or float32 [count, n].
 
-    A Dict that has a single entry is taken for that entry. With `adapt`, `_picture` says which are pictures, without it
-    `_as_it_is`.
+    A Dict with a single entry is replaced by that entry. `_picture` decides which spaces are pictures; without `adapt`,
+    `_as_it_is` does.
     """
 
     def __init__(self, space: spaces.Space, adapt: bool = True):
@@ -77,7 +77,7 @@ class Observations:
         self.dtype = "uint8" if self._picture else "float32"
 
     def convert(self, observations, batch_space: spaces.Space) -> np.ndarray:
-        """Observations of `batch_space`, as a vector environment returns them. Raises GameFault."""
+        """Converts observations of `batch_space`, which a vector environment returned. Raises GameFault."""
         if not self._picture:
             items = gymnasium.vector.utils.iterate(batch_space, observations)
             flat = np.stack([spaces.flatten(self._whole, item) for item in items]).astype(np.float32)
@@ -94,12 +94,12 @@ class Observations:
 
     def _bytes(self, observations: np.ndarray) -> np.ndarray:
         numbers = np.rint(np.multiply(observations, self._picture.scale, dtype=np.float32))
-        if not (numbers.min() >= 0 and numbers.max() <= 255):  # false of NaN, too
+        if not (numbers.min() >= 0 and numbers.max() <= 255):  # False for NaN, too
             raise GameFault(f"an observation holds a number that is not within 0 and {255 / self._picture.scale:g}")
         return numbers.astype(np.uint8)
 
     def said(self, shape: tuple[int, ...]) -> str:
-        """A person is told what the game shows, and what is made of it: observations of this shape."""
+        """Returns the text that tells a user the game's space and the converted observations, which have this shape."""
         shown = said(self._whole)
         if self._picture:
             moved = ", its channels moved to the end" * self._picture.channel_first
@@ -108,7 +108,7 @@ class Observations:
         return f"{shown}, taken as a vector of {shape[0]:,}{self._no_picture()}"
 
     def _no_picture(self) -> str:
-        """The reason why the space is no picture, where one might think that it is; else nothing."""
+        """Returns the reason why the space is no picture, if it looks like one; else an empty text."""
         space = self._space
         if _picture(space):
             return " (a picture with --adapt-spaces)"
@@ -125,7 +125,7 @@ class Observations:
 
 
 def said(space: spaces.Space) -> str:
-    """A space in a few words."""
+    """Returns a short description of a space."""
     if isinstance(space, spaces.Box):
         bounds = _bounds(space)
         return f"{space.dtype} {list(space.shape)}" + (f" from {bounds[0]:g} to {bounds[1]:g}" if bounds else "")

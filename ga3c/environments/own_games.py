@@ -1,8 +1,8 @@
-"""Games of one's own (package.module:EnvId): when their module may be imported, and where it is looked for.
+"""Users' own games (package.module:EnvId): when their module may be imported, and where it is looked for.
 
-To import a module is to run it, and what a run's files name may come from anybody. So it is imported for a game that a
-person names, for a run that they say they trust, and for a run of a game that they have trained on before: of those a
-note is kept, outside of all runs, that says where the person stood.
+Importing a module runs it, and a run's files may come from anybody. So a module is imported only for a game that the
+user names, for a run that they trust, and for a game that they have trained on before. A file of notes, outside of all
+runs, has these games and the working directories of their runs.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from ga3c.errors import ConfigError
 
 
 def import_named(game: str) -> None:
-    """For a game that a person names, one's own or any other. Raises ConfigError where there is none of this name."""
+    """Imports the module of a game that the user names, if it has one. Raises ConfigError if there is no such game."""
     environments.resolve(game)
     if ":" in game:
         _look_in(here())
@@ -25,43 +25,43 @@ def import_named(game: str) -> None:
 
 
 def import_of_run(game: str, run: object, trusted: bool) -> None:
-    """For the game that a run, or a checkpoint, names; `trusted`: the person says so, or names the game themselves.
+    """Imports the module of the game that a run or a checkpoint names. Raises ConfigError if it is not trusted.
 
-    Raises ConfigError.
+    `trusted`: the user says that they trust it, or names the game themselves.
     """
     if ":" not in game:
         return
     environments.resolve(game)
-    stands, noted = here(), _noted(game)
+    working, noted = here(), _noted(game)
     if not noted and not trusted:
         raise ConfigError(
             f"{run} is of the game '{game}': to play it is to run the module '{game.partition(':')[0]}', on which you "
             "have trained no run here. Add --trust if you trust it."
         )
-    for place in [stands] * (stands in noted) + noted[::-1] + [stands] * trusted:
-        _look_in(place)
+    for directory in [working] * (working in noted) + noted[::-1] + [working] * trusted:
+        _look_in(directory)
     gymnasium.registered(game)
 
 
-def note(game: str, place: str) -> None:
-    """That a person trains on this game, and from which `place`: its runs may be played from now on.
+def note(game: str, directory: str) -> None:
+    """Notes that the user trains on this game from a working directory, so that its runs may be played later.
 
-    Where nothing can be written, they are played with --trust.
+    If the file cannot be written, they can be played with --trust.
     """
     file = _notes()
-    if ":" in game and place and file and _noted(game)[-1:] != [place]:
+    if ":" in game and directory and file and _noted(game)[-1:] != [directory]:
         with contextlib.suppress(OSError):
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with file.open("a", encoding="utf-8") as opened:
-                opened.write(json.dumps([game, place]) + "\n")
+                opened.write(json.dumps([game, directory]) + "\n")
 
 
 def _noted(game: str) -> list[str]:
-    """The directories that a game was found from, the newest last."""
+    """Returns the working directories noted for a game, the newest last."""
     found = []
-    with contextlib.suppress(OSError, AttributeError):  # there is no such file, or no place for it
+    with contextlib.suppress(OSError, AttributeError):  # there is no such file, or no folder for it
         for line in _notes().read_text(encoding="utf-8", errors="replace").splitlines():
-            with contextlib.suppress(ValueError, TypeError):  # half a line
+            with contextlib.suppress(ValueError, TypeError):  # an incomplete line
                 name, directory = json.loads(line)
                 if name == game and os.path.isabs(directory):
                     found.append(directory)
@@ -69,20 +69,20 @@ def _noted(game: str) -> list[str]:
 
 
 def _notes() -> Path | None:
-    """The file of the notes; None: there is no home. A relative path would be one below a stranger's directory."""
+    """Returns the file of the notes; None if there is no home. A relative path could lie in somebody else's folder."""
     state = os.environ.get("XDG_STATE_HOME", "")
-    place = state if os.path.isabs(state) else os.path.expanduser("~/.local/state")
-    return Path(place, "ga3c", "games.jsonl") if os.path.isabs(place) else None
+    folder = state if os.path.isabs(state) else os.path.expanduser("~/.local/state")
+    return Path(folder, "ga3c", "games.jsonl") if os.path.isabs(folder) else None
 
 
 def here() -> str:
-    """Where the person stands, before any game's code is loaded; empty: the directory is gone."""
+    """Returns the working directory; an empty text if it was deleted. Call it before any game's code is loaded."""
     with contextlib.suppress(OSError):
         return os.getcwd()
     return ""
 
 
 def _look_in(directory: str) -> None:
-    """Last, so that nothing there takes a package's place. Agents look where the server does."""
+    """Adds a directory at the end of the module path, so that it hides no package. Agents inherit the path."""
     if directory and directory not in sys.path:
         sys.path.append(directory)

@@ -1,7 +1,7 @@
-"""Protocols: under which rules a score was made. Scores of different ones do not compare.
+"""Protocols: the rules under which a score was made. Scores of different protocols cannot be compared.
 
-The settings that change the game itself make a fingerprint, which every run and result carries. How the agent sees a
-frame, and what it learns from, are its own business.
+The settings that change the game itself make a fingerprint, which is part of every run and result. Settings of
+observations and of learning do not belong to it.
 """
 
 import hashlib
@@ -22,17 +22,17 @@ RULES = (
     "episode_cap_frames",
 )
 NAMES = ("paper", "machado", "dqn")
-DQN_FRAMES = 18_000  # of a game: 5 minutes (Mnih et al. 2015, its evaluation)
+DQN_FRAMES = 18_000  # 5 minutes of a game, as in the evaluation of Mnih et al. 2015
 
 
 def rules(settings: EnvironmentSettings) -> dict:
-    """What a score depends on, by the names of the settings; nothing where a Gymnasium id says it all."""
+    """Returns the settings that a score depends on, by name; none for Gymnasium's games, whose id has the rules."""
     kind, _ = environments.resolve(settings.game)
     return {name: getattr(settings, name) for name in RULES} if kind == "atari" else {}
 
 
 def under(settings: EnvironmentSettings, protocol: str) -> EnvironmentSettings:
-    """The same game, seen in the same way, under the rules of a named protocol; dqn: the paper's, in short games."""
+    """Returns the settings with the rules of a named protocol. dqn is the paper's, with games of 5 minutes at most."""
     named = with_presets(Settings(), None, protocol).environment
     if protocol == "dqn":
         named = replace(named, episode_cap_frames=DQN_FRAMES)
@@ -40,7 +40,7 @@ def under(settings: EnvironmentSettings, protocol: str) -> EnvironmentSettings:
 
 
 def fingerprint(settings: EnvironmentSettings) -> str:
-    """The protocol's name (own: it has none) and a number that is the same for the same rules alone."""
+    """Returns the protocol's name ("own" if it has none) and a hash of its rules."""
     own = rules(settings)
     if not own:
         return "gymnasium"
@@ -50,6 +50,6 @@ def fingerprint(settings: EnvironmentSettings) -> str:
 
 
 def mix(fingerprints) -> str | None:
-    """What to say beside results of these fingerprints; None where all are the same."""
+    """Returns a warning if results have different fingerprints; None if all are the same."""
     different = sorted(set(fingerprints))
     return f"different protocols: {', '.join(different)}" if len(different) > 1 else None

@@ -1,4 +1,4 @@
-"""Games that are made anew where their own code fails: for who would end with them, having no process to replace."""
+"""Makes games again whose own code fails, for games in the server's process, where there is no agent to replace."""
 
 import traceback
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from ga3c.errors import TrainingFailed
 
 
 class Restarts:
-    """What is known of the failures of a batch of games: said, and counted, as those of agents are."""
+    """Counts and reports the failures of a batch of games, as those of agents are."""
 
     def __init__(self, say: Callable[[str], None], limit: int, progress_steps: int):
-        """`limit`: so many failures in a row end the run; `progress_steps` of a game since its start, or of any game
-        since the last failure, begin the row anew."""
+        """`limit` failures in a row end the run. `progress_steps` steps of a game since its start, or of any game since
+        the last failure, reset the count."""
         self._say, self._limit, self._progress_steps = say, limit, progress_steps
         self._in_a_row, self._since_failure = 0, {}
         self._said: set[str] = set()
@@ -26,26 +26,26 @@ class Restarts:
             self._in_a_row = 0
 
     def failed(self, game: int, error: BaseException, steps: int) -> None:
-        """`steps`: of this game since its start. Raises TrainingFailed where starting anew does not help."""
+        """Counts a failure after `steps` steps of this game. Raises TrainingFailed at the limit."""
         self._since_failure.clear()
         self._in_a_row = self._in_a_row + 1 if steps < self._progress_steps else 0
         why = reason(error)
         if self._in_a_row >= self._limit:
             lines = "" if isinstance(error, GameFault) else "\n" + "".join(traceback.format_exception(error)).rstrip()
             raise TrainingFailed(f"Games keep failing. The last, game {game}: {why}.{lines}") from error
-        if type(error).__name__ not in self._said:  # each kind once: a game may fail at each step
+        if type(error).__name__ not in self._said:  # report each type once: a game may fail at each step
             self._said.add(type(error).__name__)
             self._say(f"Game {game} failed ({why}): it starts anew, and the step counts as lost.")
 
 
 class Restarted(gymnasium.Wrapper):
-    """Its step or reset shows the first state of a new game where the game's own code has failed."""
+    """A game whose step and reset, if the game's own code fails, return the first state of a new game."""
 
     def __init__(self, make: Callable[[], gymnasium.Env], number: int, seed: int, restarts: Restarts):
         super().__init__(make())
         self._make, self._number, self._seeds, self._restarts = make, number, np.random.SeedSequence(seed), restarts
         self._steps = 0  # since it was made
-        self.lost = False  # the last step was none
+        self.lost = False  # the last step failed
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
         self.lost = False
@@ -67,7 +67,7 @@ class Restarted(gymnasium.Wrapper):
         return result
 
     def _anew(self, error: BaseException):
-        """What `reset` returns. Raises TrainingFailed, and KeyboardInterrupt, which is the person's."""
+        """Makes the game again. Returns what `reset` returns. Raises TrainingFailed, and KeyboardInterrupt (Ctrl+C)."""
         while True:
             if isinstance(error, KeyboardInterrupt):
                 raise error

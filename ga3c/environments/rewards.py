@@ -1,8 +1,8 @@
-"""What training makes of a game's rewards, where neither a flag nor a preset says it.
+"""The default treatment of a game's rewards, if neither a flag nor a preset sets it.
 
-To clip them to one is Atari's protocol (Mnih et al. 2015): in other games it would make a large reward as good as a
-small one. There they are kept. Constants that were found with rewards of about one do not learn from thousands, nor
-from thousandths: those are divided by their running deviation, and clipped as `--preset ppo-continuous` does.
+Atari's rewards are clipped to one (Mnih et al. 2015). In other games, clipping would make large and small rewards
+equal, so rewards are kept. The default constants suit rewards of about one; very large or very small rewards are
+divided by their running deviation and clipped, as `--preset ppo-continuous` does.
 """
 
 from dataclasses import replace
@@ -15,8 +15,7 @@ _KEPT = {"reward_clip": 10.0, "reward_scaling_discount": 0.99, "reward_scaling_l
 
 
 def usual(settings: EnvironmentSettings) -> EnvironmentSettings:
-    """With what is usual for the rewards of its game; a preset's own stay. Raises ConfigError where there is no such
-    game."""
+    """Returns the settings with the defaults for the game's rewards, unless a preset sets them. Raises ConfigError."""
     plain = EnvironmentSettings()
     presets_own = any(getattr(settings, name) != getattr(plain, name) for name in _KEPT)
     kind, _ = environments.resolve(settings.game)
@@ -24,7 +23,7 @@ def usual(settings: EnvironmentSettings) -> EnvironmentSettings:
 
 
 def line(settings: EnvironmentSettings) -> str | None:
-    """What a run says of its rewards; of Atari, whose protocol says it, nothing."""
+    """Returns the line about rewards that a run prints; None for Atari, whose protocol has the rule."""
     clip, limit = settings.reward_clip, settings.reward_scaling_limit
     if environments.resolve(settings.game)[0] == "atari":
         return None

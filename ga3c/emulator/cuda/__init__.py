@@ -1,1 +1,1 @@
-"""The emulator on a GPU: its functions compiled a second time, by numba-cuda. Imported only where that is installed."""
+"""The emulator on a GPU: numba-cuda compiles its functions a second time. Imported only if numba-cuda is installed."""

@@ -1,14 +1,14 @@
-"""Arrays in a GPU's memory. Numba's simulator has none of its own: there they lie in the main memory."""
+"""Arrays in a GPU's memory. In Numba's simulator they lie in main memory."""
 
 import numpy as np
 from numba import cuda
 from numba.cuda.core import config
 
-ALIGNED_BYTES = 64  # TensorFlow wants arrays to begin at a multiple of this; in a GPU's memory they do
+ALIGNED_BYTES = 64  # TensorFlow requires this alignment; arrays in a GPU's memory have it
 
 
 def put(arrays):
-    """A named tuple with its arrays, and those of its named tuples, copied there."""
+    """Returns a named tuple whose arrays, at any depth, are copied to the GPU."""
     if isinstance(arrays, tuple):
         return type(arrays)(*map(put, arrays))
     if not isinstance(arrays, np.ndarray):
@@ -17,17 +17,17 @@ def put(arrays):
 
 
 def room(arrays):
-    """As much room there as a named tuple of arrays takes."""
+    """Returns a named tuple of uninitialised arrays in the GPU's memory, of the same shapes and dtypes."""
     return type(arrays)(*(empty(one.shape, one.dtype) for one in arrays))
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype):
-    """Room for one array."""
+    """Returns an uninitialised array in the GPU's memory."""
     return aligned(shape, dtype) if config.ENABLE_CUDASIM else cuda.device_array(shape, dtype)
 
 
 def aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Room in the main memory that TensorFlow can take for its own."""
+    """Returns an uninitialised array in main memory, aligned so that TensorFlow need not copy it."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     found = np.empty(size + ALIGNED_BYTES, np.uint8)
     start = -found.ctypes.data % ALIGNED_BYTES
@@ -35,7 +35,7 @@ def aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 
 def write(target, source) -> None:
-    """Puts an array of the same shape, from there or from the main memory, in the place of another one."""
+    """Copies `source`, in the GPU's or in main memory, to `target`, which has the same shape."""
     if isinstance(target, np.ndarray):
         target[...] = source
     else:
@@ -43,10 +43,10 @@ def write(target, source) -> None:
 
 
 def finish() -> None:
-    """Waits until the GPU has done all that it was given, whoever gave it: Numba and TensorFlow have one context."""
+    """Waits until the GPU has finished all work, of Numba and of TensorFlow: they share one context."""
     cuda.synchronize()
 
 
 def free_bytes() -> int:
-    """That nobody has taken yet."""
+    """Returns the number of free bytes of the GPU's memory."""
     return cuda.current_context().get_memory_info()[0]

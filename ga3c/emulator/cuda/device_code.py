@@ -1,4 +1,4 @@
-"""The emulator's compiled functions as device functions: the same source, compiled a second time."""
+"""Compiles the emulator's functions a second time, from the same source, as device functions."""
 
 import sys
 from functools import partial
@@ -11,7 +11,7 @@ from numba.cuda.dispatcher import CUDADispatcher
 
 from ga3c.emulator import cpu, frame, lines, tia
 
-# Long, and called from many places: one copy of each is kept, so that the code fits into the caches for instructions.
+# Long functions with many callers. They are not inlined, so that the code fits into the instruction caches.
 APART = {
     "bus": ("read", "write"),
     "cpu": ("run_frame",),
@@ -24,7 +24,7 @@ OPTIONS = {"device": True, "debug": False, "opt": True}
 
 
 class DeviceFunction(CUDADispatcher):
-    """A device function that is compiled once, not anew for each constant it is called with."""
+    """A device function that is compiled once, and not once more for each constant argument."""
 
     def get_call_template(self, args, kws):
         return super().get_call_template([types.unliteral(one) for one in args], kws)
@@ -38,10 +38,10 @@ class DeviceFunction(CUDADispatcher):
 
 
 def prepare() -> None:
-    """Before the first kernel is compiled: says how all functions of the emulator are compiled that it calls."""
-    # Constant memory gives threads that look at different places their values one after the other, and has 64 KB.
+    """Sets how the emulator's functions are compiled. It is called before the first kernel is compiled."""
+    # Tables go to global memory: constant memory serves different addresses one after the other, and has only 64 KB.
     nvvm.ADDRSPACE_CONSTANT = nvvm.ADDRSPACE_GLOBAL
-    # A product and a sum in one instruction are rounded once; a core rounds twice.
+    # No fused multiply-add: it rounds once, a core rounds twice.
     nvvm.compile_ir = partial(nvvm.compile_ir, fma=False)
     for module in _modules():
         for function in vars(module).values():
@@ -53,7 +53,7 @@ def prepare() -> None:
 
 
 def _compile_as(function: Dispatcher, source: Dispatcher) -> None:
-    """Notes the device function of one compiled for the cores, where numba-cuda keeps it and looks for it."""
+    """Makes `source` the device function of a compiled function: numba-cuda looks for it in this attribute."""
     module = function.py_func.__module__.rpartition(".")[2]
     options = OPTIONS | {"apart": function.py_func.__name__ in APART.get(module, ())}
     function._CUDATypingContext__dispatcher = DeviceFunction(source.py_func, options)

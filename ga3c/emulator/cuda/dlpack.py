@@ -1,6 +1,6 @@
-"""An array in a GPU's memory, or in the main memory, offered as DLPack: who takes it sees the same bytes.
+"""Exports an array, in a GPU's or in main memory, by DLPack, without a copy.
 
-tf.experimental.dlpack.from_dlpack(capsule(array)) is a tensor of it.
+tf.experimental.dlpack.from_dlpack(capsule(array)) is a tensor of the same memory.
 """
 
 import ctypes
@@ -12,7 +12,7 @@ _KINDS = {"i": 0, "u": 1, "f": 2}
 
 
 class _Tensor(ctypes.Structure):
-    """DLManagedTensor of dlpack.h, with the DLTensor that it begins with."""
+    """The struct DLManagedTensor of dlpack.h, which begins with a DLTensor."""
 
     _fields_ = (
         ("data", ctypes.c_void_p),
@@ -30,22 +30,22 @@ class _Tensor(ctypes.Structure):
     )
 
 
-_lent = {}  # by address of the tensor: all that must live until it is given back
+_lent = {}  # by the tensor's address: the objects that must live until it is released
 
 
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-def _give_back(address):
+def _release(address):
     _lent.pop(address, None)
 
 
 def capsule(array, device: int = 0):
-    """Of an array without gaps; `device`: the number of its GPU."""
+    """Returns a DLPack capsule of a contiguous array. `device` is the number of its GPU."""
     on_gpu = getattr(array, "__cuda_array_interface__", None)
     address = (on_gpu or array.__array_interface__)["data"][0]
     dtype, shape = np.dtype(array.dtype), (ctypes.c_int64 * len(array.shape))(*array.shape)
     tensor = _Tensor(
         address, _CUDA if on_gpu else _CPU, device if on_gpu else 0, len(array.shape), _KINDS[dtype.kind],
-        8 * dtype.itemsize, 1, shape, None, 0, None, ctypes.cast(_give_back, ctypes.c_void_p),
+        8 * dtype.itemsize, 1, shape, None, 0, None, ctypes.cast(_release, ctypes.c_void_p),
     )  # fmt: skip
     _lent[ctypes.addressof(tensor)] = tensor, shape, array
     new = ctypes.pythonapi.PyCapsule_New

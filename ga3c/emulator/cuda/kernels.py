@@ -1,29 +1,29 @@
-"""The kernels: as many threads as a step needs, each does what `threads` says."""
+"""The four kernels of a step. `threads` has the work of each thread."""
 
 from numba import cuda
 from numba.cuda.core import config
 
 from ga3c.emulator.threads import WORD_BYTES, begin_word, look_pixel, play_console, see_word
 
-if config.ENABLE_CUDASIM:  # runs a kernel as Python, and what it calls on a core
+if config.ENABLE_CUDASIM:  # the simulator runs a kernel as Python, and the functions that it calls on a core
     kernel = cuda.jit
 else:
     from ga3c.emulator.cuda.device_code import prepare
 
     prepare()
-    kernel = cuda.jit(lto=False)  # what is compiled at linking does not go by the rules that `prepare` sets
+    kernel = cuda.jit(lto=False)  # code compiled at link time would ignore the rules of `prepare`
 
 
 @kernel
 def begin(cache, consoles, orders):
-    """Each thread has every so many of the words: eight pixels of a console."""
+    """Begins new games. A thread takes every n-th word of 8 pixels, where n is the number of threads."""
     for index in range(cuda.grid(1), consoles.seen.size // WORD_BYTES, cuda.gridsize(1)):
         begin_word(cache, consoles, orders, index)
 
 
 @kernel
 def play(game, consoles, orders):
-    """A thread for a console."""
+    """Plays the frames of a step, one thread for each console."""
     console = cuda.grid(1)
     if console < len(orders.actions):
         play_console(game, consoles, orders, console)
@@ -31,11 +31,13 @@ def play(game, consoles, orders):
 
 @kernel
 def see(game, consoles, orders):
+    """Computes the grey pictures, a word of 8 pixels at a time."""
     for index in range(cuda.grid(1), consoles.seen.size // WORD_BYTES, cuda.gridsize(1)):
         see_word(game, consoles, orders, index)
 
 
 @kernel
 def look(game, consoles, orders):
+    """Computes the small frames, a pixel at a time, and appends them to the states."""
     for index in range(cuda.grid(1), consoles.states.size // consoles.states.shape[3], cuda.gridsize(1)):
         look_pixel(game, consoles, orders, index)

@@ -1,6 +1,6 @@
-"""A state that ALE has saved, as the record of one of our consoles.
+"""Reads a state that ALE has saved into the record of one of our consoles.
 
-The layout is what can be observed in the bytes: whole numbers of 32 bits, and two patterns for yes and no.
+The layout was found by observing the bytes: whole numbers of 32 bits, and two patterns for true and false.
 """
 
 import struct
@@ -8,35 +8,11 @@ import struct
 import numpy as np
 
 from ga3c.emulator import dpc, state
+from ga3c.emulator import registers as reg
 from ga3c.emulator.cartridge import BANK_BYTES, open_windows
 from ga3c.emulator.controllers import PADDLE
-from ga3c.emulator.registers import (
-    COLUBK,
-    COLUP0,
-    CTRLPF,
-    ENABL,
-    ENAM0,
-    ENAM1,
-    GRP0,
-    GRP1,
-    HMP0,
-    NUSIZ0,
-    NUSIZ1,
-    PF0,
-    PF1,
-    PF2,
-    REFP0,
-    REFP1,
-    RESMP0,
-    RESMP1,
-    VBLANK,
-    VDELBL,
-    VDELP0,
-    VDELP1,
-    VSYNC,
-)
 
-YES, NO = b"\xb2\xfa\xb1\xfa", b"\xd2\xba\xd1\xba"
+TRUE, FALSE = b"\xb2\xfa\xb1\xfa", b"\xd2\xba\xd1\xba"
 _CPU = [
     "A",
     "X",
@@ -57,11 +33,11 @@ _CPU = [
 
 def _numbers(data: bytes, start: int, count: int) -> list[int]:
     words = (data[start + 4 * i : start + 4 * i + 4] for i in range(count))
-    return [1 if w == YES else 0 if w == NO else struct.unpack("<i", w)[0] for w in words]
+    return [1 if w == TRUE else 0 if w == FALSE else struct.unpack("<i", w)[0] for w in words]
 
 
 def read_into(record: np.ndarray, saved: bytes) -> None:
-    """Makes the record, uint8 [SIZE], that of the console which ALE has saved; cartridge and controller stay."""
+    """Sets the record, uint8 [SIZE], to the console that ALE has saved, which has the same cartridge and controller."""
     fields = record.view(np.int32)
 
     def put(offset: int, value: int) -> None:
@@ -87,7 +63,7 @@ def read_into(record: np.ndarray, saved: bytes) -> None:
     put(state.FRAME_PHASE, phase)
     put(state.COLOUR_LOSS, 0)
     put(state.STALE, 63)
-    put(state.REFLECTED, record[state.REGISTERS + CTRLPF] & 1)
+    put(state.REFLECTED, record[state.REGISTERS + reg.CTRLPF] & 1)
     _cartridge(record, put, saved)
     _paddles(put, saved, int(fields[state.CONTROLLER // 4]))
 
@@ -110,7 +86,7 @@ def _cartridge(record: np.ndarray, put, saved: bytes) -> None:
 
 
 def _dpc(record: np.ndarray, numbers: list[int]) -> None:
-    """Before each eight of them ALE says how many there are."""
+    """Reads the DPC. ALE saves a count before each eight numbers."""
     counters = np.array(numbers[20:28])
     parts = {dpc.TOP: numbers[2:10], dpc.BOTTOM: numbers[11:19], dpc.FLAG: numbers[29:37]}
     for first, values in (parts | {dpc.LOW: counters & 0xFF, dpc.HIGH: counters >> 8}).items():
@@ -126,23 +102,23 @@ def _paddles(put, saved: bytes, controller: int) -> None:
 
 
 def _tia(record: np.ndarray, put, saved: bytes) -> int:
-    """Returns the clock at which the frame began."""
+    """Reads the TIA. Returns the clock at which the frame began."""
     tia = _numbers(saved, saved.index(b"TIA") + 3, 54)
     start_clock = tia[0]
     registers = record[state.REGISTERS : state.REGISTERS + state.REGISTER_COUNT]
-    registers[[VSYNC, VBLANK, NUSIZ0, NUSIZ1]] = tia[9:13]
-    registers[COLUP0 : COLUBK + 1] = [colour & 0xFF for colour in tia[13:17]]
-    registers[CTRLPF] = tia[17]
-    registers[[REFP0, REFP1]] = [8 * tia[19], 8 * tia[20]]
-    registers[[PF0, PF1, PF2]] = [(tia[21] & 0xF) << 4, tia[21] >> 4 & 0xFF, tia[21] >> 12]
-    registers[[GRP0, GRP1]] = tia[22:24]
+    registers[[reg.VSYNC, reg.VBLANK, reg.NUSIZ0, reg.NUSIZ1]] = tia[9:13]
+    registers[reg.COLUP0 : reg.COLUBK + 1] = [colour & 0xFF for colour in tia[13:17]]
+    registers[reg.CTRLPF] = tia[17]
+    registers[[reg.REFP0, reg.REFP1]] = [8 * tia[19], 8 * tia[20]]
+    registers[[reg.PF0, reg.PF1, reg.PF2]] = [(tia[21] & 0xF) << 4, tia[21] >> 4 & 0xFF, tia[21] >> 12]
+    registers[[reg.GRP0, reg.GRP1]] = tia[22:24]
     put(state.OLD_GRP0, tia[24])
     put(state.OLD_GRP1, tia[25])
-    registers[[ENAM0, ENAM1, ENABL]] = [2 * enabled for enabled in tia[26:29]]
+    registers[[reg.ENAM0, reg.ENAM1, reg.ENABL]] = [2 * enabled for enabled in tia[26:29]]
     put(state.OLD_ENABL, 2 * tia[29])
-    registers[HMP0 : HMP0 + 5] = [motion << 4 for motion in tia[30:35]]
-    registers[[VDELP0, VDELP1, VDELBL]] = tia[35:38]
-    registers[[RESMP0, RESMP1]] = [2 * locked for locked in tia[38:40]]
+    registers[reg.HMP0 : reg.HMP0 + 5] = [motion << 4 for motion in tia[30:35]]
+    registers[[reg.VDELP0, reg.VDELP1, reg.VDELBL]] = tia[35:38]
+    registers[[reg.RESMP0, reg.RESMP1]] = [2 * locked for locked in tia[38:40]]
     put(state.DRAWN_CLOCK, tia[3] - start_clock)
     put(state.COLLISIONS, _collisions(tia[40]))
     for thing in range(5):
@@ -157,7 +133,7 @@ def _tia(record: np.ndarray, put, saved: bytes) -> int:
 
 
 def _collisions(latched: int) -> int:
-    """ALE has bit 7 of each collision register below its bit 6, and no bit for CXBLPF's bit 6."""
+    """Converts the collision bits. ALE has bit 7 of each register below its bit 6, and none for CXBLPF's bit 6."""
     bits = 0
     for bit in range(15):
         register, lower = (bit // 2, bit & 1) if bit < 13 else (7, bit - 13)

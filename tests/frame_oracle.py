@@ -1,6 +1,6 @@
-"""Our console beside ALE's, frame by frame: where do they first differ?
+"""Plays a game on our console and on ALE's, frame by frame, and prints the first difference.
 
-python -m ga3c.emulator.oracle pong 20000 [seed]
+python -m tests.frame_oracle pong 20000 [seed]
 """
 
 import sys
@@ -11,8 +11,8 @@ from ale_py import ALEInterface, LoggerMode, roms
 from ga3c.emulator import state
 from ga3c.emulator.controllers import press
 from ga3c.emulator.frame import next_frame
-from ga3c.emulator.saved_state import read_into
 from ga3c.emulator.setups import new_record
+from tests.saved_state import read_into
 
 HELD_FRAMES = 4
 _WORDS = (
@@ -22,7 +22,7 @@ _WORDS = (
 
 
 def new_ale(game: str) -> ALEInterface:
-    """ALE at the start of a game, without sticky actions."""
+    """Returns ALE at the start of a game, without sticky actions."""
     ALEInterface.setLoggerMode(LoggerMode.Error)
     ale = ALEInterface()
     ale.setFloat("repeat_action_probability", 0.0)
@@ -34,7 +34,7 @@ def new_ale(game: str) -> ALEInterface:
 def first_difference(game: str, frames: int, seed: int = 1) -> str | None:
     """Plays at random, each action for four frames, and compares RAM and picture after each frame.
 
-    Where a game is over both begin again, ours from the state in which ALE begins. Returns None if nothing differs.
+    After the end of a game both begin again, ours from ALE's state. Returns None if there is no difference.
     """
     ale, random = new_ale(game), np.random.default_rng(seed)
     record, rom = new_record(game, roms.get_rom_path(game).read_bytes())
@@ -60,7 +60,7 @@ def first_difference(game: str, frames: int, seed: int = 1) -> str | None:
 
 
 def _follow(ale: ALEInterface, record: np.ndarray, pictures: np.ndarray) -> None:
-    """Takes over ALE's state, and its last two pictures: each keeps what a frame does not draw."""
+    """Copies ALE's state and its last two pictures, as each keeps the pixels that a frame does not draw."""
     for picture in pictures:
         ale.act(0)
         picture[:] = ale.getScreen()
