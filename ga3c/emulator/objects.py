@@ -1,4 +1,4 @@
-"""The masks of the six objects of the TIA: the pixels that each covers of a line, 4 words of 40, the leftmost in bit 0."""
+"""Masks of the six objects of the TIA: the pixels that each covers of a line, 4 words of 40, the leftmost in bit 0."""
 
 import numpy as np
 
