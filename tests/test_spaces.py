@@ -136,7 +136,7 @@ def test_everything_else_becomes_a_vector(name):
     assert networks.resolve("auto", games.spec) == "mlp"
     observations = games.reset()
     assert (observations.shape, observations.dtype) == ((2, size), np.float32)
-    (line,) = games.said("mlp")
+    (line,) = games.start_lines("mlp")
     assert f"taken as a vector of {size:,}" in line
     assert line.endswith("; network: mlp (fully connected).")
     assert why in line
@@ -146,19 +146,19 @@ def test_everything_else_becomes_a_vector(name):
 
 def test_a_line_says_what_the_game_shows_and_what_was_made_of_it():
     games = game(observations=box(0, 1, 3, 24, 30))
-    assert games.said("small") == [
+    assert games.start_lines("small") == [
         "Observations: float32 [3, 24, 30] from 0 to 1, taken as a picture, uint8 [24, 30, 3], its channels moved to "
         "the end, times 255; network: small (convolutional)."
     ]
     games.close()
     games = game(actions=Box(0, 1000, (2,)))
-    assert games.said("separate-mlp") == [
+    assert games.start_lines("separate-mlp") == [
         "Observations: float32 [3] from -1 to 1, taken as a vector of 3; network: separate-mlp (fully connected).",
         "Actions: float32 [2] from 0 to 1000; the policy acts from -1 to 1, which is scaled to these bounds.",
     ]
     games.close()
     many = Dict({f"entry {number}": Discrete(2) for number in range(100)})
-    assert "Dict of 100 entries, taken as a vector of 200;" in game(observations=many).said("mlp")[0]
+    assert "Dict of 100 entries, taken as a vector of 200;" in game(observations=many).start_lines("mlp")[0]
 
 
 @pytest.mark.parametrize("wrong", [1.1, -0.1, 255.0, np.nan])
@@ -221,7 +221,7 @@ def test_a_run_of_an_older_version_goes_on_as_it_was(tmp_path):
     games = game(adapt=False, observations=box(0, 1, 24, 24), actions=Box(0, 1000, (1,)))
     assert games.spec[1:4] == ((576,), "float32", continuous([0], [1000]))
     np.testing.assert_array_equal(games._as_the_game_wants(np.array([[-5], [300]])).ravel(), [0, 300])
-    (line,) = games.said("mlp")
+    (line,) = games.start_lines("mlp")
     assert "vector of 576 (a picture with --adapt-spaces);" in line
     games.close()
     games = game(adapt=False, observations=byte(24, 3))

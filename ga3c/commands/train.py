@@ -170,7 +170,7 @@ def _announce(settings: Settings, run_dir: Path, games, console: Console) -> Non
     console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, Disk(lambda _: None, run_dir)).append)
     console.say(f"Training {games.spec.name} in {place(run_dir)}  (Ctrl-C stops and saves)")
     network = networks.resolve(settings.learning.network, games.spec, settings.learning.algorithm)
-    for line in (*environments.said(settings.environment, games, network), rewards.line(settings.environment)):
+    for line in (*environments.start_lines(settings.environment, games, network), rewards.line(settings.environment)):
         if line:
             console.say(line)
     console.say("Curves in a browser:")

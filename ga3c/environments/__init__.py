@@ -128,10 +128,10 @@ def emulator_line(settings: EnvironmentSettings) -> str | None:
     return emulators.line(name, settings) if kind == "atari" else None
 
 
-def said(settings: EnvironmentSettings, games, network: str) -> list[str]:
+def start_lines(settings: EnvironmentSettings, games, network: str) -> list[str]:
     """Returns the lines that a run prints about its `games`, and about their network."""
     if isinstance(games, gymnasium.GymnasiumEnvironments):
-        return games.said(network)
+        return games.start_lines(network)
     line = emulator_line(settings)
     return [line] if line else []
 

@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from ga3c.environments import checked
 from ga3c.environments.checked import GameFault, blaming
-from ga3c.environments.observations import Observations, said
+from ga3c.environments.observations import Observations, description
 from ga3c.environments.restarted import Restarted, Restarts
 from ga3c.errors import ConfigError
 from ga3c.rollout import Actions, EnvironmentSpec, continuous, discrete
@@ -181,13 +181,13 @@ class GymnasiumEnvironments:
             actions = (low / 2 + high / 2) + np.clip(actions, -1, 1) * (high / 2 - low / 2)
         return np.clip(actions, space.low, space.high).astype(space.dtype)
 
-    def said(self, network: str) -> list[str]:
+    def start_lines(self, network: str) -> list[str]:
         """Returns the lines that a run prints at its start about observations, actions and the network."""
         kind = "fully connected" if network.endswith("mlp") else "convolutional"
-        seen, space = self._observations.said(self.spec.observation_shape), self._actions
+        seen, space = self._observations.description(self.spec.observation_shape), self._actions
         lines = [f"Observations: {seen}; network: {network} ({kind})."]
         if self.spec.actions.continuous and self._adapt and not ((space.low == -1) & (space.high == 1)).all():
-            lines.append(f"Actions: {said(space)}; the policy acts from -1 to 1, which is scaled to these bounds.")
+            lines.append(f"Actions: {description(space)}; the policy acts from -1 to 1, which is scaled to these bounds.")
         return lines
 
     def pictures(self) -> np.ndarray:

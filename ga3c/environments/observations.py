@@ -98,9 +98,9 @@ class Observations:
             raise GameFault(f"an observation holds a number that is not within 0 and {255 / self._picture.scale:g}")
         return numbers.astype(np.uint8)
 
-    def said(self, shape: tuple[int, ...]) -> str:
+    def description(self, shape: tuple[int, ...]) -> str:
         """Returns the text that tells a user the game's space and the converted observations, which have this shape."""
-        shown = said(self._whole)
+        shown = description(self._whole)
         if self._picture:
             moved = ", its channels moved to the end" * self._picture.channel_first
             scaled = f", times {self._picture.scale:g}" * (self._picture.scale != 1)
@@ -124,12 +124,12 @@ class Observations:
         return f" (pictures have {SMALLEST_PIXELS} pixels a side at least)"
 
 
-def said(space: spaces.Space) -> str:
+def description(space: spaces.Space) -> str:
     """Returns a short description of a space."""
     if isinstance(space, spaces.Box):
         bounds = _bounds(space)
         return f"{space.dtype} {list(space.shape)}" + (f" from {bounds[0]:g} to {bounds[1]:g}" if bounds else "")
     if isinstance(space, spaces.Dict):
-        inside = ", ".join(f"{name}: {said(part)}" for name, part in space.spaces.items())
+        inside = ", ".join(f"{name}: {description(part)}" for name, part in space.spaces.items())
         return f"Dict of {inside if len(inside) < 200 else f'{len(space.spaces)} entries'}"
     return str(space)[:200]
