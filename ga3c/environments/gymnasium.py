@@ -187,7 +187,8 @@ class GymnasiumEnvironments:
         seen, space = self._observations.description(self.spec.observation_shape), self._actions
         lines = [f"Observations: {seen}; network: {network} ({kind})."]
         if self.spec.actions.continuous and self._adapt and not ((space.low == -1) & (space.high == 1)).all():
-            lines.append(f"Actions: {description(space)}; the policy acts from -1 to 1, which is scaled to these bounds.")
+            bounds = description(space)
+            lines.append(f"Actions: {bounds}; the policy acts from -1 to 1, which is scaled to these bounds.")
         return lines
 
     def pictures(self) -> np.ndarray:
