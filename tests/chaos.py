@@ -44,7 +44,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from ga3c.records import checkpoint  # noqa: E402
-from ga3c.records.disk import read_csv  # noqa: E402
+from ga3c.records.csv_reading import read_csv  # noqa: E402
 from tests.chaos_nodes import AUTHENTICATION, Nodes  # noqa: E402
 
 MARK = "GA3C_CHAOS"  # an environment variable that tells our processes from all others

@@ -9,7 +9,9 @@ from ga3c.controller.controller import Controller
 from ga3c.controller.counts import Counts, Signals
 from ga3c.controller.paper_rule import PaperRule, propose
 from ga3c.records.columns import DECISION_COLUMNS as COLUMNS
-from ga3c.records.disk import CsvLog, Disk, read_csv
+from ga3c.records.csv_log import CsvLog
+from ga3c.records.csv_reading import read_csv
+from ga3c.records.disk import Disk
 from tests import program
 
 

@@ -13,9 +13,12 @@ import numpy as np
 import pytest
 
 from ga3c.errors import ConfigError
-from ga3c.records import collapse, disk, files, lock, run_directory, run_state
+from ga3c.records import collapse, csv_reading, files, lock, run_directory, run_state
+from ga3c.records.csv_log import CsvLog, mend
+from ga3c.records.csv_reading import read_csv
 from ga3c.records.description import read_settings
-from ga3c.records.disk import CsvLog, Disk, mend, read_csv, write_whole
+from ga3c.records.disk import Disk
+from ga3c.records.files import write_whole
 from ga3c.settings import saved_settings
 from ga3c.settings.run import RunSettings, Settings
 from ga3c.views.run_view import Evaluation, Tail, read_evaluation
@@ -265,14 +268,14 @@ def test_what_is_no_file_is_not_read(tmp_path, name, make):
 def test_a_log_that_is_too_long_for_this_machine_is_not_read(tmp_path):
     path = tmp_path / "log.csv"
     with path.open("wb") as file:
-        file.truncate(disk.LOG_BYTES_LIMIT + 1)
+        file.truncate(csv_reading.LOG_BYTES_LIMIT + 1)
     with pytest.raises(ConfigError, match="has more than"):
         read_csv(path)
     Tail(path, COLUMNS).refresh()
 
 
 def test_a_log_is_read_part_by_part(tmp_path, monkeypatch):
-    monkeypatch.setattr(disk, "PART_BYTES", 40)
+    monkeypatch.setattr(csv_reading, "PART_BYTES", 40)
     path = tmp_path / "log.csv"
     path.write_text("steps,score\n" + "".join(f"{n},{10 * n}\n" for n in range(50)) + "x" * 200 + "\n50,500\n51,5")
     tail = Tail(path, COLUMNS)

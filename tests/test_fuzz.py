@@ -23,8 +23,9 @@ from ga3c.errors import ConfigError
 from ga3c.model import Model
 from ga3c.records import checkpoint, lock, progress, run_directory
 from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
+from ga3c.records.csv_log import mend
+from ga3c.records.csv_reading import read_csv
 from ga3c.records.description import read_settings
-from ga3c.records.disk import mend, read_csv
 from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings import ranges
 from ga3c.settings import saved_settings as saved_settings

@@ -12,7 +12,7 @@ from PIL import Image, ImageColor
 from ga3c.commands import plot
 from ga3c.environments import protocols
 from ga3c.records.columns import EPISODE_COLUMNS, Throughput
-from ga3c.records.disk import read_csv
+from ga3c.records.csv_reading import read_csv
 from ga3c.settings import saved_settings as saved_settings
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings

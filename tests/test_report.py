@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ga3c.records import run_directory
-from ga3c.records.disk import write_whole
+from ga3c.records.files import write_whole
 from ga3c.text import duration
 from ga3c.views.drawing import COLOURS
 from ga3c.views.plot import draw

@@ -12,7 +12,8 @@ from ga3c.commands import watch
 from ga3c.errors import TrainingFailed
 from ga3c.records import run_directory, run_state
 from ga3c.records.columns import MESSAGE_COLUMNS
-from ga3c.records.disk import CsvLog, Disk
+from ga3c.records.csv_log import CsvLog
+from ga3c.records.disk import Disk
 from ga3c.records.run_state import RunState, few_words
 from ga3c.server import Server
 from ga3c.settings.run import RunSettings, Settings

@@ -13,7 +13,7 @@ from typing import Annotated, TypeVar, Union, get_args, get_origin
 import tyro
 
 from ga3c.errors import ConfigError
-from ga3c.records.disk import write_whole
+from ga3c.records.files import write_whole
 
 tyro._experimental_options["ansi_codes"] = False  # a terminal would get them in the middle of an error's one line
 

@@ -13,7 +13,7 @@ from ga3c.experiments.aggregates import in_words
 from ga3c.play.recording import film
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records import run_directory
-from ga3c.records.disk import write_whole
+from ga3c.records.files import write_whole
 from ga3c.text import one_line
 from ga3c.views.plot import draw
 from ga3c.views.report import page

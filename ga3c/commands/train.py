@@ -19,7 +19,8 @@ from ga3c.processes import agents_start, stop_signals
 from ga3c.records import run_directory
 from ga3c.records.columns import MESSAGE_COLUMNS
 from ga3c.records.console import Console
-from ga3c.records.disk import CsvLog, Disk
+from ga3c.records.csv_log import CsvLog
+from ga3c.records.disk import Disk
 from ga3c.records.game_output import GameOutput
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings import uses

@@ -13,7 +13,7 @@ from ga3c.experiments.aggregates import interquartile_mean, interval, probabilit
 from ga3c.experiments.runs import RunFailed, child_environment, directory_of, perform
 from ga3c.records import checkpoint, run_directory
 from ga3c.records.collapse import collapses
-from ga3c.records.disk import read_csv
+from ga3c.records.csv_reading import read_csv
 from ga3c.views import curves
 
 EVALUATION = "evaluation.json"

@@ -11,7 +11,7 @@ from ga3c.errors import ConfigError
 from ga3c.experiments import aggregates
 from ga3c.experiments.comparison import Aggregate, Outcome, aggregate
 from ga3c.experiments.throughput import write_rows
-from ga3c.records.disk import write_whole
+from ga3c.records.files import write_whole
 from ga3c.views import curves
 from ga3c.views.drawing import BAND, COLOURS, INK, common_legend, pyplot, save
 

@@ -11,8 +11,9 @@ from ga3c.experiments.aggregates import in_words
 from ga3c.experiments.evaluation import result, ways_of
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records import checkpoint, progress
+from ga3c.records.csv_log import line
 from ga3c.records.description import read
-from ga3c.records.disk import line, write_whole
+from ga3c.records.files import write_whole
 from ga3c.settings import saved_settings as saved_settings
 from ga3c.settings.run import RunSettings, Settings
 from ga3c.settings.saved_settings import flags_of

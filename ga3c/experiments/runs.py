@@ -13,7 +13,8 @@ from typing import Protocol
 
 from ga3c.errors import ConfigError
 from ga3c.records import checkpoint
-from ga3c.records.disk import read_csv, write_whole
+from ga3c.records.csv_reading import read_csv
+from ga3c.records.files import write_whole
 from ga3c.records.lock import take
 from ga3c.text import count, duration
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from ga3c.experiments.runs import RunFailed, directory_of
 from ga3c.records import run_directory
-from ga3c.records.disk import read_csv, write_whole
+from ga3c.records.csv_reading import read_csv
+from ga3c.records.files import write_whole
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ga3c.experiments.runs import RunFailed, directory_of
 from ga3c.experiments.throughput import SpeedRun
-from ga3c.records.disk import read_csv
+from ga3c.records.csv_reading import read_csv
 from ga3c.records.run_directory import game_directory
 
 FULL_STEPS = 50_000_000  # of the papers' runs: 200 million frames

@@ -7,7 +7,8 @@ from ga3c.records import progress, run_state
 from ga3c.records.cluster_file import ClusterFile
 from ga3c.records.columns import DECISION_COLUMNS
 from ga3c.records.console import Console
-from ga3c.records.disk import CsvLog, Disk
+from ga3c.records.csv_log import CsvLog
+from ga3c.records.disk import Disk
 from ga3c.records.recovery import Recovery, initial_weights
 from ga3c.records.run_state import RunState
 from ga3c.records.stats_writer import StatsWriter

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ga3c.errors import ConfigError
-from ga3c.records.disk import number, read_log
+from ga3c.records.csv_reading import number, read_log
 from ga3c.records.files import reason
 
 GAMES = 100  # in a mean

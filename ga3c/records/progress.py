@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from ga3c.controller.counts import Counts
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError
-from ga3c.records.disk import LARGEST
+from ga3c.records.csv_reading import LARGEST
 from ga3c.records.files import reason
 from ga3c.rollout import EnvironmentSpec, spaces_of
 from ga3c.settings import saved_settings as saved_settings

@@ -14,7 +14,8 @@ from ga3c.controller.counts import Counts
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.records import checkpoint, progress, run_directory
-from ga3c.records.disk import Disk, mend
+from ga3c.records.csv_log import mend
+from ga3c.records.disk import Disk
 from ga3c.records.files import reason, rename
 from ga3c.records.games_file import GamesFile
 from ga3c.records.progress import Progress

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ga3c.errors import ConfigError
 from ga3c.records import lock, run_directory
-from ga3c.records.disk import parse
+from ga3c.records.csv_reading import parse
 from ga3c.records.files import open_to_read, read_json, write_whole
 from ga3c.text import one_line
 

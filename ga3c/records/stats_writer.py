@@ -11,7 +11,8 @@ from pathlib import Path
 from ga3c.records import collapse
 from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS, Throughput
 from ga3c.records.console import Console
-from ga3c.records.disk import CsvLog, Disk
+from ga3c.records.csv_log import CsvLog
+from ga3c.records.disk import Disk
 from ga3c.records.tensorboard import TensorBoardWriter
 from ga3c.stats import Stats, Timings, Totals, Window
 

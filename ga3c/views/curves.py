@@ -11,8 +11,8 @@ from ga3c.environments import protocols
 from ga3c.errors import ConfigError
 from ga3c.records import run_directory
 from ga3c.records.collapse import collapses
+from ga3c.records.csv_reading import read_csv
 from ga3c.records.description import read_settings
-from ga3c.records.disk import read_csv
 from ga3c.settings import saved_settings as saved_settings
 from ga3c.views import labels
 

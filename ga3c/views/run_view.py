@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from ga3c.records import lock, run_directory, run_state
 from ga3c.records.columns import DECISION_COLUMNS, EPISODE_COLUMNS, MESSAGE_COLUMNS, THROUGHPUT_COLUMNS
+from ga3c.records.csv_reading import LOG_BYTES_LIMIT, number, parse, parts
 from ga3c.records.description import read_settings
-from ga3c.records.disk import LOG_BYTES_LIMIT, number, parse, parts
 from ga3c.records.files import open_to_read, read_json
 from ga3c.records.run_state import ENDED, RUNNING, RunState
 from ga3c.views import cluster_view, curves, labels

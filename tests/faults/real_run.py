@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ga3c.records import checkpoint
-from ga3c.records.disk import read_csv
+from ga3c.records.csv_reading import read_csv
 from tests import program
 
 OFTEN = ["--checkpoint-seconds", 1, "--log-seconds", 0.5, "--plot-seconds", 0, "--controller", "off"]

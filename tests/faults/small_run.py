@@ -13,7 +13,9 @@ from ga3c.controller.counts import Counts
 from ga3c.errors import ConfigError
 from ga3c.records import lock, progress, run_directory, stats_writer
 from ga3c.records.columns import DECISION_COLUMNS, MESSAGE_COLUMNS
-from ga3c.records.disk import CsvLog, Disk, read_csv
+from ga3c.records.csv_log import CsvLog
+from ga3c.records.csv_reading import read_csv
+from ga3c.records.disk import Disk
 from ga3c.records.recovery import Recovery
 from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay_memory import Replay

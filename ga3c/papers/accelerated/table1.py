@@ -7,7 +7,7 @@ from ga3c.experiments.throughput import Spread, csv_row, measure, write_rows
 from ga3c.papers import only
 from ga3c.papers.accelerated import Options, sampling
 from ga3c.papers.accelerated.sampling import SamplingRun
-from ga3c.records.disk import write_whole
+from ga3c.records.files import write_whole
 from ga3c.views.drawing import BAND, by_doubling, common_legend, from_zero, pyplot, save
 
 RUNS = "accelerated-table1"

@@ -9,7 +9,7 @@ from ga3c.papers import only, seconds
 from ga3c.papers.accelerated import Options, devices
 from ga3c.papers.accelerated.devices import DeviceRun
 from ga3c.papers.replayed import hours, steps_per_second
-from ga3c.records.disk import write_whole
+from ga3c.records.files import write_whole
 
 RUNS = "accelerated-table2"
 SCALES = {"cpu": {"seconds": 60.0, "devices": (1, 2)}, "full": {"seconds": 900.0, "devices": (1, 2, 4, 8)}}

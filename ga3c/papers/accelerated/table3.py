@@ -8,7 +8,7 @@ from ga3c.experiments.throughput import csv_row, write_rows
 from ga3c.papers import only, seconds
 from ga3c.papers.accelerated import Options, devices, fig4
 from ga3c.papers.replayed import ReplayedRun, hours, steps_per_second
-from ga3c.records.disk import write_whole
+from ga3c.records.files import write_whole
 from ga3c.settings.presets import agents_of
 
 RUNS = "accelerated-table3"

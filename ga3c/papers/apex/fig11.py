@@ -13,7 +13,8 @@ from ga3c.experiments.throughput import SpeedRun, csv_row, write_rows
 from ga3c.papers import only, seconds
 from ga3c.papers.apex import Options
 from ga3c.records.cluster_file import NAME
-from ga3c.records.disk import read_csv, write_whole
+from ga3c.records.csv_reading import read_csv
+from ga3c.records.files import write_whole
 from ga3c.views.drawing import INK, common_legend, from_zero, pyplot, save
 
 RUNS = "apex-fig11"

@@ -11,7 +11,7 @@ from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun, Outcome
 from ga3c.papers import games, seconds, seeds
 from ga3c.papers.apex import Options
-from ga3c.records.disk import write_whole
+from ga3c.records.files import write_whole
 
 RUNS = "apex-table1"
 # Agent: training time, million frames, resources for each game, median over 57 games from no-op starts in percent.

@@ -8,7 +8,8 @@ import numpy as np
 from ga3c.experiments import emulation
 from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import RunFailed, directory_of
-from ga3c.records.disk import read_csv, write_whole
+from ga3c.records.csv_reading import read_csv
+from ga3c.records.files import write_whole
 from ga3c.records.run_directory import game_directory
 
 ENGINES = {"ale": "ale-py", "ours": "ours", "gpu": "ours, GPU"}

@@ -17,7 +17,7 @@ from ga3c.experiments.runs import directory_of, perform
 from ga3c.experiments.throughput import write_rows
 from ga3c.papers import games, seconds, seeds
 from ga3c.papers.cule import Options
-from ga3c.records.disk import write_whole
+from ga3c.records.files import write_whole
 from ga3c.views import curves
 from ga3c.views.drawing import common_legend, pyplot, save
 

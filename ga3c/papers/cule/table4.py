@@ -13,7 +13,7 @@ from ga3c.papers import only, seconds
 from ga3c.papers.accelerated import devices
 from ga3c.papers.cule import Options, loads
 from ga3c.papers.replayed import hours
-from ga3c.records.disk import write_whole
+from ga3c.records.files import write_whole
 from ga3c.settings.game import EnvironmentSettings
 
 RUNS = "cule-table4"

@@ -14,7 +14,7 @@ from ga3c.experiments.runs import perform
 from ga3c.experiments.throughput import write_rows
 from ga3c.papers import only, seconds
 from ga3c.papers.cule import Options, loads
-from ga3c.records.disk import write_whole
+from ga3c.records.files import write_whole
 
 RUNS = "cule-table5"
 SCALES = {"cpu": {"games": (256,), "seconds": 60.0}, "full": {"games": (256, 1024), "seconds": 300.0}}

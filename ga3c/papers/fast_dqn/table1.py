@@ -10,7 +10,7 @@ from ga3c.experiments.throughput import csv_row, write_rows
 from ga3c.papers import only, seconds, seeds
 from ga3c.papers.fast_dqn import Options
 from ga3c.papers.replayed import ReplayedRun, hours, steps_per_second
-from ga3c.records.disk import write_whole
+from ga3c.records.files import write_whole
 from ga3c.views.drawing import by_doubling, common_legend, from_zero, pyplot, save
 
 RUNS = "fast_dqn-table1"

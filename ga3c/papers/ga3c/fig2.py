@@ -8,7 +8,7 @@ import numpy as np
 from ga3c.experiments.runs import RunFailed, directory_of, perform
 from ga3c.experiments.throughput import SpeedRun, spread, write_rows
 from ga3c.papers import Options
-from ga3c.records.disk import read_csv
+from ga3c.records.csv_reading import read_csv
 from ga3c.records.run_directory import game_directory
 from ga3c.views.drawing import from_zero, legend, pyplot, save
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from ga3c.experiments.runs import perform
 from ga3c.experiments.throughput import SpeedRun, Spread, csv_row, measure, write_rows
 from ga3c.papers import Options, only
-from ga3c.records.disk import write_whole
+from ga3c.records.files import write_whole
 
 RUNS = "table2"
 NETWORKS = ("small", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1")

@@ -6,7 +6,7 @@ from pathlib import Path
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun, Outcome
 from ga3c.papers import Options, games, seconds, seeds
-from ga3c.records.disk import write_whole
+from ga3c.records.files import write_whole
 from ga3c.records.run_directory import game_directory
 
 RUNS = "table3"

@@ -1,0 +1,92 @@
+"""The CSV logs of a run: rows are appended, and what a resumed run would contradict is taken out."""
+
+import csv
+import io
+import math
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+from ga3c.records.csv_reading import number, read_log
+from ga3c.records.disk import Disk
+from ga3c.records.files import GrowingFile, open_to_read, write_whole
+
+
+class CsvLog:
+    """Appends whole rows to a CSV file. Where that fails the rows wait in memory, and no half row stays behind."""
+
+    def __init__(self, path: Path, columns: list[str], disk: Disk, durable: bool = False):
+        """`columns`: a log that lies there with others gets these, with its first new row.
+
+        `durable`: rows that are written survive a loss of power.
+        """
+        self._path, self._columns, self._disk = path, columns, disk
+        self._file = GrowingFile(path, durable)
+        self._waiting: list[str] = []
+        self._mended = False
+        self._lock = threading.Lock()
+
+    def append(self, rows: Iterable[Iterable]) -> bool:
+        """Rows have a cell for each column; without any the file gets its header. Safe to call from every thread.
+
+        Returns whether the file holds all rows so far.
+        """
+        with self._lock:
+            self._waiting += [line(row) for row in rows]
+            if (self._waiting or not self._path.exists()) and self._disk.attempt(self._path, self._write):
+                self._waiting = []
+            return not self._waiting
+
+    def _write(self) -> None:
+        if not self._mended:
+            mend(self._path, self._columns)
+            self._mended = True
+        self._file.append("".join(self._waiting).encode(), beginning=line(self._columns).encode())
+
+
+def line(row: Iterable) -> str:
+    """A row as a line of a CSV file."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(row)
+    return text.getvalue()
+
+
+def mend(
+    path: Path,
+    columns: list[str] | None = None,
+    last_step: float = math.inf,
+    last_second: float = math.inf,
+    most_rows: float = math.inf,
+) -> None:
+    """Takes out of a log what a resumed run would contradict: half a row, and rows after this step or this second.
+
+    `most_rows`: as many were counted by then; those beyond are later ones of the same step. A log with other columns
+    gets these; what it did not have is empty. None: it keeps its own. Raises OSError.
+    """
+    try:
+        header, *rows = read_log(path)
+    except FileNotFoundError:
+        return
+    columns = columns or header
+    # As late as the last second may be written, by the rounding of the logs.
+    latest = max(last_second, *(float(format(last_second, digits)) for digits in (".6g", ".2f")))
+    mended = [line(columns)]
+    for row in rows:
+        named = dict(zip(header, row, strict=True))
+        earlier = _at(named.get("steps")) <= last_step and _at(named.get("seconds", "0")) <= latest
+        if earlier and len(mended) <= most_rows:
+            mended.append(line(named.get(name, "") for name in columns))
+    content = "".join(mended).encode()
+    with open_to_read(path) as file:
+        changed = file.read(len(content) + 1) != content
+    if changed:
+        write_whole(path, content)
+
+
+def _at(cell: str | None) -> float:
+    """Steps or seconds of a row; later than all, if that is not known."""
+    try:
+        value = number(cell)
+    except ValueError:
+        return math.inf
+    return math.inf if math.isnan(value) else value

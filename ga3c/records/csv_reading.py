@@ -1,0 +1,102 @@
+"""Reads the CSV logs of a run. Damaged and unfinished rows are left out."""
+
+import csv
+import math
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from ga3c.errors import ConfigError
+from ga3c.records.files import open_to_read, reason
+
+LOG_BYTES_LIMIT = 2**28  # a larger log is not read for a view; this is some million games
+PART_BYTES = 2**22  # read at a time; a row is shorter
+LARGEST = 1e50  # numbers of this size or more were not written by a run: a score is a sum of float32 rewards
+
+
+def read_log(path: Path, most_bytes: float = math.inf) -> Iterator[list[str]]:
+    """The header of a log, [] without one; then its rows. Raises OSError, for one of more bytes than that, too."""
+    beginning = b""
+    with open_to_read(path, most_bytes) as file:
+        for lines, _ in parts(file):
+            header, rows = parse(beginning + lines)
+            if not beginning:
+                beginning = lines[: lines.find(b"\n") + 1]
+                yield header
+            yield from rows
+    if not beginning:
+        yield []
+
+
+def parts(file: BinaryIO, start: int = 0) -> Iterator[tuple[bytes, int]]:
+    """The whole lines of a log from there on, some megabytes at a time, and where each part of them ends.
+
+    What has no end within as much is no row, and left out.
+    """
+    while True:
+        file.seek(start)
+        part = file.read(PART_BYTES)
+        end = part.rfind(b"\n") + 1
+        if not end and len(part) < PART_BYTES:
+            return
+        start += end or len(part)
+        if end:
+            yield part[:end], start
+
+
+def parse(content: bytes) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of a log; rows that are damaged or not whole are left out."""
+    lines = content[: content.rfind(b"\n") + 1].decode(errors="replace").split("\n")[:-1]
+    header, *rows = [_cells(line) for line in lines] or [[]]
+    return header, [row for row in rows if len(row) == len(header)]
+
+
+def _cells(text: str) -> list[str]:
+    if "\0" in text:  # where the machine lost power, blocks of them stand for what was not written
+        return []
+    try:
+        return next(csv.reader([text]), [])
+    except csv.Error:
+        return []
+
+
+def number(cell: str | None) -> float:
+    """NaN where it is empty, or so large that no run has written it: others can be added up and squared.
+
+    Raises ValueError where it is none.
+    """
+    value = float(cell or "nan")
+    return value if abs(value) < LARGEST else math.nan
+
+
+def read_csv(path: Path) -> dict[str, np.ndarray]:
+    """The columns of a CSV file as float64 arrays, without `reason`; empty if there is no file.
+
+    Unfinished and damaged rows are left out. Raises ConfigError where it is no file that can be read.
+    """
+    values = array("d")
+    try:
+        rows = read_log(path, LOG_BYTES_LIMIT)
+        header = next(rows)
+        columns = [index for index, name in enumerate(header) if name != "reason"]  # the one that is text
+        for row in rows:
+            values.extend(_numbers([row[index] for index in columns]))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise ConfigError(f"Cannot read {path}: {reason(error)}.") from error
+    if not columns:
+        return {}
+    table = np.array(values).reshape(-1, len(columns))
+    return dict(zip([header[index] for index in columns], table.T, strict=True))
+
+
+def _numbers(cells: list[str]) -> list[float]:
+    """[] if one is none."""
+    try:
+        return list(map(number, cells))
+    except ValueError:
+        return []
