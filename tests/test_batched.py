@@ -8,10 +8,10 @@ import numpy as np
 import psutil
 import pytest
 
-from ga3c import environments
+from ga3c import environments, progress
 from ga3c.commands.train_options import parse_settings
 from ga3c.errors import ConfigError
-from ga3c.records import checkpoint, progress
+from ga3c.records import checkpoint
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.systems import system_of
 from ga3c.views.run_view import RunView

@@ -21,7 +21,9 @@ from ga3c.commands import train
 from ga3c.controller.counts import Counts
 from ga3c.errors import ConfigError
 from ga3c.model import Model
-from ga3c.records import checkpoint, lock, progress, run_directory
+from ga3c.progress import Progress
+from ga3c.records import checkpoint, lock, run_directory
+from ga3c.records.checkpoint_meta import from_meta, to_meta
 from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
 from ga3c.records.csv_log import mend
 from ga3c.records.csv_reading import read_csv
@@ -72,7 +74,7 @@ SPEC = EnvironmentSpec("Test", (3,), "float32", discrete(2), 1)
 def saved(tmp_path_factory):
     """A real checkpoint, and the model that it is of."""
     model = Model(SPEC, LearningSettings(), A3C(LearningSettings()), 1, xla=False)
-    meta = progress.Progress(Settings(), Totals(seconds=1.0, steps=10), Counts(2, 1, 1), 3, [1.0, -2.0]).to_meta()
+    meta = to_meta(Progress(Settings(), Totals(seconds=1.0, steps=10), Counts(2, 1, 1), 3, [1.0, -2.0]))
     path = checkpoint.save(tmp_path_factory.mktemp("checkpoints"), 10, model.state(), meta, 1)
     return model, meta, path.read_bytes()
 
@@ -113,7 +115,7 @@ def test_checkpoints(saved, hits):
 
     def read():
         arrays, meta = checkpoint.load(path)
-        progress.from_meta(meta, path)
+        from_meta(meta, path)
         model.restore(arrays)
 
     read_or_refused(read, path)
@@ -142,7 +144,7 @@ def test_what_a_checkpoint_says_of_its_run(saved, data):
     where[key] = data.draw(st.one_of(values, st.sampled_from(WORST)))
     refusal = ""
     try:
-        read = progress.from_meta(meta, "here")
+        read = from_meta(meta, "here")
         place = run_directory.game_directory(read.settings.environment.game)
     except ConfigError as error:
         refusal = str(error)

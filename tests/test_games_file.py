@@ -10,12 +10,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ga3c import environments
+from ga3c import environments, progress
 from ga3c.commands.train_options import parse_settings
 from ga3c.emulator import state
 from ga3c.environments.atari_ours import OwnAtariEnvironments
 from ga3c.errors import ConfigError
-from ga3c.records import checkpoint, progress
+from ga3c.records import checkpoint
 from ga3c.records.disk import Disk
 from ga3c.records.recovery import Recovery
 from ga3c.settings.game import EnvironmentSettings

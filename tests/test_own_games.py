@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ga3c import progress
 from ga3c.__main__ import main
-from ga3c.records import checkpoint, progress, run_directory
+from ga3c.records import checkpoint, run_directory
+from ga3c.records.checkpoint_meta import to_meta
 from ga3c.records.columns import THROUGHPUT_COLUMNS
 from ga3c.records.description import read_settings
 from ga3c.settings.game import EnvironmentSettings
@@ -34,7 +36,7 @@ def strangers_run(request, tmp_path, monkeypatch):
     (run / "config.json").write_text(json.dumps({"settings": to_dict(settings)}))
     rows = "".join(",".join(str(n + 1) for _ in THROUGHPUT_COLUMNS) + "\n" for n in range(3))
     (run / "throughput.csv").write_text(",".join(THROUGHPUT_COLUMNS) + "\n" + rows)
-    meta = progress.beginning(Settings()).to_meta() | {"settings": to_dict(settings)}
+    meta = to_meta(progress.beginning(Settings())) | {"settings": to_dict(settings)}
     checkpoint.save(run / "checkpoints", 10, {"network/0": np.zeros(3)}, meta, 1)
     monkeypatch.setattr(run_directory, "RESULTS", tmp_path / "results")
     monkeypatch.chdir(run if request.param.startswith("evil") else tmp_path)

@@ -7,7 +7,7 @@ import pytest
 
 from ga3c.commands.train import parse_settings
 from ga3c.machine import usable_cores
-from ga3c.records.progress import counts_of
+from ga3c.progress import counts_of
 from ga3c.settings import presets, ranges
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ga3c import environments
+from ga3c import environments, progress
 from ga3c.commands.train import _Directories, parse_settings
 from ga3c.errors import ConfigError
 from ga3c.papers import accelerated
 from ga3c.papers.accelerated import fig6
 from ga3c.processes import agents_start
-from ga3c.records import checkpoint, progress, run_directory
+from ga3c.records import checkpoint, run_directory
 from ga3c.settings.batches import of_secondary
 from ga3c.systems import secondary_of, system_of
 from tests import program

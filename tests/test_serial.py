@@ -8,8 +8,8 @@ import psutil
 import pytest
 
 from ga3c.systems.one_thread import OneThread  # isort: skip (first: it loads TensorFlow)
-from ga3c import environments
-from ga3c.records import checkpoint, progress
+from ga3c import environments, progress
+from ga3c.records import checkpoint
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.replay import ReplaySettings

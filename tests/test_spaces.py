@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Dict, Discrete
 
-from ga3c import environments, networks
+from ga3c import environments, networks, progress
 from ga3c.commands.train import parse_settings
 from ga3c.environments.gymnasium import GameFault
 from ga3c.environments.observations import Observations
 from ga3c.errors import ConfigError
 from ga3c.experiments.evaluation import play_games
 from ga3c.play.playing import Stage, moments
-from ga3c.records import checkpoint, progress
+from ga3c.records import checkpoint
+from ga3c.records.checkpoint_meta import to_meta
 from ga3c.records.description import describe, read_settings
 from ga3c.records.recovery import initial_weights
 from ga3c.rollout import continuous
@@ -232,7 +233,7 @@ def test_a_run_of_an_older_version_goes_on_as_it_was(tmp_path):
 def test_weights_of_a_run_that_saw_another_game_begin_no_new_one(tmp_path):
     settings = EnvironmentSettings(game=f"{__name__}:Shown-v0")
     games = game(actions=Box(0, 1000, (1,)))
-    old = progress.beginning(Settings(environment=settings)).to_meta()
+    old = to_meta(progress.beginning(Settings(environment=settings)))
     assert old["protocol"] == "gymnasium"
     del old["settings"]["environment"]["adapt_spaces"]
     path = checkpoint.save(tmp_path, 1, {"network/0": np.zeros(1)}, old, 1)

@@ -5,10 +5,10 @@ import signal
 import pytest
 
 from ga3c.systems.learner import Learner  # isort: skip (first: it loads TensorFlow)
-from ga3c import algorithms
+from ga3c import algorithms, progress
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
-from ga3c.records import checkpoint, progress
+from ga3c.records import checkpoint
 from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.systems import replayed
 from ga3c.systems.wiring import Context, Unit

@@ -17,8 +17,8 @@ from ga3c import machine
 from ga3c.commands.command_line import parse
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
+from ga3c.progress import counts_of
 from ga3c.records import run_directory
-from ga3c.records.progress import counts_of
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype, slots_needed
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings

@@ -18,8 +18,8 @@ from ga3c.experiments.runs import child_environment
 from ga3c.experiments.station_costs import Cost
 from ga3c.machine import usable_cores
 from ga3c.processes import agents_start
+from ga3c.progress import counts_of
 from ga3c.records.csv_reading import read_csv
-from ga3c.records.progress import counts_of
 from ga3c.rollout import EnvironmentSpec, slots_needed
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings

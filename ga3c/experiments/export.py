@@ -10,7 +10,8 @@ from ga3c.errors import ConfigError
 from ga3c.experiments.aggregates import in_words
 from ga3c.experiments.evaluation import result, ways_of
 from ga3c.play.trained_agent import TrainedAgent
-from ga3c.records import checkpoint, progress
+from ga3c.records import checkpoint
+from ga3c.records.checkpoint_meta import from_meta, to_meta
 from ga3c.records.csv_log import line
 from ga3c.records.description import read
 from ga3c.records.files import write_whole
@@ -32,7 +33,7 @@ def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) 
     description.pop("history", None)  # names places of this machine
     description |= {"settings": saved_settings.to_dict(settings), "command": command(settings).split()}
     arrays, meta = checkpoint.load(agent.path)
-    saved = replace(progress.from_meta(meta, agent.path), settings=settings)
+    saved = replace(from_meta(meta, agent.path), settings=settings)
     minutes, frames = saved.totals.seconds / 60, agent.steps * agent.frames_per_step
     x, y = curves.thinned(*curves.of_run(run, curves.SCORE_OVER_TIME))
     steps, _ = curves.thinned(*curves.of_run(run, curves.SCORE_OVER_STEPS))
@@ -40,7 +41,7 @@ def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) 
     outcome |= {"checkpoint": agent.path.name, "minutes": minutes, "frames": frames}
     weights = {name: array for name, array in arrays.items() if not name.startswith(("optimizer/", "target/"))}
     try:
-        path = checkpoint.save(out / "checkpoints", agent.steps, weights, saved.to_meta(), keep=1)
+        path = checkpoint.save(out / "checkpoints", agent.steps, weights, to_meta(saved), keep=1)
         for replaced in {*checkpoint.saved(path.parent), path.with_name(checkpoint.BEST)} - {path}:
             replaced.unlink(missing_ok=True)  # of the agent that lay there: it may have more steps
         write_whole(out / "config.json", json.dumps(description, indent=2) + "\n")

@@ -10,7 +10,8 @@ from ga3c import environments, networks
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
-from ga3c.records import checkpoint, progress, run_directory
+from ga3c.records import checkpoint, run_directory
+from ga3c.records.checkpoint_meta import from_meta
 from ga3c.settings.run import Settings
 from ga3c.text import count, one_line, place
 
@@ -58,7 +59,7 @@ def load(
             arrays, meta = checkpoint.load(path)
         else:
             path, arrays, meta = checkpoint.load_newest(directory / "checkpoints")
-    saved = progress.from_meta(meta, path)
+    saved = from_meta(meta, path)
     settings, steps = saved.settings, saved.totals.steps
     trained_on = settings.environment.game
     if game is not None and environments.resolve(game) != environments.resolve(trained_on):
@@ -102,7 +103,7 @@ class Policy:
         if newest and newest[0] != self._file:
             try:
                 arrays, meta = checkpoint.load(newest[0])
-                steps = progress.from_meta(meta, newest[0]).totals.steps
+                steps = from_meta(meta, newest[0]).totals.steps
                 self._agent.model.restore(arrays)
             except ConfigError:  # it is damaged, or gone already: there is a next one
                 return

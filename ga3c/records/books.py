@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from ga3c.records import progress, run_state
+from ga3c import progress
+from ga3c.records import run_state
 from ga3c.records.cluster_file import ClusterFile
 from ga3c.records.columns import DECISION_COLUMNS
 from ga3c.records.console import Console

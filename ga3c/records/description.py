@@ -11,7 +11,7 @@ from ga3c.environments import protocols
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.records.files import read_json, reason
-from ga3c.settings import saved_settings as saved_settings
+from ga3c.settings import saved_settings
 from ga3c.settings.run import Settings
 
 

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
-from ga3c import environments
+from ga3c import environments, progress
 from ga3c.controller.counts import Counts
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError, TrainingFailed
-from ga3c.records import checkpoint, progress, run_directory
+from ga3c.progress import Progress
+from ga3c.records import checkpoint, run_directory
+from ga3c.records.checkpoint_meta import from_meta, to_meta
 from ga3c.records.csv_log import mend
 from ga3c.records.disk import Disk
 from ga3c.records.files import reason, rename
 from ga3c.records.games_file import GamesFile
-from ga3c.records.progress import Progress
 from ga3c.records.replay_file import ReplayFile
 from ga3c.rollout import EnvironmentSpec, spaces_of
 from ga3c.settings.game import EnvironmentSettings
@@ -48,7 +49,7 @@ def initial_weights(
     if theirs not in (None, own):
         say(f"{path} was trained under the protocol {theirs}, and this run's is {own}: their scores do not compare.")
     if spec:
-        known = progress.from_meta(meta, path)
+        known = from_meta(meta, path)
         _check_adapted(path, known.settings.environment.adapt_spaces, settings.environment, spec)
         known.check_spaces(spec, path)
     say(f"Beginning with the weights of {path}.")
@@ -93,7 +94,7 @@ class Recovery:
         """Mean score of the 100 games before the best checkpoint."""
         best = self._checkpoints / checkpoint.BEST
         with contextlib.suppress(ConfigError):  # there is none
-            return float(np.mean(progress.from_meta(checkpoint.load(best)[1], best).recent_scores))
+            return float(np.mean(from_meta(checkpoint.load(best)[1], best).recent_scores))
         return -math.inf
 
     def begins_anew(self) -> bool:
@@ -122,7 +123,7 @@ class Recovery:
         The counts are those that are asked for now, if others are than before. Raises ConfigError.
         """
         path, arrays, meta = checkpoint.load_newest(self._checkpoints, self._say)
-        saved = progress.from_meta(meta, path)
+        saved = from_meta(meta, path)
         if self._spec:
             saved.check_spaces(self._spec, path)
         totals = saved.totals
@@ -163,7 +164,7 @@ class Recovery:
                     totals, scores, state = stats.totals(), stats.recent_scores(), model.state()
                 content = games and checkpoint.pack(games, {})
             spaces = self._spec and spaces_of(self._spec)
-            meta = Progress(self._settings, totals, counts, next_agent, scores, spaces).to_meta()
+            meta = to_meta(Progress(self._settings, totals, counts, next_agent, scores, spaces))
             if not write_episodes():
                 raise OSError(None, "the games that it counts are not in their log yet")
             if content:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ga3c.progress import Progress
+
 from ga3c.devices.device import count_gpus, set_up_device, set_up_devices, threads  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, networks
 from ga3c.algorithms import exploration
@@ -50,18 +52,24 @@ class Learner:
 
 
 def model_and_stats(
-    settings: Settings, spec: EnvironmentSpec, begun, players: int, say: Callable[[str], None], arrays: Arrays | None
+    settings: Settings,
+    spec: EnvironmentSpec,
+    begun: Progress,
+    players: int,
+    say: Callable[[str], None],
+    arrays: Arrays | None,
 ) -> tuple[str, Model | Replicas, Stats]:
     """Returns the device in words, the model, with the weights in `arrays` if there are any, and the counters.
 
-    `begun`: a `records.progress.Progress`. `players`: the number of agents that share the games. Raises ConfigError
-    where the arrays are of another network.
+    `players`: the number of agents that share the games. Raises ConfigError where the arrays are of another network.
     """
     device, model = _model(settings, spec, begun, arrays)
     return device, model, _stats(settings, begun, model, players, say)
 
 
-def _model(settings: Settings, spec: EnvironmentSpec, begun, arrays: Arrays | None) -> tuple[str, Model | Replicas]:
+def _model(
+    settings: Settings, spec: EnvironmentSpec, begun: Progress, arrays: Arrays | None
+) -> tuple[str, Model | Replicas]:
     algorithm = algorithms.make(settings, spec.actions)
     run, learning = settings.run, settings.learning
     network = networks.resolve(learning.network, spec, learning.algorithm)
@@ -85,7 +93,9 @@ def _model(settings: Settings, spec: EnvironmentSpec, begun, arrays: Arrays | No
     return device, model
 
 
-def _stats(settings: Settings, begun, model: Model | Replicas, players: int, say: Callable[[str], None]) -> Stats:
+def _stats(
+    settings: Settings, begun: Progress, model: Model | Replicas, players: int, say: Callable[[str], None]
+) -> Stats:
     """Returns the counters. Where each game explores on its own, only games that explore little have scores."""
     if not model.per_game:
         return Stats(begun.totals, begun.recent_scores)

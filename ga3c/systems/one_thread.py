@@ -9,6 +9,8 @@ from functools import partial
 
 import numpy as np
 
+from ga3c.progress import Progress
+
 from ga3c.systems.learner import Arrays, Learner, model_and_stats  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, environments
 from ga3c.agent import play
@@ -59,11 +61,11 @@ class OneThread:
         wire: Callable[[Context, Inbox], OneThreadWiring],
         settings: Settings,
         spec: EnvironmentSpec,
-        begun,
+        begun: Progress,
         say: Callable[[str], None],
         log_decisions: Callable[[list[list]], None],
     ):
-        """`begun`: a `records.progress.Progress`. Raises ConfigError where this machine is too small."""
+        """Raises ConfigError where this machine is too small."""
         self._settings, self._begun, self._say = settings, begun, say
         games = settings.schedule.games_of(begun.counts.agents)
         self._learner = Learner(partial(model_and_stats, settings, spec, begun, 1, say), games)

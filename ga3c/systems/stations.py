@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
+from ga3c.progress import Progress
+
 from ga3c.systems.learner import Arrays, Learner, model_and_stats  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms
 from ga3c.controller.controller import Controller
@@ -69,12 +71,12 @@ class Stations:
         wire: Callable[[Context], Wiring],
         settings: Settings,
         spec: EnvironmentSpec,
-        begun,
+        begun: Progress,
         say: Callable[[str], None],
         log_decisions: Callable[[list[list]], None],
         unit: Unit | None = None,
     ):
-        """`begun`: a `records.progress.Progress`. `unit`: where the run has several systems.
+        """`unit`: where the run has several systems.
 
         Raises ConfigError where this machine is too small.
         """

@@ -11,6 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from ga3c.progress import Progress
+
 from ga3c.devices.device import set_up_devices, threads  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, networks
 from ga3c.errors import ConfigError
@@ -62,11 +64,11 @@ class Units:
         self,
         settings: Settings,
         spec: EnvironmentSpec,
-        begun,
+        begun: Progress,
         say: Callable[[str], None],
         log_decisions: Callable[[list[list]], None],
     ):
-        """`begun`: a `records.progress.Progress`. Raises ConfigError where this machine is too small."""
+        """Raises ConfigError where this machine is too small."""
         self._settings, self._spec, self._begun = settings, spec, begun
         self._made: list[tuple] = []  # device, model and stats of each unit
         count, agents = devices_of(settings), begun.counts.agents

@@ -12,6 +12,7 @@ from ga3c.controller.counts import Counts
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.processes.agent_pool import AgentPool
 from ga3c.processes.agent_process import AgentPlan
+from ga3c.progress import Progress
 from ga3c.rollout import EnvironmentSpec, rollout_dtype, slots_needed
 from ga3c.settings.run import Settings
 from ga3c.systems.learner import devices_of
@@ -32,7 +33,7 @@ class Context:
 
     settings: Settings
     spec: EnvironmentSpec
-    begun: object  # a `records.progress.Progress`: where the run begins
+    begun: Progress  # where the run begins
     algorithm: object
     learner: Learner
     say: Callable[[str], None]

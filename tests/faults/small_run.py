@@ -9,9 +9,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from ga3c import progress
 from ga3c.controller.counts import Counts
 from ga3c.errors import ConfigError
-from ga3c.records import lock, progress, run_directory, stats_writer
+from ga3c.records import lock, run_directory, stats_writer
 from ga3c.records.columns import DECISION_COLUMNS, MESSAGE_COLUMNS
 from ga3c.records.csv_log import CsvLog
 from ga3c.records.csv_reading import read_csv
