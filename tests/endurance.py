@@ -89,7 +89,7 @@ def main() -> int:
         schedule=ScheduleSettings(**REST._asdict(), envs_per_agent=4, controller="off"),
         run=RunSettings(log_seconds=1.0),
     )
-    from ga3c.server import Server
+    from ga3c.server.server import Server
     from ga3c.systems import system_of
 
     rng, random_counts = random.Random(options.seed), lambda: Counts(*(rng.randint(1, most) for most in options.most))

@@ -20,7 +20,7 @@ def test_train_takes_every_run(scale, tmp_path):
     options = apex.Options(scale)
     for run in (*fig11.plan(options), *fig4.plan(options)[:3], *table1.plan(options)[:2]):
         words = [word for word in run.command(tmp_path) if word not in ("--console", "plain")]
-        settings, _ = parse_settings(words[words.index("train") + 1 :])
+        settings = parse_settings(words[words.index("train") + 1 :])[0]
         assert (settings.learning.preset, settings.replay.steps_per_update) == ("apex-dqn", 0)
         if run in fig11.plan(options):
             assert (settings.schedule.cluster, settings.schedule.agents) == ("local", run.agents)

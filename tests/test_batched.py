@@ -30,7 +30,7 @@ def device(monkeypatch):
 
 
 def made(*words, steps=600, game=TINY):
-    settings, _ = parse_settings([*game, "--seed", "7", *map(str, words), "--steps", str(steps)])
+    settings = parse_settings([*game, "--seed", "7", *map(str, words), "--steps", str(steps)])[0]
     spec = environments.make(settings.environment, 1, 0).spec
     return system_of(settings)(settings, spec, progress.beginning(settings), lambda _: None, lambda _: None)
 
@@ -260,7 +260,7 @@ def test_why_games_are_not_played_on_a_gpu(monkeypatch, words, why):
     monkeypatch.setattr("ga3c.environments.emulators.find_spec", lambda _: "numba-cuda" not in why or None)
     monkeypatch.setattr("ga3c.environments.emulators.numba_has_gpu", lambda: False)
     words = [*words, "--algorithm", "a2c", *BATCHED]
-    settings, _ = parse_settings(list(map(str, words)))
+    settings = parse_settings(list(map(str, words)))[0]
     settings = replace(settings, environment=replace(settings.environment, emulator="gpu"))
     spec = environments.make(replace(settings.environment, emulator="auto"), 1, 0).spec
     arguments = spec, progress.beginning(settings), lambda _: None, lambda _: None
@@ -275,7 +275,7 @@ def test_why_games_are_not_played_on_a_gpu(monkeypatch, words, why):
 
 
 def test_the_paper_settings():
-    settings, _ = parse_settings(["--preset", "cule"])
+    settings = parse_settings(["--preset", "cule"])[0]
     schedule, learning = settings.schedule, settings.learning
     assert (schedule.games, schedule.batches, learning.t_max, learning.algorithm) == (120, 20, 20, "a2c-vtrace")
     assert schedule.games // schedule.batches * learning.t_max == 120  # steps of an update

@@ -82,7 +82,7 @@ def stand_in(python: Path, script: str) -> None:
 
 
 def test_dqn_is_given_the_same_work_on_both_sides(tmp_path):
-    settings, _ = parse_settings(["--game", "Pong", *compare.SAME_WORK["dqn"]])
+    settings = parse_settings(["--game", "Pong", *compare.SAME_WORK["dqn"]])[0]
     replay, learning = settings.replay, settings.learning
     assert (learning.exploration_start, learning.exploration_end, learning.learning_rate) == (0.1, 0.1, 2.5e-4)
     figures = '{"steps_per_second": [10.0], "parameters": 9}'

@@ -235,7 +235,7 @@ def test_a_terminal_that_knows_no_utf_8_is_no_reason_to_fail(tmp_path, env):
 def test_flags_go_over_the_preset():
     from ga3c.commands.train import parse_settings
 
-    settings, _ = parse_settings(["--preset", "paper", "--learning-rate", "0.001", "--game", "Boxing"])
+    settings = parse_settings(["--preset", "paper", "--learning-rate", "0.001", "--game", "Boxing"])[0]
     assert settings.learning.preset == "paper"
     assert (settings.learning.t_max, settings.learning.rmsprop_epsilon, settings.schedule.envs_per_agent) == (
         5,
@@ -283,7 +283,7 @@ def test_a_run_that_never_began_is_taken_back_as_far_as_the_disk_lets_it(monkeyp
 
 def test_paths_are_absolute_once_they_are_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    asked, _ = parse_settings(["--game", "Pong", "--run-dir", "a/b", "--from", "c.npz"])
+    asked = parse_settings(["--game", "Pong", "--run-dir", "a/b", "--from", "c.npz"])[0]
     assert (asked.run.run_dir, asked.run.start_from) == (f"{tmp_path}/a/b", f"{tmp_path}/c.npz")
     options = parse(PlotOptions, ["one", "/two", "--out", "x.svg"], PlotOptions(), "", "plot")
     assert [*options.runs, options.out] == [f"{tmp_path}/one", "/two", f"{tmp_path}/x.svg"]

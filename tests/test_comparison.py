@@ -245,7 +245,7 @@ def test_figures_5_and_7_say_what_the_settings_did(tmp_path):
 def test_accelerated_figure_3_has_the_batches_of_the_paper():
     for algorithm, runs in accelerated_fig3.plan(accelerated.Options("full", game=("Pong",), seeds=1)).items():
         for run in runs:
-            settings, _ = parse_settings(run.command(Path("nowhere"))[4:])
+            settings = parse_settings(run.command(Path("nowhere"))[4:])[0]
             schedule, learning = settings.schedule, settings.learning
             count = schedule.agents * schedule.envs_per_agent
             assert run.setting == f"{algorithm}-{count}"

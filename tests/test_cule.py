@@ -22,7 +22,7 @@ def test_table_3_has_the_papers_strategies(scale, games, strategies, tmp_path):
     assert len({run.name for run in runs}) == len(runs) == strategies * games
     for run, strategy in runs.items():
         words = run.command(tmp_path)
-        settings, _ = parse_settings(words[words.index("train") + 1 :])
+        settings = parse_settings(words[words.index("train") + 1 :])[0]
         schedule, learning = settings.schedule, settings.learning
         assert (learning.algorithm, schedule.sampling, schedule.controller) == ("a2c-vtrace", "batched", "off")
         assert (schedule.games, schedule.batches, learning.t_max, learning.return_lambda) == strategy[1:]
@@ -109,7 +109,7 @@ def test_figures_3_and_5_and_table_5_train_as_the_paper_says(tmp_path):
         assert len({run.name for run in runs}) == len(runs)
         for run, what in runs.items():
             words = run.command(tmp_path)
-            settings, _ = parse_settings(words[words.index("train") + 1 :])
+            settings = parse_settings(words[words.index("train") + 1 :])[0]
             assert settings.schedule.sampling == "batched"
             assert settings.schedule.games in what
             assert settings.environment.emulator in what

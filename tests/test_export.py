@@ -105,7 +105,7 @@ def test_frames_are_those_of_the_game(tmp_path):
     ],
 )
 def test_the_command_makes_the_same_settings_again(arguments):
-    settings, _ = parse_settings(["--game", "Boxing", *arguments])
+    settings = parse_settings(["--game", "Boxing", *arguments])[0]
     words = command(settings).split()
     assert words[0] == "./run.sh"
     assert parse_settings(words[1:])[0] == settings

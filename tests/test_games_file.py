@@ -119,7 +119,7 @@ class Run:
 
     def __call__(self, steps: int, *words) -> dict[str, np.ndarray]:
         """To so many steps. Returns the model's state."""
-        settings, _ = parse_settings([*PONG, *SMALL, *map(str, (*self._words, *words)), "--steps", str(steps)])
+        settings = parse_settings([*PONG, *SMALL, *map(str, (*self._words, *words)), "--steps", str(steps)])[0]
         recovery = Recovery(self._directory, settings, Disk(print), self.said.append)
         begun, arrays = progress.beginning(settings), None
         resumed = bool(checkpoint.saved(self._directory / "checkpoints"))

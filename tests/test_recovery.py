@@ -8,10 +8,10 @@ import pytest
 from ga3c.controller.counts import Counts
 from ga3c.errors import ConfigError
 from ga3c.records import checkpoint, run_directory
-from ga3c.records.books import Books
 from ga3c.records.disk import Disk
 from ga3c.records.recovery import Recovery, initial_weights
 from ga3c.rollout import EnvironmentSpec, continuous, discrete
+from ga3c.server.recorded_run import RecordedRun
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats, Totals
@@ -116,7 +116,7 @@ def books(path, **run):
     settings = replace(Settings(), run=replace(Settings().run, resume=str(path), **run))
     console = type("Console", (), {"say": lambda self, text: said.append(text)})()
     said: list[str] = []
-    return Books(System, settings, path, None, console), said
+    return RecordedRun(System, settings, path, None, console), said
 
 
 def test_a_run_that_was_killed_before_its_first_checkpoint_begins_anew(tmp_path):

@@ -78,7 +78,7 @@ def test_train_takes_every_run(scale, tmp_path):
     fig3_and_table_2 = [fig3.grid(options)[-1], *table2.plan(options)]
     for run in [*fig3_and_table_2, *fig2.plan(options).values()]:
         words = replace(run, controller="on").command(tmp_path)
-        settings, _ = parse_settings(words[words.index("train") + 1 :])
+        settings = parse_settings(words[words.index("train") + 1 :])[0]
         expected = with_presets(Settings(), {"cpu": "default", "full": "paper"}[scale], None)
         schedule = {"agents": run.agents, "predictors": run.predictors, "trainers": run.trainers, "controller": "on"}
         learning = {"network": run.network, "seed": 1}
@@ -224,7 +224,7 @@ def test_runs_that_sample_learn_nothing_and_keep_to_their_cores(figure, t_max, t
     for run in runs:
         words = run.command(tmp_path)
         assert words[:3] == ["taskset", "--cpu-list", str(sampling.usable()[0])]
-        settings, _ = parse_settings(words[words.index("train") + 1 :])
+        settings = parse_settings(words[words.index("train") + 1 :])[0]
         schedule, learning = settings.schedule, settings.learning
         assert (schedule.agents, 2 * schedule.envs_per_agent) == (2, run.games_per_core)
         assert (schedule.sampling, schedule.controller) == (run.sampling, "off")

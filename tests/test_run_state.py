@@ -15,7 +15,7 @@ from ga3c.records.columns import MESSAGE_COLUMNS
 from ga3c.records.csv_log import CsvLog
 from ga3c.records.disk import Disk
 from ga3c.records.run_state import RunState, few_words
-from ga3c.server import Server
+from ga3c.server.server import Server
 from ga3c.settings.run import RunSettings, Settings
 from ga3c.views.dashboard import contents, runs
 from ga3c.views.run_view import RunView
@@ -24,8 +24,8 @@ from tests.test_list import make_run
 PLAIN = replace(Settings().run, checkpoint_seconds=3600)
 
 
-class Books:
-    """Of a run that does nothing, in the place of `records.books.Books`."""
+class FakeRun:
+    """Of a run that does nothing, in the place of `server.recorded_run.RecordedRun`."""
 
     def __init__(self, make_system, settings, run_dir, spec, console):
         self.system, self.disk, self._run_dir = self, Disk(print, run_dir), run_dir
@@ -60,7 +60,7 @@ class Books:
 
 @pytest.fixture
 def server(tmp_path, monkeypatch):
-    monkeypatch.setattr("ga3c.server.Books", Books)
+    monkeypatch.setattr("ga3c.server.server.RecordedRun", FakeRun)
     made = Server(None, replace(Settings(), run=replace(PLAIN, steps=0)), tmp_path, None, None)
     made.start()
     assert run_state.read(tmp_path).name == "lost"  # nobody holds the lock of this directory

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from ga3c import environments, progress
-from ga3c.commands.train import _Directories, parse_settings
+from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.papers import accelerated
 from ga3c.papers.accelerated import fig6
 from ga3c.processes import agents_start
 from ga3c.records import checkpoint, run_directory
+from ga3c.records.taken_directories import TakenDirectories
 from ga3c.settings.batches import of_secondary
 from ga3c.systems import secondary_of, system_of
 from tests import program
@@ -34,7 +35,7 @@ def device(monkeypatch):
 
 def played(*flags, run_dir):
     """The run's system and that of its secondary learner, if it has one, both ended at so many steps."""
-    settings, _ = parse_settings([*SMALL, *flags])
+    settings = parse_settings([*SMALL, *flags])[0]
     agents_start.start()
     spec = environments.make(settings.environment, 1, 0).spec
     primary = system_of(settings)(settings, spec, progress.beginning(settings), lambda _: None, lambda _: None)
@@ -133,32 +134,32 @@ def no_locks(monkeypatch):
 def test_the_run_of_another_is_neither_overwritten_nor_removed(tmp_path, no_locks):
     run, other = tmp_path / "run", tmp_path / "other"
     for path, seed in ((run, "1"), (other, "2")):
-        _Directories(settings_of(path, "--seed", seed), None)
+        TakenDirectories(settings_of(path, "--seed", seed), None)
     (run / "secondary").rename(tmp_path / "own")
     (other / "secondary").rename(run / "secondary")
     (run / "secondary" / "episodes.csv").write_text("steps\n1\n")
     kept = {path: path.read_bytes() for path in run.rglob("*.*") if path.is_file()}
     resumed = replace(settings_of(run, "--seed", "1"), run=replace(settings_of(run).run, resume=str(run)))
     with pytest.raises(ConfigError, match=r"belongs to another run: its seed is 2, that of .* is 1"):
-        _Directories(resumed, run)
+        TakenDirectories(resumed, run)
     (run / "config.json").rename(tmp_path / "config.json")  # and now a new run shall begin there
     with pytest.raises(ConfigError, match=r"There is a run in .*secondary already"):
-        _Directories(settings_of(run, "--seed", "1"), None)
+        TakenDirectories(settings_of(run, "--seed", "1"), None)
     assert not (run / "config.json").exists()
     (tmp_path / "config.json").rename(run / "config.json")
     assert {path: path.read_bytes() for path in run.rglob("*.*") if path.is_file()} == kept
 
 
 def test_a_start_that_fails_leaves_the_settings_of_both_as_they_were(tmp_path, no_locks):
-    first = _Directories(settings_of(tmp_path / "run", "--seed", "1"), None)
+    first = TakenDirectories(settings_of(tmp_path / "run", "--seed", "1"), None)
     before = [(path / "config.json").read_text() for path in first.runs]
     changed = settings_of(tmp_path / "run", "--seed", "2")
-    again = _Directories(replace(changed, run=replace(changed.run, resume="x")), tmp_path / "run")
+    again = TakenDirectories(replace(changed, run=replace(changed.run, resume="x")), tmp_path / "run")
     assert [(path / "config.json").read_text() for path in first.runs] != before
     again.take_back()
     assert [(path / "config.json").read_text() for path in first.runs] == before
     (tmp_path / "run" / "secondary" / "config.json").unlink()  # as if the start had been killed between the two
-    again = _Directories(replace(changed, run=replace(changed.run, resume="x")), tmp_path / "run")
+    again = TakenDirectories(replace(changed, run=replace(changed.run, resume="x")), tmp_path / "run")
     assert run_directory.is_secondary(again.runs[1])
     first.take_back()
     assert not list(tmp_path.iterdir())

@@ -280,7 +280,7 @@ def test_a_run_keeps_what_it_began_with(tmp_path):
     for kept in (True, False):
         (run / "config.json").write_text(json.dumps(description))
         assert read_settings(run).environment.adapt_spaces == kept
-        settings, _ = parse_settings(["--resume", str(run), "--seed", "2"])
+        settings = parse_settings(["--resume", str(run), "--seed", "2"])[0]
         assert settings.environment.adapt_spaces == kept
         other = "--no-adapt-spaces" if kept else "--adapt-spaces"
         with pytest.raises(ConfigError, match=f"learned {'with' if kept else 'without'} --adapt-spaces"):

@@ -2,7 +2,7 @@
 
 import time
 
-from ga3c.processes.stall import StallWatch
+from ga3c.server.stall import StallWatch
 
 
 def test_once_for_each_stall_and_once_when_it_is_over():

@@ -19,7 +19,7 @@ import pytest
 from ga3c import text
 from ga3c.errors import TrainingFailed
 from ga3c.records import checkpoint, run_state
-from ga3c.server import Server
+from ga3c.server.server import Server
 from ga3c.views.run_view import RunView
 from tests import program
 from tests.program import HANG_SECONDS, TINY, Started, fill
@@ -179,7 +179,7 @@ def test_signals_that_come_while_another_is_handled_do_no_harm(tmp_path):
     """Each report that is asked for asks for another, in the middle: a lock would wait for itself."""
     code = """
 import os, signal
-from ga3c.server import Server
+from ga3c.server.server import Server
 wake, depth = Server._wake, 0
 def wake_again(self):
     global depth

@@ -9,9 +9,9 @@ from ga3c import environments
 from ga3c.algorithms.a3c import A3C
 from ga3c.model import Model
 from ga3c.records import unchanged
-from ga3c.records.books import Books
 from ga3c.records.unchanged import FEWEST_UPDATES, UnchangedWatch
 from ga3c.rollout import EnvironmentSpec, discrete
+from ga3c.server.recorded_run import RecordedRun
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import RunSettings, Settings
@@ -95,7 +95,7 @@ def test_a_run_says_it_on_the_console(tmp_path, monkeypatch):
     games = environments.make(settings.environment, 1, 0)
     said = []
     console = SimpleNamespace(say=said.append, status=lambda *_, **__: None)
-    books = Books(system_of(settings), settings, tmp_path, games.spec, console)
+    books = RecordedRun(system_of(settings), settings, tmp_path, games.spec, console)
     games.close()
     books.start()
     until = time.monotonic() + HANG_SECONDS

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ga3c import algorithms
-from ga3c.commands.train_options import given, parse_settings
+from ga3c.commands.train_options import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.model import Model
 from ga3c.rollout import EnvironmentSpec, continuous, discrete
@@ -90,8 +90,7 @@ def test_what_depends_on_what_the_game_shows_is_refused_once_that_is_known():
         ("--preset dqn --replay-compression", ("dqn-mlp", False, False), "it is for games that show pictures"),
         ("--preset a2c --log-epsilon 0.1", ("separate-mlp", False, True), "it is for discrete actions"),
     ):
-        asked = given(words.split())
-        settings, _ = parse_settings(words.split())
+        settings, _, asked = parse_settings(words.split())
         with pytest.raises(ConfigError, match=says):
             uses.check_seen(settings, asked, *seen)
         uses.check_seen(settings, asked, "small", True, False)

@@ -1,16 +1,16 @@
-"""Which trained agent a command is about."""
+"""The options that name a trained agent."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from ga3c.commands.command_line import RunArgument
-from ga3c.errors import ConfigError
+from ga3c.commands.command_line import RunArgument, check_range
 from ga3c.play import trained_agent
 from ga3c.play.trained_agent import TrainedAgent
 
 
 @dataclass(frozen=True)
 class AgentOptions:
-    """What all commands that use a trained agent have in common."""
+    """The options of all commands that use a trained agent."""
 
     run: RunArgument = None
     """Directory of the run to take."""
@@ -29,10 +29,32 @@ class AgentOptions:
     """Games to play."""
 
 
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of commands that measure the agent of a run and write about it."""
+
+    run: RunArgument = None
+    """Directory of the run. Default: the newest."""
+    game: str | None = None
+    """The game whose newest run is taken if no directory is named."""
+    trust: bool = False
+    """Run the code of a game that the run names (package.module:EnvId), though you have not trained on it here."""
+    episodes: int = 30
+    """Games to play for the scores, in each way to play."""
+    seed: int = 1_000
+    """The games are seeded seed, seed + 1, ..."""
+
+
+def load_run(options: RunOptions, directory: Path) -> TrainedAgent:
+    """The agent of the run in `directory`. Raises ConfigError."""
+    asked = {name: getattr(options, name) for name in ("game", "trust", "episodes", "seed")}
+    return load(AgentOptions(run=str(directory), **asked))
+
+
 def load(options: AgentOptions) -> TrainedAgent:
     """The agent that the options mean. Raises ConfigError."""
-    if options.episodes is not None and options.episodes < 1:
-        raise ConfigError(f"--episodes {options.episodes} is out of range: give a number of at least 1.")
+    if options.episodes is not None:
+        check_range("episodes", options.episodes, 1)
     return trained_agent.load(
         options.run, options.game, options.checkpoint, options.seed, options.best, trusted=options.trust
     )

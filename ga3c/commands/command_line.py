@@ -3,12 +3,14 @@
 import contextlib
 import io
 import json
+import math
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 import tyro
 
@@ -21,6 +23,7 @@ T = TypeVar("T")
 # Fields that name files and directories, and the word for --resume that names none.
 PATHS = ("checkpoint", "json", "out", "record", "results", "resume", "run", "run_dir", "runs", "start_from")
 NEWEST = "newest"
+HELP = {"--help", "-h"}
 RunArgument = Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[RUN]")]
 """The directory of a run, as `./run.sh COMMAND RUN`."""
 _types = tyro.constructors.ConstructorRegistry()
@@ -60,11 +63,11 @@ def _whole(asked: tyro.constructors.PrimitiveTypeInfo) -> tyro.constructors.Prim
     )
 
 
-def whole_number(word: str | None) -> int | None:
-    """None: it is none."""
-    with contextlib.suppress(ValueError, OverflowError, TypeError):
+def whole_number(word: str) -> int | None:
+    """Returns the number that a word stands for; None if that is no whole number."""
+    with contextlib.suppress(ValueError, OverflowError):
         return int(word)
-    with contextlib.suppress(ValueError, OverflowError, TypeError):
+    with contextlib.suppress(ValueError, OverflowError):
         if (number := float(word)) == int(number):
             return int(number)
     return None
@@ -93,8 +96,48 @@ def parse(options: type[T], arguments: list[str], default: T, description: str, 
         raise
 
 
+def parse_given(options: type, arguments: list[str], description: str, command: str) -> dict[str, Any]:
+    """Returns the options that the arguments give, by name. Raises ConfigError, of one line, for anything wrong.
+
+    With --help nothing is wrong: what cannot be parsed gives nothing.
+    """
+    words = [word for word in arguments if word not in HELP]
+    try:
+        parsed = parse(options, words, options(), description, command)
+    except ConfigError:
+        if words == arguments:
+            raise
+        return {}
+    flags = flags_in(words)
+    return {name: value for name, value in _values(parsed).items() if {_flag(name), _flag(f"no_{name}")} & flags}
+
+
+def flags_in(arguments: Iterable[str]) -> set[str]:
+    """Returns the flags among the arguments, with dashes and without their values."""
+    return {word.partition("=")[0].replace("_", "-") for word in arguments if word.startswith("--")}
+
+
+def _flag(name: str) -> str:
+    return "--from" if name == "start_from" else f"--{name.replace('_', '-')}"
+
+
+def _values(options: Any) -> dict[str, Any]:
+    """Returns the values in a dataclass and in the dataclasses in it, by name."""
+    values = {}
+    for name, value in vars(options).items():
+        values |= _values(value) if is_dataclass(value) else {name: value}
+    return values
+
+
+def with_values(options: T, values: dict[str, Any]) -> T:
+    """Returns `options` with other values, each in the dataclass that has a field of its name."""
+    changed = {name: values[name] for name in vars(options) if name in values}
+    inner = {name: with_values(value, values) for name, value in vars(options).items() if is_dataclass(value)}
+    return replace(options, **inner, **changed)
+
+
 def _with_absolute_paths(options: T) -> T:
-    """Of a dataclass, and of those in it."""
+    """Makes the paths in a dataclass, and in those in it, absolute."""
     changed = {}
     for field in fields(options):
         value = getattr(options, field.name)
@@ -107,38 +150,36 @@ def _with_absolute_paths(options: T) -> T:
 
 
 def _absolute(path: str) -> str:
-    with contextlib.suppress(OSError):  # where the person stood is gone
+    with contextlib.suppress(OSError):  # the working directory is gone
         return str(Path(path).absolute())
     return path
 
 
+def check_range(name: str, value: float, least: float, most: float = math.inf) -> None:
+    """Raises ConfigError where the value of an option is not from `least` to `most`."""
+    if not least <= value <= most or value == math.inf:
+        said = f"{value:g}" if isinstance(value, float) else value
+        wanted = f"of at least {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
+        raise ConfigError(f"--{name} {said} is out of range: give a number {wanted}.")
+
+
 def check_writable(flag: str, path: Path, makes_directories: bool = False) -> None:
-    """Before anything that takes time. Raises ConfigError where a file, or a directory, could not be written."""
-    place = path if path.is_dir() else path.absolute().parent
-    while makes_directories and not place.exists():
-        place = place.parent
-    if not place.is_dir():
-        raise ConfigError(f"{flag} {path}: there is no directory {place}.")
-    if not os.access(path if path.exists() else place, os.W_OK):
+    """Raises ConfigError where a file, or a directory, could not be written. For use before what takes time."""
+    directory = path if path.is_dir() else path.absolute().parent
+    while makes_directories and not directory.exists():
+        directory = directory.parent
+    if not directory.is_dir():
+        raise ConfigError(f"{flag} {path}: there is no directory {directory}.")
+    if not os.access(path if path.exists() else directory, os.W_OK):
         raise ConfigError(f"{flag} {path}: it cannot be written there. Name another place.")
 
 
 def write_json(file: str, content: dict) -> None:
-    """Raises ConfigError."""
+    """Writes a JSON file. Raises ConfigError."""
     try:
         write_whole(Path(file), json.dumps(content, indent=2) + "\n")
     except OSError as error:
         raise ConfigError(f"Cannot write {file}: {error.strerror}.") from error
-
-
-def value_of(flag: str, arguments: list[str]) -> str | None:
-    """The value that a flag has in the arguments, before they are parsed."""
-    for argument, following in zip(arguments, [*arguments, None][1:], strict=True):
-        if argument == flag:
-            return following
-        if argument.startswith(flag + "="):
-            return argument.partition("=")[2]
-    return None
 
 
 def _one_line(box: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from ga3c.commands.command_line import parse, value_of
+from ga3c.commands.command_line import check_range, flags_in, parse
 from ga3c.commands.reproduce import made
 from ga3c.commands.train_options import parse_settings
 from ga3c.errors import ConfigError
@@ -22,9 +22,7 @@ DESCRIPTION = """Trains each setting on each game with each seed, for the same t
 other; lets the agents play; and writes a table with confidence intervals, and the curves. A second start goes on.
 
 Example: ./run.sh compare --game Pong --setting default --setting "slow: --learning-rate 1e-4" --seeds 3"""
-
-
-TAKEN = ("--game", "--seed", "--minutes", "--steps", "--run-dir", "--name", "--resume")  # compare says these itself
+TAKEN = {"--game", "--seed", "--minutes", "--steps", "--run-dir", "--name", "--resume"}  # compare says these itself
 
 
 @dataclass(frozen=True)
@@ -46,17 +44,12 @@ class CompareOptions:
 
 
 def plan(options: CompareOptions) -> list[LearningRun]:
-    """Raises ConfigError for what cannot be meant."""
+    """Returns the runs to make. Raises ConfigError for what cannot be meant."""
     settings = [tuple(map(str.strip, text.partition(":")[::2])) for text in options.setting or ("default",)]
     if len(dict(settings)) < len(settings):
         raise ConfigError("--setting: two settings have the same name.")
-    for name, value in (("seeds", options.seeds), ("episodes", options.episodes)):
-        if value < 1:
-            raise ConfigError(f"--{name} {value} is out of range: give a number of at least 1.")
-    if not 0.01 <= options.minutes < 1e6:
-        raise ConfigError(f"--minutes {options.minutes:g} is out of range: give a number of at least 0.01.")
-    if options.steps < 0:
-        raise ConfigError(f"--steps {options.steps} is out of range: give a number of at least 0.")
+    for name, least in (("seeds", 1), ("episodes", 1), ("minutes", 0.01), ("steps", 0)):
+        check_range(name, getattr(options, name), least)
     if not options.game:
         raise ConfigError(f"compare needs a game, as in --game Pong. It would make {_work(settings, options, 1)}.")
     limits = ["--steps", str(options.steps)] if options.steps else []
@@ -68,16 +61,15 @@ def plan(options: CompareOptions) -> list[LearningRun]:
             flags = tuple(shlex.split(text))
         except ValueError as error:
             raise ConfigError(f"--setting {name!r}: {error}.") from error
-        for flag in TAKEN:
-            if value_of(flag, list(flags)) is not None:
-                raise ConfigError(f"--setting {name!r}: {flag} is not for a setting; compare has an option for it.")
+        for flag in flags_in(flags) & TAKEN:
+            raise ConfigError(f"--setting {name!r}: {flag} is not for a setting; compare has an option for it.")
         parse_settings(["--game", game, *flags, *limits])  # refuses what train would refuse
         runs.append(LearningRun(game, name, flags, seed, 60 * options.minutes, options.steps))
     return runs
 
 
 def _work(settings: list, options: CompareOptions, games: int) -> str:
-    """How many runs there are to make, and how long that takes."""
+    """Says how many runs there are to make, and how long that takes."""
     runs, seconds = len(settings) * options.seeds * games, 60 * options.minutes
     each = "" if options.game else " for each game"
     long = duration(runs * (seconds + START_SECONDS))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from ga3c.commands.command_line import parse
+from ga3c.commands.command_line import check_range, parse
 from ga3c.errors import ConfigError
 from ga3c.records import run_directory
 
@@ -24,8 +24,7 @@ def run(arguments: list[str]) -> int:
     results = Path(options.results) if options.results else run_directory.RESULTS
     if not results.is_dir():
         raise ConfigError(f"--results {results}: there is no such directory.")
-    if not 0 <= options.port <= 65_535:
-        raise ConfigError(f"--port {options.port} is out of range: give a number from 0 to 65535.")
+    check_range("port", options.port, 0, 65_535)
 
     from ga3c.views.dashboard import serving
 

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from ga3c.commands import agent_options
-from ga3c.commands.agent_options import AgentOptions
-from ga3c.commands.command_line import RunArgument, check_writable, parse
+from ga3c.commands.agent_options import RunOptions, load_run
+from ga3c.commands.command_line import check_writable, parse
 from ga3c.errors import ConfigError
 from ga3c.experiments.evaluation import ways_of
 from ga3c.experiments.export import export
@@ -16,30 +15,19 @@ its scores, and the time it took. play, evaluate and report take it as RUN."""
 
 
 @dataclass(frozen=True)
-class ExportOptions:
-    run: RunArgument = None
-    """Directory of the run. Default: the newest."""
-    game: str | None = None
-    """The game whose newest run is taken if no directory is named."""
-    trust: bool = False
-    """Run the code of a game that the run names (package.module:EnvId), though you have not trained on it here."""
+class ExportOptions(RunOptions):
     out: str | None = None
     """Directory to make. Default: results/pretrained/GAME."""
     replace: bool = False
     """Replace the agent that lies there already."""
-    episodes: int = 30
-    """Games to play for the scores, in each way to play."""
-    seed: int = 1_000
-    """The games are seeded seed, seed + 1, ..."""
 
 
 def run(arguments: list[str]) -> int:
     options = parse(ExportOptions, arguments, ExportOptions(), DESCRIPTION, "export")
-    directory = run_directory.existing(options.run) if options.run else run_directory.newest(options.game)
+    directory = run_directory.chosen(options.run, options.game)
     if run_directory.is_exported(directory):
         raise ConfigError(f"{directory} is an exported agent already: copy the directory.")
-    asked = {name: getattr(options, name) for name in ("game", "trust", "episodes", "seed")}
-    agent = agent_options.load(AgentOptions(run=str(directory), **asked))
+    agent = load_run(options, directory)
     out = Path(options.out) if options.out else run_directory.PRETRAINED / run_directory.game_directory(agent.game).name
     if (out / "config.json").exists() and not options.replace:
         raise ConfigError(f"There is an agent in {out} already: name another directory with --out, or add --replace.")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ga3c.commands import agent_options
 from ga3c.commands.agent_options import AgentOptions
-from ga3c.commands.command_line import check_writable, parse
+from ga3c.commands.command_line import check_range, check_writable, parse
 from ga3c.errors import ConfigError
 from ga3c.play import session
 from ga3c.play.drawn_games import has_display
@@ -55,18 +55,16 @@ def _check(options: PlayOptions) -> Path | None:
         raise ConfigError("--record and --terminal: give one of them.")
     if options.terminal and not terminal.can_show():
         raise ConfigError("--terminal: standard output is no terminal. --record FILE.mp4 needs none.")
-    if not 0 <= options.speed <= 1000:
-        raise ConfigError(f"--speed {options.speed:g} is out of range: give a number from 0 to 1000.")
-    if not 1 <= options.grid <= 64:
-        raise ConfigError(f"--grid {options.grid} is out of range: give a number from 1 to 64.")
+    check_range("speed", options.speed, 0, 1000)
+    check_range("grid", options.grid, 1, 64)
     if options.live and (options.checkpoint or options.best):
         raise ConfigError("--live follows a run, not a checkpoint: leave --checkpoint and --best out.")
     return video
 
 
 def _wait_for_checkpoint(options: PlayOptions) -> PlayOptions:
-    """Names the run; one that has just begun gets the time to write its first checkpoint. Raises ConfigError."""
-    directory = run_directory.existing(options.run) if options.run else run_directory.newest(options.game, False)
+    """Names the run, and waits until a run that has just begun has a checkpoint. Raises ConfigError."""
+    directory = run_directory.chosen(options.run, options.game, with_checkpoint=False)
     if not checkpoint.saved(directory / "checkpoints"):
         print(f"Waiting for the first checkpoint of {one_line(directory)} ...", flush=True)
     while not checkpoint.saved(directory / "checkpoints") and lock.is_locked(directory):
@@ -104,7 +102,7 @@ def run(arguments: list[str]) -> int:
     display, scores = _display(options, video, stage), []
     endless = options.episodes is None and options.live and display.live
     games = math.inf if endless else options.episodes or 1
-    stop_signals.handle(signal.default_int_handler)  # a terminal is given back as it was
+    stop_signals.handle(signal.default_int_handler)  # so that a terminal is given back as it was
     try:
         names = [] if stage.actions.continuous else stage.action_names
         keyboard = Keyboard(names, stage.steps_per_second, options.speed)

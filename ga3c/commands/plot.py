@@ -29,10 +29,7 @@ class PlotOptions:
 
 def run(arguments: list[str]) -> int:
     options = parse(PlotOptions, arguments, PlotOptions(), DESCRIPTION, "plot")
-    if options.runs:
-        runs = [run_directory.existing(name) for name in options.runs]
-    else:
-        runs = [run_directory.newest(options.game, with_checkpoint=False)]
+    runs = [run_directory.chosen(name, options.game, with_checkpoint=False) for name in options.runs or (None,)]
     out = Path(options.out) if options.out else runs[0] / "plot.png" if len(runs) == 1 else Path("comparison.png")
     if out.suffix not in (".png", ".pdf", ".svg"):
         raise ConfigError(f"--out {out}: draw into a .png, .pdf or .svg file.")

@@ -4,9 +4,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from ga3c.commands import agent_options
-from ga3c.commands.agent_options import AgentOptions
-from ga3c.commands.command_line import RunArgument, check_writable, parse
+from ga3c.commands.agent_options import RunOptions, load_run
+from ga3c.commands.command_line import check_writable, parse
 from ga3c.errors import ConfigError
 from ga3c.experiments import evaluation
 from ga3c.experiments.aggregates import in_words
@@ -23,23 +22,13 @@ with confidence intervals, curves, the controller's decisions, a recorded game. 
 
 
 @dataclass(frozen=True)
-class ReportOptions:
-    run: RunArgument = None
-    """Directory of the run. Default: the newest."""
-    game: str | None = None
-    """The game whose newest run is taken if no directory is named."""
-    trust: bool = False
-    """Run the code of a game that the run names (package.module:EnvId), though you have not trained on it here."""
+class ReportOptions(RunOptions):
     out: str | None = None
     """File to write. Default: report.html in the run."""
-    episodes: int = 30
-    """Games to play for the scores: so many sampling from the policy, and so many greedy."""
-    seed: int = 1_000
-    """The games are seeded seed, seed + 1, ..."""
 
 
 def scores(agent: TrainedAgent, episodes: int, seed: int) -> list[dict]:
-    """A row for each way to play."""
+    """Returns a row for each way to play."""
     found = evaluation.evaluate(agent, agent.settings.environment, episodes, seed)
     names = {"sampled": "sampling from the policy", "greedy": "greedy"}
     ways = [found["ways"][way] | {"way": names[way]} for way in evaluation.ways_of(agent)]
@@ -48,11 +37,10 @@ def scores(agent: TrainedAgent, episodes: int, seed: int) -> list[dict]:
 
 def run(arguments: list[str]) -> int:
     options = parse(ReportOptions, arguments, ReportOptions(), DESCRIPTION, "report")
-    directory = run_directory.existing(options.run) if options.run else run_directory.newest(options.game)
+    directory = run_directory.chosen(options.run, options.game)
     out = Path(options.out) if options.out else directory / "report.html"
     check_writable("--out", out)
-    asked = {name: getattr(options, name) for name in ("game", "trust", "episodes", "seed")}
-    agent = agent_options.load(AgentOptions(run=str(directory), **asked))
+    agent = load_run(options, directory)
     print(f"Playing {len(evaluation.ways_of(agent)) * options.episodes} games ...", flush=True)
     rows = scores(agent, options.episodes, options.seed)
     with tempfile.TemporaryDirectory() as scratch:

@@ -1,7 +1,6 @@
 """Makes a figure or table of a paper again: python -m ga3c reproduce ga3c fig3 --scale cpu."""
 
 import importlib
-import math
 import signal
 import sys
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from ga3c.commands.command_line import parse
+from ga3c.commands.command_line import check_range, parse
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.experiments.runs import RunFailed
@@ -101,14 +100,12 @@ PAPERS = {
 
 
 def check(options: CommonOptions) -> None:
-    """Raises ConfigError before the first run is made."""
+    """Raises ConfigError for what no run can be made with."""
     for game in options.game:
         own_games.import_named(game)
-    if options.seconds is not None and not 1 <= options.seconds < math.inf:
-        raise ConfigError(f"--seconds {options.seconds:g} is out of range: give a number of at least 1.")
-    for name in ("seeds", "episodes"):
-        if (value := getattr(options, name)) is not None and value < 1:
-            raise ConfigError(f"--{name} {value} is out of range: give a number of at least 1.")
+    for name in ("seconds", "seeds", "episodes"):
+        if (value := getattr(options, name)) is not None:
+            check_range(name, value, 1)
     for name in ("agents", "predictors", "trainers", "cores", "games", "batches", "devices", "actors"):
         if (smallest := min(getattr(options, name, ()), default=1)) < 1:
             raise ConfigError(f"--{name} {smallest} is out of range: give numbers of at least 1.")
@@ -126,7 +123,7 @@ def run(arguments: list[str]) -> int:
 
 
 def made(make: Callable[[], str], out: Path) -> int:
-    """Prints what `make()` says of the runs it makes in `out`; exit status."""
+    """Prints what `make()` says of the runs that it makes in `out`. Returns the exit status."""
     others = tuple(number for number in stop_signals.STOP_SIGNALS if number != signal.SIGINT)
     stop_signals.handle(lambda number, _frame: sys.exit(128 + number), others)
     try:

@@ -1,12 +1,13 @@
 """The settings of a run from its command line: of a new one, or of one that goes on."""
 
 import contextlib
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from ga3c import environments
 from ga3c.commands import full_help
-from ga3c.commands.command_line import NEWEST, parse, value_of, whole_number
+from ga3c.commands.command_line import HELP, NEWEST, parse_given, with_values
 from ga3c.environments import own_games, rewards
 from ga3c.errors import ConfigError
 from ga3c.records import run_directory
@@ -17,6 +18,13 @@ from ga3c.settings.run import Settings
 from ga3c.text import word
 
 DESCRIPTION = """Trains an agent with GA3C. ./run.sh help lists the other commands."""
+OF_A_NEW_RUN = {
+    "preset": "--preset",
+    "protocol": "--protocol",
+    "name": "--name",
+    "start_from": "--from",
+    "secondary_batch": "--secondary-batch",
+}
 
 
 @dataclass(frozen=True)
@@ -28,85 +36,93 @@ class TrainOptions(Settings):
     that game here. It is for --resume."""
 
 
-def _parse(arguments: list[str], default: Settings) -> tuple[Settings, bool]:
-    """Settings, and whether --trust is given."""
-    options = parse(TrainOptions, arguments, TrainOptions(**vars(default)), DESCRIPTION, "train")
-    return Settings(**{name: getattr(options, name) for name in vars(default)}), options.trust
+class Start(NamedTuple):
+    """A start of training, as the command line asks for it."""
+
+    settings: Settings
+    resumed: Path | None  # the directory of the run that goes on; None: the run is new
+    given: frozenset[str]  # names of the settings that were given
 
 
-def parse_settings(arguments: list[str]) -> tuple[Settings, Path | None]:
-    """Settings from the command line, and the run to go on with, if any. Raises ConfigError."""
-    arguments = _resume_with_value(arguments)
-    resume = value_of("--resume", arguments)
-    preset = value_of("--preset", arguments) or value_of("--algorithm", arguments)  # their constants' name, too
-    protocol = value_of("--protocol", arguments)
-    default = with_presets(Settings(), preset, protocol, whole_number(value_of("--batch", arguments)))
-    if {"--help", "-h"} & set(arguments):
-        print(full_help.text_of(TrainOptions(**vars(default))))
+def parse_settings(arguments: list[str]) -> Start:
+    """Parses the flags once, and lays what they say over the defaults: of the preset, or of the run that goes on.
+
+    Raises ConfigError.
+    """
+    asked = parse_given(TrainOptions, _resume_with_value(arguments), DESCRIPTION, "train")
+    if HELP & set(arguments):
+        print(full_help.text_of(TrainOptions(**vars(preset_defaults(asked)))))
         raise SystemExit(0)
-    if resume is None:
-        default = _with_usual_rewards(default, arguments)
-        settings, trusted = _parse(arguments, default)
-        run_dir = None
-        if trusted:
-            raise ConfigError("--trust is for --resume, which runs what another has written: leave it out.")
-    else:
-        for flag in ("--preset", "--protocol", "--name", "--from", "--secondary-batch"):
-            if value_of(flag, arguments) is not None:
-                raise ConfigError(f"{flag} belongs to the start of a run: with --resume, leave it out.")
-        wanted, _ = _parse(arguments, Settings())
-        run_dir = run_directory.find(wanted)
-        if run_directory.is_exported(run_dir):
-            raise ConfigError(
-                f"{run_dir} is an exported agent, not a run: --from {word(run_dir)} begins a new run with its weights."
-            )
-        if run_directory.is_secondary(run_dir):
-            raise ConfigError(f"{run_dir} goes on with the run that it is in: --resume {word(run_dir.parent)}")
-        saved = read_settings(run_dir)
-        fresh = replace(saved.run, steps=None, minutes=None, episodes=None)
-        default = replace(saved, run=fresh)
-        settings, trusted = _parse(arguments, default)
-        if environments.resolve(settings.environment.game) != environments.resolve(saved.environment.game):
-            games = f"{saved.environment.game}, not of {settings.environment.game}"
-            raise ConfigError(f"The run in {run_dir} is of {games}: leave --game out.")
-        if settings.environment.adapt_spaces != saved.environment.adapt_spaces:
-            raise ConfigError(
-                f"The run in {run_dir} has learned {'with' if saved.environment.adapt_spaces else 'without'} "
-                "--adapt-spaces, and can go on so alone: leave the flag out."
-            )
+    trusted = asked.pop("trust", False)
+    resumed = _resumed(asked) if "resume" in asked else None
+    if trusted and not resumed:
+        raise ConfigError("--trust is for --resume, which runs what another has written: leave it out.")
+    default = _saved_settings(resumed) if resumed else _with_usual_rewards(preset_defaults(asked), asked)
+    settings, given = with_values(default, asked), frozenset(asked)
+    if resumed:
+        _check_goes_on(settings, default, resumed)
     ranges.check(settings)
-    is_atari = environments.resolve(settings.environment.game)[0] == "atari"
-    uses.check(settings, default, given(arguments), is_atari)
-    if run_dir is None:
-        own_games.import_named(settings.environment.game)
+    uses.check(settings, default, given, environments.resolve(settings.environment.game)[0] == "atari")
+    if resumed:
+        own_games.import_of_run(settings.environment.game, resumed, trusted or "game" in given)
     else:
-        named = value_of("--game", arguments) is not None
-        own_games.import_of_run(settings.environment.game, run_dir, trusted or named)
-    return settings, run_dir
+        own_games.import_named(settings.environment.game)
+    return Start(settings, resumed, given)
 
 
-def given(arguments: list[str]) -> set[str]:
-    """Names of the settings whose flags are among the arguments."""
-    words = {word.partition("=")[0].removeprefix("--").replace("_", "-") for word in arguments if word.startswith("--")}
-    names = {field.name for group in vars(Settings()).values() for field in fields(group)}
-    return {name for name in names if {name.replace("_", "-"), "no-" + name.replace("_", "-")} & words}
+def preset_defaults(asked: dict[str, Any]) -> Settings:
+    """Returns the defaults of the preset, or else of the algorithm, that is asked for."""
+    preset = asked.get("preset", asked.get("algorithm"))
+    return with_presets(Settings(), preset, asked.get("protocol"), asked.get("batch"))
 
 
-def _with_usual_rewards(default: Settings, arguments: list[str]) -> Settings:
-    """Who says one thing of the rewards says all: nothing else happens to them then."""
-    game = value_of("--game", arguments)
-    if game is None or any(value_of(flag, arguments) is not None for flag in rewards.FLAGS):
+def _with_usual_rewards(default: Settings, asked: dict[str, Any]) -> Settings:
+    """Puts in what is usual for the rewards of the game, unless something is said of them."""
+    if "game" not in asked or rewards.SETTINGS & set(asked):
         return default
     with contextlib.suppress(ConfigError):  # there is no such game: that is said where it is looked for
-        named = rewards.usual(replace(default.environment, game=game))
+        named = rewards.usual(replace(default.environment, game=asked["game"]))
         return replace(default, environment=replace(named, game=default.environment.game))
     return default
+
+
+def _resumed(asked: dict[str, Any]) -> Path:
+    """Returns the directory of the run that goes on. Raises ConfigError."""
+    for name, flag in OF_A_NEW_RUN.items():
+        if name in asked:
+            raise ConfigError(f"{flag} belongs to the start of a run: with --resume, leave it out.")
+    run_dir = run_directory.find(with_values(Settings(), asked))
+    if run_directory.is_exported(run_dir):
+        raise ConfigError(
+            f"{run_dir} is an exported agent, not a run: --from {word(run_dir)} begins a new run with its weights."
+        )
+    if run_directory.is_secondary(run_dir):
+        raise ConfigError(f"{run_dir} goes on with the run that it is in: --resume {word(run_dir.parent)}")
+    return run_dir
+
+
+def _saved_settings(run_dir: Path) -> Settings:
+    """Returns the settings of a run, without its limits: those are of each start. Raises ConfigError."""
+    saved = read_settings(run_dir)
+    return replace(saved, run=replace(saved.run, steps=None, minutes=None, episodes=None))
+
+
+def _check_goes_on(settings: Settings, saved: Settings, run_dir: Path) -> None:
+    """Raises ConfigError where a run would go on with another game than its own."""
+    asked, own = settings.environment, saved.environment
+    if environments.resolve(asked.game) != environments.resolve(own.game):
+        raise ConfigError(f"The run in {run_dir} is of {own.game}, not of {asked.game}: leave --game out.")
+    if asked.adapt_spaces != own.adapt_spaces:
+        raise ConfigError(
+            f"The run in {run_dir} has learned {'with' if own.adapt_spaces else 'without'} "
+            "--adapt-spaces, and can go on so alone: leave the flag out."
+        )
 
 
 def _resume_with_value(arguments: list[str]) -> list[str]:
     """--resume without a value means the newest run."""
     if "--resume" in arguments:
         after = arguments.index("--resume") + 1
-        if after == len(arguments) or arguments[after].startswith("--"):
+        if after == len(arguments) or arguments[after].startswith("-"):
             return [*arguments[:after], NEWEST, *arguments[after:]]
     return arguments

@@ -28,12 +28,7 @@ class WatchOptions:
 
 def run(arguments: list[str]) -> int:
     options = parse(WatchOptions, arguments, WatchOptions(), DESCRIPTION, "watch")
-    directory = (
-        run_directory.existing(options.run)
-        if options.run
-        else run_directory.newest(options.game, with_checkpoint=False)
-    )
-    view = RunView(directory)
+    view = RunView(run_directory.chosen(options.run, options.game, with_checkpoint=False))
     if not terminal.can_show():
         _follow(view)
         return 0
@@ -46,7 +41,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _print(view: RunView) -> None:
-    """Once, to stay in the terminal."""
+    """Prints the screen once, to stay in the terminal."""
     from rich.console import Console as Terminal
 
     from ga3c.views.training_screen import screen
@@ -57,7 +52,7 @@ def _print(view: RunView) -> None:
 
 
 def _follow(view: RunView) -> None:
-    """A line for each new row, as the training itself writes to a pipe; for a run that has ended, its last."""
+    """Prints a line for each new row, as training does; of a run that has ended, its last row."""
     if view.exported:
         found = view.evaluation
         print(

@@ -10,8 +10,8 @@ from dataclasses import replace
 from ga3c import environments
 from ga3c.settings.game import EnvironmentSettings
 
-FLAGS = ("--reward-clip", "--reward-scaling-discount", "--reward-scaling-limit")
 _KEPT = {"reward_clip": 10.0, "reward_scaling_discount": 0.99, "reward_scaling_limit": 10.0}
+SETTINGS = frozenset(_KEPT)  # who gives one of these says all that happens to rewards
 
 
 def usual(settings: EnvironmentSettings) -> EnvironmentSettings:

@@ -178,6 +178,11 @@ def existing(path: str) -> Path:
     return Path(path)
 
 
+def chosen(path: str | None, game: str | None, with_checkpoint: bool = True) -> Path:
+    """The run in a directory, or without one the newest run of the game. Raises ConfigError if there is none."""
+    return existing(path) if path else newest(game, with_checkpoint)
+
+
 def below(results: Path) -> Iterable[Path]:
     """All runs in results/GAME/RUN, and those of their secondary learners. Raises OSError."""
     for pattern in ("*/*", f"*/*/{SECONDARY}"):

@@ -1,13 +1,15 @@
-"""Writes the statistics of a run: console, CSV files, TensorBoard.
+"""Writes the statistics of a run to the console, to CSV files and for TensorBoard.
 
-Rates are of the time since the row before, not averages since the start.
+Rates are those since the row before, not averages since the start.
 """
 
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from ga3c.controller.counts import Counts
 from ga3c.records import collapse
 from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS, Throughput
 from ga3c.records.console import Console
@@ -15,6 +17,8 @@ from ga3c.records.csv_log import CsvLog
 from ga3c.records.disk import Disk
 from ga3c.records.tensorboard import TensorBoardWriter
 from ga3c.stats import Stats, Timings, Totals, Window
+
+Work = tuple[Timings, float, float]  # and the core-seconds of agents and of the server
 
 
 def _rate(now: int, before: int, seconds: float) -> float:
@@ -29,43 +33,36 @@ def _cell(value) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-class StatsWriter(threading.Thread):
-    """Every `interval` seconds: one row of throughput.csv, the new rows of episodes.csv, TensorBoard, console.
+@dataclass(frozen=True)
+class Sources:
+    """The parts of a running system that a row of the logs is made from."""
 
-    `numbers`: names of what the algorithm reports of an update. `counts()` gives agents, predictors, trainers;
-    `games()` how many are under way and wanted; `queues()` the lengths of prediction and training queue;
-    `agents_core_seconds()` the CPU time that the agents used; `watched()` what a system says besides, always the same
-    names.
-    """
+    stats: Stats
+    numbers: Sequence[str]  # names of what the algorithm reports of an update
+    counts: Callable[[], Counts]  # agents, predictors and trainers that run now
+    games: Callable[[], tuple[int, int]]  # how many are under way, and how many are wanted
+    queues: Callable[[], tuple[int, int]]  # lengths of the prediction queue and of the training queue
+    agents_core_seconds: Callable[[], float]  # CPU time that the agents have used
+    watched: Callable[[], dict[str, float]] = dict  # further figures of the system, always of the same names
+
+
+class StatsWriter(threading.Thread):
+    """Writes every `interval` seconds a row of throughput.csv, the new rows of episodes.csv, TensorBoard, console."""
 
     def __init__(
-        self,
-        stats: Stats,
-        run_dir: Path,
-        interval: float,
-        frames_per_step: int,
-        numbers: Sequence[str],
-        counts,
-        games,
-        queues,
-        agents_core_seconds,
-        console: Console,
-        disk: Disk,
-        watched: Callable[[], dict[str, float]] = dict,
+        self, sources: Sources, run_dir: Path, interval: float, frames_per_step: int, console: Console, disk: Disk
     ):
         super().__init__(name="statistics", daemon=True)
-        self._stats, self._interval, self._frames_per_step = stats, interval, frames_per_step
-        self._numbers = numbers
-        self._counts, self._queues, self._console = counts, queues, console
-        self._watched = watched
-        self._throughput = CsvLog(run_dir / "throughput.csv", [*THROUGHPUT_COLUMNS, *numbers, *watched()], disk)
+        self._sources, self._stats = sources, sources.stats
+        self._interval, self._frames_per_step, self._console = interval, frames_per_step, console
+        columns = [*THROUGHPUT_COLUMNS, *sources.numbers, *sources.watched()]
+        self._throughput = CsvLog(run_dir / "throughput.csv", columns, disk)
         self._collapses = collapse.resumed(run_dir / "episodes.csv")
         self._episodes = CsvLog(run_dir / "episodes.csv", EPISODE_COLUMNS, disk, durable=True)
         self._tensorboard = TensorBoardWriter(run_dir / "tensorboard", disk)
         self._ended, self._episodes_lock = threading.Event(), threading.Lock()
-        self._agents_core_seconds, self._games = agents_core_seconds, games
-        self._before, self._work_before = stats.totals(), self._work()
-        self._earlier = None  # those of the row before the last
+        self._before, self._work_before = self._stats.totals(), self._work()
+        self._earlier = None  # totals and work of the row before the last
 
     def run(self) -> None:
         while not self._ended.wait(self._interval):
@@ -76,7 +73,7 @@ class StatsWriter(threading.Thread):
         self._ended.set()
         if self.is_alive():
             self.join()
-        if self._earlier is not None:  # the seconds of the stop alone would say that it stood still
+        if self._earlier is not None:  # a row of the seconds of the stop alone would say that the run stood still
             self._before, self._work_before = self._earlier
         self.write()
         self._tensorboard.close()
@@ -90,12 +87,12 @@ class StatsWriter(threading.Thread):
         self.write_episodes()
         self._throughput.append([[_cell(value) for value in row.cells().values()]])
         self._tensorboard.write(row.cells())
-        self._console.status(row, self._stats.last_score, wanted_games=self._games()[1])
+        self._console.status(row, self._stats.last_score, wanted_games=self._sources.games()[1])
         return row
 
     def write_episodes(self) -> bool:
         """Returns whether all games so far are in their log, and on disk. Safe to call from every thread."""
-        with self._episodes_lock:  # or a second caller's rows could overtake
+        with self._episodes_lock:  # or the rows of a second caller could come first
             rows = self._stats.take_episodes()
             written = self._episodes.append(rows)
             for found in filter(None, (self._collapses.add(float(row[2])) for row in rows)):
@@ -105,18 +102,18 @@ class StatsWriter(threading.Thread):
                     self._console.say(f"Recovered: {found}.")
         return written
 
-    def _work(self) -> "tuple[Timings, float, float]":
-        """Timings, and the core-seconds of agents and server, since the start."""
-        return self._stats.timings(), self._agents_core_seconds(), time.process_time()
+    def _work(self) -> Work:
+        """Returns the work since the start."""
+        return self._stats.timings(), self._sources.agents_core_seconds(), time.process_time()
 
-    def _row(self, now: Totals, window: Window, work: "tuple[Timings, float, float]") -> Throughput:
+    def _row(self, now: Totals, window: Window, work: Work) -> Throughput:
         before = self._before
         seconds = now.seconds - before.seconds
         states = now.predictions - before.predictions
         updates, batches = now.updates - before.updates, now.prediction_batches - before.prediction_batches
         trained_steps = now.trained_steps - before.trained_steps
-        agents, predictors, trainers = self._counts()
-        prediction_queue, training_queue = self._queues()
+        agents, predictors, trainers = self._sources.counts()
+        prediction_queue, training_queue = self._sources.queues()
         steps_per_second = _rate(now.steps, before.steps, seconds)
         return Throughput(
             seconds=now.seconds,
@@ -130,7 +127,7 @@ class StatsWriter(threading.Thread):
             agents=agents,
             predictors=predictors,
             trainers=trainers,
-            games=self._games()[0],
+            games=self._sources.games()[0],
             prediction_queue=prediction_queue,
             training_queue=training_queue,
             mean_prediction_batch=states / batches if batches else float("nan"),
@@ -142,14 +139,14 @@ class StatsWriter(threading.Thread):
             trained_steps=now.trained_steps,
             lost_steps=now.lost_steps,
             skipped_updates=now.skipped_updates,
-            numbers={name: window.mean(name) for name in self._numbers} | self._watched(),
+            numbers={name: window.mean(name) for name in self._sources.numbers} | self._sources.watched(),
             **self._costs(work, states, seconds),
         )
 
-    def _costs(self, work: "tuple[Timings, float, float]", steps: int, seconds: float) -> dict[str, float]:
-        """What steps, predictions and updates cost since the row before."""
+    def _costs(self, work: Work, steps: int, seconds: float) -> dict[str, float]:
+        """Returns what steps, predictions and updates cost since the row before."""
         (timings, agents, server), (timings_before, agents_before, server_before) = work, self._work_before
-        _, predictors, trainers = self._counts()
+        _, predictors, trainers = self._sources.counts()
         t = timings.since(timings_before)
         queue, queue_model, assembly, model = (
             _mean_ms(part, t.requests)

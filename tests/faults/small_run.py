@@ -121,10 +121,8 @@ def play(
     replay.begin(0, np.zeros((1, 1), np.float32))
     CsvLog(directory / "controller.csv", DECISION_COLUMNS, disk).append([])
     stats, counts = Stats(begun.totals, begun.recent_scores), Counts(1, 1, 1)
-    writer = stats_writer.StatsWriter(
-        stats, directory, 1.0, 4, (), lambda: counts, lambda: (1, 1), lambda: (0, 0), lambda: 0.0,
-        SILENT, disk,
-    )  # fmt: skip
+    sources = stats_writer.Sources(stats, (), lambda: counts, lambda: (1, 1), lambda: (0, 0), lambda: 0.0)
+    writer = stats_writer.StatsWriter(sources, directory, 1.0, 4, SILENT, disk)
 
     def save() -> None:
         for _ in range(ATTEMPTS):

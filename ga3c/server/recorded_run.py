@@ -1,4 +1,4 @@
-"""Books: one run of a system, and what it keeps on disk: checkpoints and logs."""
+"""A system together with what it leaves on disk: checkpoints and logs."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,14 +12,14 @@ from ga3c.records.csv_log import CsvLog
 from ga3c.records.disk import Disk
 from ga3c.records.recovery import Recovery, initial_weights
 from ga3c.records.run_state import RunState
-from ga3c.records.stats_writer import StatsWriter
+from ga3c.records.stats_writer import Sources, StatsWriter
 from ga3c.records.unchanged import UnchangedWatch
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.run import Settings
 
 
-class Books:
-    """`start`, then `look` every second and `save` now and then; when the `system` has stopped, `finish`."""
+class RecordedRun:
+    """One run: `start`, then `look` every second and `save` now and then; `finish` when its `system` has stopped."""
 
     def __init__(
         self, make_system: Callable, settings: Settings, run_dir: Path, spec: EnvironmentSpec, console: Console
@@ -43,27 +43,24 @@ class Books:
             self._recovery.load_games(self.system.under_way, begun.totals.steps)
 
     def start(self) -> None:
-        """Starts the system, and the logs."""
-        system = self.system
+        """Starts the system and the logs."""
+        system, interval = self.system, self._settings.run.log_seconds
         system.start(self._arrays)
-        self._writer = StatsWriter(
-            system.stats,
-            self._run_dir,
-            self._settings.run.log_seconds,
-            self._spec.frames_per_step,
-            system.model.numbers,
-            lambda: system.counts,
-            system.games,
-            system.waiting,
-            system.agents_core_seconds,
-            self._console,
-            self.disk,
-            system.watched,
+        sources = Sources(
+            stats=system.stats,
+            numbers=system.model.numbers,
+            counts=lambda: system.counts,
+            games=system.games,
+            queues=system.waiting,
+            agents_core_seconds=system.agents_core_seconds,
+            watched=system.watched,
         )
+        frames = self._spec.frames_per_step
+        self._writer = StatsWriter(sources, self._run_dir, interval, frames, self._console, self.disk)
         self._writer.start()
 
     def look(self) -> None:
-        """Raises TrainingFailed."""
+        """Looks after agents and updates. Raises TrainingFailed."""
         self.system.watch()
         self._recovery.mend_updates(self.system.model, self.system.stats)
         if said := self._unchanged.look(self.system.stats, self.system.model):
@@ -72,16 +69,22 @@ class Books:
             self._cluster.look(self.system.cluster)
 
     def save(self, last: bool = False) -> bool:
-        """Writes a checkpoint. False if the disk does not take it."""
+        """Writes a checkpoint. Returns False if the disk does not take it."""
         system = self.system
-        of_run = system.chosen_counts, system.next_agent, self._writer.write_episodes
-        saved = self._recovery.save(system.model, system.stats, *of_run, system.under_way)
+        saved = self._recovery.save(
+            system.model,
+            system.stats,
+            system.chosen_counts,
+            system.next_agent,
+            self._writer.write_episodes,
+            system.under_way,
+        )
         if saved:
             self._recovery.save_replay(system.replay, self._recovery.saved_steps, last)
         return saved
 
     def finish(self) -> bool:
-        """Writes the last rows and the last checkpoint. False if the disk does not take that."""
+        """Writes the last rows and the last checkpoint. Returns False if the disk does not take that."""
         self._writer.finish()  # before it is saved: a resumed run takes out rows that are later than its checkpoint
         return self.save(last=True)
 

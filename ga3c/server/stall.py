@@ -16,7 +16,7 @@ class StallWatch:
         self._updates, self._since, self._said = -1, time.monotonic(), False
 
     def look(self, updates: int, starting: bool = False) -> str | None:
-        """Takes the updates so far. Returns what is to be said: once for each stall, and once when it is over.
+        """Takes the number of updates so far. Returns what to say: once for each stall, and once when it is over.
 
         `starting`: games are still being started, and nobody has learnt anything yet.
         """

@@ -1,4 +1,4 @@
-"""Server: starts, serves, saves and stops a system, whichever it is."""
+"""The server of a training run, whichever its system is."""
 
 import contextlib
 import math
@@ -11,15 +11,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ga3c.errors import TrainingFailed
-from ga3c.processes.stall import StallWatch, threads_report
-from ga3c.records.books import Books
 from ga3c.records.console import Aside, Console
 from ga3c.records.run_state import ENDED, FAILED, RUNNING, STOPPED, RunState, few_words
 from ga3c.rollout import EnvironmentSpec
+from ga3c.server.recorded_run import RecordedRun
+from ga3c.server.stall import StallWatch, threads_report
 from ga3c.settings.run import Settings
 from ga3c.stats import Totals
 
-RETRY_SECONDS = 5.0  # between two attempts to save a checkpoint that the disk does not take
+RETRY_SECONDS = 5.0  # until a checkpoint that the disk did not take is tried again
 
 
 class Server:
@@ -33,10 +33,10 @@ class Server:
     ):
         """`make_system`: one of `ga3c.systems`. Raises ConfigError where there is nothing to go on from, or no room."""
         self._settings, self._spec, self._console = settings, spec, console
-        self._books = Books(make_system, settings, run_dir, spec, console)
-        self._all = [self._books]  # a secondary learner's before those of the run that it learns from
-        self.system = self._books.system
-        # Set in signal handlers, so without a lock, as an Event has one: a second signal could come while it is held.
+        self._first = RecordedRun(make_system, settings, run_dir, spec, console)
+        self._all = [self._first]  # a secondary learner's run stands before the run that it learns from
+        self.system = self._first.system
+        # Signal handlers set these, so they are no Events: a second signal could come while an Event's lock is held.
         self._stopping = self._report_asked = False
         self._woken, self._wake_up = os.pipe()
         for end in (self._woken, self._wake_up):
@@ -48,19 +48,19 @@ class Server:
     def add(self, make_system: Callable, settings: Settings, run_dir: Path):
         """Returns a system that learns beside the first, in a run of its own. Raises ConfigError."""
         console = Aside(self._console, run_dir.name)
-        self._all.insert(0, Books(make_system, settings, run_dir, self._spec, console))
+        self._all.insert(0, RecordedRun(make_system, settings, run_dir, self._spec, console))
         return self._all[0].system
 
     def start(self) -> None:
-        """Starts everything."""
+        """Starts all runs."""
         threading.excepthook = self._thread_failed
-        for books in self._all:
-            books.start()
+        for run in self._all:
+            run.start()
         self._running = True
         self._write_state(RunState(RUNNING))
 
     def _thread_failed(self, failed: threading.ExceptHookArgs) -> None:
-        """A thread's end by an exception is the end of the run: the others would wait for it for ever."""
+        """Ends the run when a thread ends by an exception: the others would wait for it for ever."""
         if issubclass(failed.exc_type, TrainingFailed):
             said = str(failed.exc_value)
         else:
@@ -84,7 +84,7 @@ class Server:
             os.write(self._wake_up, b"!")
 
     def _pause(self, seconds: float) -> None:
-        """For so long, or until something is asked for."""
+        """Waits for so long, or until something is asked for."""
         if select.select([self._woken], [], [], seconds)[0]:
             with contextlib.suppress(BlockingIOError):
                 os.read(self._woken, 1000)
@@ -101,7 +101,7 @@ class Server:
         except BaseException as failure:
             text = str(failure) if isinstance(failure, TrainingFailed) else f"{type(failure).__name__}: {failure}"
             self._end = RunState(FAILED, few_words(text))
-            self._write_state(self._end)  # already now: what has failed may end this process, too
+            self._write_state(self._end)  # at once: what failed may end this process, too
             raise
 
     def _serve(self, every_second: Callable[[], None]) -> None:
@@ -109,10 +109,7 @@ class Server:
         save_at = time.monotonic() + run.checkpoint_seconds
         stall = StallWatch(run.stall_seconds)
         begun = system.stats.totals()
-        done_before, until = (
-            begun.steps + begun.updates + begun.skipped_updates,
-            begun.seconds + 60 * (run.minutes or math.inf),
-        )
+        done_before, until = _done(begun), begun.seconds + 60 * (run.minutes or math.inf)
         pause = 1.0 if run.steps is None else 0.2
         while not self._stopping:
             self._pause(min(pause, max(0.0, save_at - time.monotonic())))
@@ -120,19 +117,17 @@ class Server:
                 break
             self._look()
             totals, now = system.stats.totals(), time.monotonic()
-            done = totals.steps + totals.updates + totals.skipped_updates
+            done = _done(totals)
             under_way, wanted = system.games()
             said = stall.look(done, starting=done == done_before and under_way < wanted)
             if self._report_asked:
                 self._report_asked = False
                 said = "Who waits for whom:"
             if said:
-                reports = [line for books in self._all for line in books.system.report()]
-                report = [*reports, *threads_report()] if said.endswith(":") else []
-                self._console.say("\n  ".join([said, *report]))
+                self._say_report(said)
             if now >= save_at:
                 save_at = now + (run.checkpoint_seconds if self.save() else min(RETRY_SECONDS, run.checkpoint_seconds))
-            if self._books.disk.look():
+            if self._first.disk.look():
                 every_second()
             if (
                 (run.steps is not None and (totals.steps >= run.steps or system.has_all_steps) and system.may_end)
@@ -143,19 +138,27 @@ class Server:
         if self._failure:
             raise TrainingFailed(self._failure)
 
+    def _say_report(self, said: str) -> None:
+        """Says what the stall watch says; after a colon, who waits for whom."""
+        reports = [line for one in self._all for line in one.system.report()]
+        report = [*reports, *threads_report()] if said.endswith(":") else []
+        self._console.say("\n  ".join([said, *report]))
+
     def _look(self) -> None:
-        """Raises TrainingFailed, and saves before that: what has failed may end this process before all is stopped."""
+        """Looks after all runs. Raises TrainingFailed, and saves first: what failed may end this process soon."""
         try:
-            for books in self._all:
-                books.look()
+            for run in self._all:
+                run.look()
         except TrainingFailed:
             self.save()
             raise
 
     def save(self) -> bool:
-        """Writes a checkpoint of each run, the first one's last: with it all can go on. False if the disk does not take
-        them."""
-        return all(books.save() for books in self._all)
+        """Writes a checkpoint of each run, the first run's last: with it all can go on.
+
+        Returns False if the disk does not take them.
+        """
+        return all(run.save() for run in self._all)
 
     def stop(self) -> Totals | None:
         """Stops the system and writes the last checkpoint.
@@ -163,11 +166,11 @@ class Server:
         Returns the final totals; None if the run never came to serve. `saved` says whether the disk took it.
         """
         self._stopping = True
-        for books in self._all:
-            books.system.stop()
+        for run in self._all:
+            run.system.stop()
         if not self._running:
             return None
-        saved = [books.finish() for books in self._all]
+        saved = [run.finish() for run in self._all]
         self.saved = all(saved)
         if not self.saved and self._end.name != FAILED:
             self._end = RunState(FAILED, "the last checkpoint could not be written")
@@ -175,5 +178,10 @@ class Server:
         return self.system.stats.totals()
 
     def _write_state(self, state: RunState) -> None:
-        for books in self._all:
-            books.write_state(state)
+        for run in self._all:
+            run.write_state(state)
+
+
+def _done(totals: Totals) -> int:
+    """Returns a number that grows with every step and every update."""
+    return totals.steps + totals.updates + totals.skipped_updates

@@ -1,0 +1,1 @@
+"""The server starts, serves, saves and stops a system, whichever it is."""
