@@ -92,12 +92,12 @@ def test_who_is_asked_to_stop_is_stopped(server, tmp_path):
     ],
 )  # fmt: skip
 def test_a_run_that_fails_says_why(server, tmp_path, failure, why):
-    server._books.fails = failure
+    server._first.fails = failure
     assert end_of(server, tmp_path) == ("failed", why)
 
 
 def test_a_run_that_could_not_be_saved_has_failed(server, tmp_path):
-    server._books.saves = False
+    server._first.saves = False
     assert end_of(server, tmp_path) == ("failed", "the last checkpoint could not be written")
 
 
