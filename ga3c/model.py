@@ -1,7 +1,7 @@
-"""Model: the one network's weights, and the two compiled functions that use them. Knows no algorithm: it is given one.
+"""The model: the network's weights, and the two compiled functions that use them. It is given its algorithm.
 
-The weights are tuples of tensors that nobody changes: `train` makes new ones and puts them in the place of the old
-ones, in one assignment. So every prediction sees the weights of exactly one update, and never waits for one.
+The weights are tuples of tensors that nobody changes: `train` makes new ones and replaces the old ones in one
+assignment. So every prediction sees the weights of exactly one update, and never waits for one.
 """
 
 import functools
@@ -23,24 +23,27 @@ from ga3c.settings.learning import LearningSettings
 
 
 class Update(NamedTuple):
-    """What one `Model.train` did: the version of the weights it started from, and the algorithm's numbers by name.
+    """What one `Model.train` did."""
 
-    Not `applied`: a number was not finite, and the weights are as they were.
-    """
+    version: int  # of the weights that it started from
+    applied: bool  # False: a number was not finite, and the weights are as they were
+    numbers: dict[str, float]  # the algorithm's, by name
+    errors: np.ndarray | None = None  # float32 [batch], of transitions: a replay makes priorities of them
 
-    version: int
-    applied: bool
-    numbers: dict[str, float]
-    errors: np.ndarray | None = None  # float32 [batch], of transitions: by which a replay sets their priorities
+
+class Acting(NamedTuple):
+    """How a model acts from the start on."""
+
+    steps: int = 0  # steps of play that the run has learned from so far, on which exploration depends
+    games: int = 0  # the number of games that play, if each may explore on its own
+    from_target: bool = False  # predictions are those of the target network
+
+
+FROM_THE_START = Acting()
 
 
 class Model:
-    """`predict` and `train` may be called from any number of threads. `version` counts the updates.
-
-    `algorithm` has what `algorithms.a3c.A3C` has. `steps`: of play that the run has learnt from so far. `pieces`: in
-    which the network runs through a batch of images, side by side, without XLA. `target_acts`: predictions are those of
-    the target network. `games`: that play, if each may explore on its own.
-    """
+    """A network with its weights. `predict` and `train` may be called from any number of threads."""
 
     def __init__(
         self,
@@ -49,11 +52,11 @@ class Model:
         algorithm,
         seed: int,
         xla: bool,
-        steps: int = 0,
         pieces: Pieces = WHOLE,
-        target_acts: bool = False,
-        games: int = 0,
+        acting: Acting = FROM_THE_START,
     ):
+        """algorithm: an `algorithms.algorithm.Algorithm`. pieces: without XLA a batch of images is divided into these,
+        and the network runs through them side by side."""
         self._spec, self._t_max, self._algorithm, self._xla = spec, settings.t_max, algorithm, xla
         images = len(spec.observation_shape) == 3  # other networks have done a batch before another thread is awake
         self._pieces = pieces if images and not xla else WHOLE
@@ -65,11 +68,10 @@ class Model:
         )
         # (version, weights): one reference, so that a reader never sees the one without the other.
         self._current = self._target = 0, first(self._network)
-        self._target_acts = target_acts
+        self._target_acts, self._games = acting.from_target, acting.games
         self._optimizer = algorithm.initial_state(self._current[1].trained)
-        self._games = games
-        self.explore(steps)
-        self.per_game = self._explore.shape.rank > 0  # `predict` has to know which game a state is of
+        self.explore(acting.steps)
+        self.per_game = self._explore.shape.rank > 0  # then `predict` has to know the game of each state
         self._training = threading.Lock()
         self._seed = np.random.SeedSequence(seed).generate_state(1).astype(np.int32)[0]
         self._predictions = 0
@@ -109,19 +111,19 @@ class Model:
         return Graph(self._train_graph, signature, self._xla, self._pieces.updates > 1)
 
     def _nothing(self, columns: int) -> dict[str, np.ndarray]:
-        """Arrays as `train` takes them, without a valid step."""
+        """Returns arrays as `train` takes them, without a valid step."""
         replays = self._algorithm.replays
         dtype = transition_dtype(self._spec, columns) if replays else rollout_dtype(self._spec, self._t_max, columns)
         return empty_batch(dtype, self._algorithm.learns_from)
 
     @property
     def version(self) -> int:
-        """Model updates made so far."""
+        """The number of updates made so far."""
         return self._current[0]
 
     @property
     def parameters(self) -> int:
-        """Trainable numbers of the network."""
+        """The number of trainable numbers in the network."""
         return sum(math.prod(weight.shape) for weight in self._weights.trained)
 
     @property
@@ -151,18 +153,18 @@ class Model:
         return weights, optimizer, devices.mean(tf.stack(list(numbers.values()))), *errors
 
     def predict(self, observations: np.ndarray, *games: np.ndarray) -> tuple[dict[str, np.ndarray], int]:
-        """What the algorithm makes of observations [batch, ...]; `per_game`: of games number int32 [batch].
+        """Lets the algorithm act on observations [batch, ...]. games: int32 [batch], their numbers, where `per_game`.
 
-        Returns: its fields of a rollout's row by name, [batch] each (`action` is one), and the version of the weights
-        that said so. Under XLA the batch is one of `prediction_sizes`, or it is compiled first.
+        Returns: what goes into each row of a rollout, by field, [batch, ...] each (`action` is one); and the version of
+        the weights. Under XLA the batch is one of `prediction_sizes`, or it is compiled first.
         """
         arrays, version = self._run_predict(observations, self._explore, *games)
         return {name: array.numpy() for name, array in zip(self._fields, arrays, strict=False)}, version
 
     def policy(self, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sampled actions [batch, ...], policies float32 [batch, policy_size] and values float32 [batch].
+        """Returns sampled actions [batch, ...], policies float32 [batch, policy_size] and values float32 [batch].
 
-        Of action values: the best actions, the action values, and the best of them.
+        Algorithms of action values return the best actions, the action values and the largest of them instead.
         """
         games = [np.zeros(len(observations), np.int32)] * self.per_game
         arrays, _ = self._run_predict(observations, tf.zeros_like(self._explore), *games)
@@ -178,9 +180,9 @@ class Model:
         return predict(weights, tf.convert_to_tensor(observations), seed, explore, *games), version
 
     def train(self, batch: dict[str, np.ndarray], steps: int = 0) -> Update:
-        """One update from what the algorithm learns from; left out where one of its numbers is not finite.
+        """Makes one update, unless one of its numbers is not finite. batch: the fields that the algorithm learns from.
 
-        steps: of play that the run has learnt from so far; the learning rate falls with them, and the exploration.
+        steps: steps of play that the run has learned from so far. Learning rate and exploration fall with them.
         """
         arrays = {name: batch[name] for name in self._algorithm.learns_from}
         with self._training:
@@ -198,7 +200,7 @@ class Model:
         return Update(version, applied, names, *(error.numpy() for error in errors))
 
     def why_unchanged(self, steps: int) -> tuple[str, bool]:
-        """Why an update changes no weight after so many steps of play, in words; and whether that passes with play."""
+        """Returns why an update changes no weight after so many steps of play, and whether that passes with play."""
         if missing := self._current[1].missing_states:
             return f"{missing:,} more states are to be counted first, which the network scales its input by", True
         if not self._algorithm.learning_rate(steps):
@@ -206,22 +208,22 @@ class Model:
         return "all gradients are 0", False
 
     def copy_to_target(self, steps: int) -> None:
-        """The newest weights are the target network's, too, until the next call. `steps`: as of `train`."""
+        """Copies the newest weights into the target network. steps: as in `train`."""
         with self._training:
             self._target = self._current
             self.explore(steps)
 
     def explore(self, steps: int) -> None:
-        """As much as after so many steps of play."""
+        """Sets the exploration to that after so many steps of play."""
         self._explore_steps = steps
         self._explore = tf.constant(self._algorithm.exploration(steps, self._games), tf.float32)
 
     def prediction_sizes(self, envs: int, limit: int) -> list[int]:
-        """Batch sizes to pad predictions to: under XLA each size is compiled once; without it any size will do."""
+        """Returns the batch sizes to pad predictions to. XLA compiles each size once; without it any size will do."""
         return sizes_to_compile(envs, limit) if self._xla else []
 
     def warm_up(self, prediction_sizes: list[int], columns: int) -> None:
-        """Traces and compiles what the threads will call, before there are any. Changes no weight."""
+        """Traces and compiles what the threads will call, before they start. Changes no weight."""
         shape, dtype = self._spec.observation_shape, self._spec.observation_dtype
         before = self._current, self._optimizer, self._explore, self._explore_steps
         with quiet():
@@ -231,7 +233,7 @@ class Model:
         self._current, self._optimizer, self._explore, self._explore_steps = before
 
     def state(self) -> dict[str, np.ndarray]:
-        """Everything that training changes, as plain arrays by name; consistent while trainers run."""
+        """Returns everything that training changes, as plain arrays by name; consistent while trainers run."""
         with self._training:
             (version, weights), optimizer, (_, target) = self._current, self._optimizer, self._target
         arrays = to_arrays("network", weights) | saved_tensors.to_arrays("optimizer", optimizer)
@@ -241,8 +243,8 @@ class Model:
 
     @property
     def chance(self) -> tuple[int, int, int]:
-        """What the next predictions draw follows from it: the seed, predictions so far, and of how many steps of play
-        the exploration is. It is set where predictions shall be those of another model with the same weights."""
+        """What decides the random numbers of the next predictions: the seed, the predictions so far, and the steps of
+        play by which it explores. A model that is given another's, and its weights, predicts the same."""
         return int(self._seed), self._predictions, self._explore_steps
 
     @chance.setter
@@ -251,12 +253,12 @@ class Model:
         self.explore(chance[2])
 
     def network_state(self) -> dict[str, np.ndarray]:
-        """Of `state`, what `predict` needs."""
+        """Returns the part of `state` that `predict` needs."""
         version, weights = self._current
         return saved_tensors.to_arrays("network", tf.nest.flatten(weights)) | {"version": np.int64(version)}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """The inverse of `state`; an agent that is shipped comes with its network alone.
+        """Sets what `state` has returned. Agents that come with the program have the arrays of their network alone.
 
         Raises ConfigError where the arrays are of another network.
         """

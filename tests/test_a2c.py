@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from ga3c import algorithms
 from ga3c.algorithms import vtrace
-from ga3c.algorithms.returns import lambda_returns
+from ga3c.algorithms.returns import Played, lambda_returns
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
 from tests.test_loss import differences, softmax
@@ -73,14 +73,13 @@ def test_an_update_goes_down_the_mean_of_the_loss(name):
     rollout = [a.astype(np.float32) for a in (fields["reward"], values)]
     rollout += [fields[of] for of in ("terminated", "truncated", "valid")] + [last.astype(np.float32)]
     if name == "a2c":
-        targets = lambda_returns(*rollout, discount=0.9, return_lambda=0.8).numpy()
+        targets = lambda_returns(Played(*rollout), 0.9, 0.8).numpy()
         advantages = targets - values
     else:
         logits = fields["observation"] @ WEIGHTS[:, :ACTIONS]
         logs = np.take_along_axis(logits, fields["action"][..., None], 2)[..., 0] - np.log(np.exp(logits).sum(2))
         ratios = (logs - fields["log_probability"]).astype(np.float32)
-        limits = {"discount": 0.9, "return_lambda": 0.8, "rho_limit": 0.9, "c_limit": 0.8}
-        targets, advantages = (x.numpy() for x in vtrace.targets(ratios, *rollout, **limits))
+        targets, advantages = (x.numpy() for x in vtrace.targets(Played(*rollout), ratios, settings))
     rest = fields, targets, advantages, settings
     new, numbers = update(settings, fields)
     assert numbers["loss"] == pytest.approx(mean_loss(WEIGHTS, *rest), rel=1e-4)

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from ga3c.algorithms.a3c import A3C
 from ga3c.settings.learning import LearningSettings
+from ga3c.settings.run import Settings
 
 T_MAX, COLUMNS, ACTIONS = 4, 3, 2
 RNG = np.random.default_rng(0)
@@ -35,7 +36,7 @@ def update(settings, fields):
     def apply(weights, observations):
         return tf.zeros((len(observations), ACTIONS)), weights[0]
 
-    algorithm, weights = A3C(settings), (tf.constant(VALUES),)
+    algorithm, weights = A3C(Settings(learning=settings)), (tf.constant(VALUES),)
     return algorithm.update(apply, weights, algorithm.initial_state(weights), tf.constant(0.1), fields)
 
 

@@ -30,7 +30,7 @@ ALLOWED = {
     "environments": {"emulator", "errors", "rollout", "settings"},
     "replay": {"rollout", "scheduling", "training_queue", "transport"},
     "agent": {*QUEUES, "environments", "transport"},
-    "networks": {"errors", "rollout"},
+    "networks": {"errors", "rollout", "settings"},
     "devices": {"errors", "machine"},
     "algorithms": {"settings"},
     "model": {"devices", "errors", "networks", "rollout", "settings"},

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from ga3c import algorithms, networks
-from ga3c.model import Model
+from ga3c.model import Acting, Model
 from ga3c.rollout import EnvironmentSpec, discrete, transition_dtype
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.replay import ReplaySettings
@@ -207,7 +207,7 @@ def model(target_acts=False, **replay):
         exploration_decay_steps=1000, gradient_clip_norm=0.0,
     )  # fmt: skip
     learner = algorithms.make(Settings(learning=learning, replay=ReplaySettings(**replay)))
-    return Model(SPEC, learning, learner, 1, xla=False, target_acts=target_acts)
+    return Model(SPEC, learning, learner, 1, xla=False, acting=Acting(from_target=target_acts))
 
 
 def group(state, name):

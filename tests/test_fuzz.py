@@ -73,7 +73,7 @@ SPEC = EnvironmentSpec("Test", (3,), "float32", discrete(2), 1)
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """A real checkpoint, and the model that it is of."""
-    model = Model(SPEC, LearningSettings(), A3C(LearningSettings()), 1, xla=False)
+    model = Model(SPEC, LearningSettings(), A3C(Settings()), 1, xla=False)
     meta = to_meta(Progress(Settings(), Totals(seconds=1.0, steps=10), Counts(2, 1, 1), 3, [1.0, -2.0]))
     path = checkpoint.save(tmp_path_factory.mktemp("checkpoints"), 10, model.state(), meta, 1)
     return model, meta, path.read_bytes()

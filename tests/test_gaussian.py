@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from ga3c import algorithms, networks
 from ga3c.algorithms import gaussian, ppo
-from ga3c.algorithms.returns import lambda_returns
+from ga3c.algorithms.returns import Played, lambda_returns
 from ga3c.environments.games_in_play import RewardScale
 from ga3c.errors import ConfigError
 from ga3c.model import Model
@@ -84,10 +84,12 @@ def test_ppos_loss_and_its_gradient(steps):
     with tf.GradientTape() as tape:
         tape.watch(by)
         found = ppo.loss(
-            by, tf.constant(values, tf.float32), {n: tf.constant(field) for n, field in rows.items()}, ratio_clip=CLIP,
-            value_clip=0.0, entropy_weight=BETA, value_weight=VALUE_WEIGHT, normalize_advantages=False,
-            terms=gaussian.terms,
-        )  # fmt: skip
+            by,
+            tf.constant(values, tf.float32),
+            {n: tf.constant(field) for n, field in rows.items()},
+            LearningSettings(ppo_clip=CLIP, entropy_weight=BETA, value_weight=VALUE_WEIGHT),
+            gaussian.terms,
+        )
     assert float(found.total) == pytest.approx(mean_loss(policies, values, rows), rel=1e-4)
     expected = differences(lambda x: mean_loss(x, values, rows), policies)
     np.testing.assert_allclose(tape.gradient(found.total, by), expected, rtol=2e-3, atol=1e-4)
@@ -98,10 +100,10 @@ def test_long_rollouts_have_the_same_targets():
     rows = [rng.normal(size=(300, 2)).astype(np.float32) for _ in range(2)]
     rows += [rng.random((300, 2)) < share for share in (0.1, 0.1, 0.9)]
     last, constants = np.ones(2, np.float32), {"discount": 0.9, "return_lambda": 0.8}
-    long = lambda_returns(*map(tf.constant, rows), tf.constant(last), **constants).numpy()
-    tail = lambda_returns(*(tf.constant(field[100:]) for field in rows), tf.constant(last), **constants)
+    long = lambda_returns(Played(*map(tf.constant, rows), tf.constant(last)), **constants).numpy()
+    tail = lambda_returns(Played(*(tf.constant(field[100:]) for field in rows), tf.constant(last)), **constants)
     np.testing.assert_allclose(long[100:], tail, rtol=1e-5, atol=1e-6)
-    head = lambda_returns(*(tf.constant(field[:100]) for field in rows), tf.constant(rows[1][100]), **constants)
+    head = lambda_returns(Played(*(tf.constant(field[:100]) for field in rows), tf.constant(rows[1][100])), **constants)
     assert not np.allclose(long[:100], head)  # it looks further than 100 steps
     np.testing.assert_allclose(long[:60], head[:60], rtol=1e-3, atol=1e-3)
 

@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 
 from ga3c.algorithms import a3c
+from ga3c.settings.learning import LearningSettings
 
 BETA, VALUE_WEIGHT = 0.05, 0.5
 
@@ -43,9 +44,13 @@ def of_package(logits, values, actions, returns, valid, epsilon, normalize=False
     with tf.GradientTape() as tape:
         tape.watch((logits, values))
         loss = a3c.loss(
-            logits, values, tf.constant(actions, tf.int32), tf.constant(returns, tf.float32), valid,
-            entropy_weight=BETA, value_weight=VALUE_WEIGHT, log_epsilon=epsilon, normalize_advantages=normalize,
-        )  # fmt: skip
+            logits,
+            values,
+            {"action": tf.constant(actions, tf.int32), "return": tf.constant(returns, tf.float32), "valid": valid},
+            LearningSettings(
+                entropy_weight=BETA, value_weight=VALUE_WEIGHT, log_epsilon=epsilon, normalize_advantages=normalize
+            ),
+        )
     return loss, *(gradient.numpy() for gradient in tape.gradient(loss.total, (logits, values)))
 
 

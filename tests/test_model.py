@@ -15,6 +15,7 @@ from ga3c.errors import ConfigError
 from ga3c.model import Model
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.settings.learning import LearningSettings
+from ga3c.settings.run import Settings
 
 ACTIONS = 3
 SPEC = EnvironmentSpec("Test", (5,), "float32", discrete(ACTIONS), 1)
@@ -23,7 +24,7 @@ OBSERVATIONS = np.random.default_rng(0).normal(size=(4, 5)).astype(np.float32)
 
 
 def model(seed=1, xla=False, settings=SETTINGS):
-    return Model(SPEC, settings, A3C(settings), seed, xla)
+    return Model(SPEC, settings, A3C(Settings(learning=settings)), seed, xla)
 
 
 def batch(seed=0):
@@ -74,7 +75,7 @@ def test_log_probabilities_are_those_of_the_sampled_actions():
 
 def test_without_learning_weights_and_statistics_stay():
     images = SPEC._replace(observation_shape=(36, 36, 4), observation_dtype="uint8")
-    player = Model(images, SETTINGS, NoLearning(SETTINGS), seed=1, xla=False)
+    player = Model(images, SETTINGS, NoLearning(Settings(learning=SETTINGS)), seed=1, xla=False)
     before = player.state()
     update = player.train({"valid": np.array([[True, True, False, True]])})
     assert (update.applied, update.numbers) == (True, {"valid_share": 0.75})
@@ -130,7 +131,8 @@ def test_a_restored_model_goes_on_as_the_saved_one():
 
 
 def test_arrays_of_another_network_are_refused():
-    ours, other = model(), Model(SPEC._replace(actions=discrete(ACTIONS + 1)), SETTINGS, A3C(SETTINGS), 1, False)
+    algorithm, more_actions = A3C(Settings(learning=SETTINGS)), SPEC._replace(actions=discrete(ACTIONS + 1))
+    ours, other = model(), Model(more_actions, SETTINGS, algorithm, 1, False)
     before = ours.state()
     incomplete = {name: array for name, array in before.items() if name != "optimizer/0"}
     count = sum(name.startswith("network/") for name in before)
@@ -238,7 +240,8 @@ def test_an_update_that_is_not_finite_is_left_out(bad):
 def test_batches_in_pieces_give_what_whole_ones_do(algorithm, states):
     settings = replace(SETTINGS, algorithm="pqn" if algorithm is PQN else "a3c", minibatches=1, epochs=1)
     spec = SPEC._replace(observation_shape=(36, 36, 1), observation_dtype="uint8")
-    whole, parted = (Model(spec, settings, algorithm(settings), 1, False, 0, *more) for more in ([], [Pieces(2, 2)]))
+    of = Settings(learning=settings)
+    whole, parted = (Model(spec, settings, algorithm(of), 1, False, pieces) for pieces in (WHOLE, Pieces(2, 2)))
     rng = np.random.default_rng(1)
     record = np.zeros((), rollout_dtype(spec, t_max=1, envs=states))
     batch = {name: record[name] for name in algorithm.learns_from}

@@ -1,6 +1,7 @@
 """PPO against loops over its formulas and finite differences: the loss, the epochs, and what a model makes of both."""
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import tensorflow as tf
 
 from ga3c import algorithms
 from ga3c.algorithms import minibatches, ppo
-from ga3c.algorithms.returns import lambda_returns
+from ga3c.algorithms.returns import lambda_returns, played
 from ga3c.model import Model
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.predictor import predict
@@ -21,6 +22,7 @@ from tests.test_a2c import ACTIONS, SIZE, WEIGHTS, apply, batch
 from tests.test_loss import differences, softmax
 
 CLIP, BETA, VALUE_WEIGHT = 0.2, 0.05, 0.7
+CONSTANTS = LearningSettings(ppo_clip=CLIP, entropy_weight=BETA, value_weight=VALUE_WEIGHT)
 
 
 def mean_loss(logits, values, rows, value_clip, normalize):
@@ -48,9 +50,11 @@ def of_package(logits, values, rows, value_clip=0.0, normalize=False):
     with tf.GradientTape() as tape:
         tape.watch((logits, values))
         found = ppo.loss(
-            logits, values, {name: tf.constant(field) for name, field in rows.items()}, ratio_clip=CLIP,
-            value_clip=value_clip, entropy_weight=BETA, value_weight=VALUE_WEIGHT, normalize_advantages=normalize,
-        )  # fmt: skip
+            logits,
+            values,
+            {name: tf.constant(field) for name, field in rows.items()},
+            replace(CONSTANTS, value_clip=value_clip, normalize_advantages=normalize),
+        )
     return found, *(gradient.numpy() for gradient in tape.gradient(found.total, (logits, values)))
 
 
@@ -120,7 +124,7 @@ def test_every_epoch_takes_every_row_once(rows, pieces):
 
     state = algorithms.make(Settings(learning=LearningSettings(algorithm="ppo"))).initial_state(weights)
     _, state, numbers = minibatches.learn(
-        loss, ("rows",), weights, state, tf.constant(0.1), fields, settings, rectified=False
+        loss, ("rows",), weights, state, tf.constant(0.1), fields, minibatches.Passes(settings)
     )
     assert state[0] == len(taken) == 2 * pieces
     assert float(numbers["rows"]) == pytest.approx(rows / pieces)
@@ -163,8 +167,7 @@ def test_the_first_minibatch_of_what_it_played_itself_has_ratio_one():
 def test_advantages_are_those_of_the_newest_weights_before_the_first_epoch():
     fields = batch()
     values, last = ((fields[of] @ WEIGHTS[:, ACTIONS]).astype(np.float32) for of in ("observation", "last_observation"))
-    ends = (fields[name] for name in ("terminated", "truncated", "valid"))
-    returns = lambda_returns(fields["reward"], values, *ends, last, discount=0.9, return_lambda=0.8).numpy()
+    returns = lambda_returns(played(fields, values, last), 0.9, 0.8).numpy()
     advantages, valid = returns - values, fields["valid"]
     new, state, numbers = update(fields, epochs=3, minibatches=2)
     assert numbers["value"] == pytest.approx(values[valid].mean(), rel=1e-4)

@@ -7,7 +7,7 @@ import tensorflow as tf
 from ga3c import algorithms, networks
 from ga3c.algorithms import adam, exploration
 from ga3c.errors import ConfigError
-from ga3c.model import Model
+from ga3c.model import Acting, Model
 from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
@@ -51,7 +51,7 @@ def test_each_game_explores_as_much_as_its_number_says():
     expected = [0.4 ** (1 + 7 * i / 3) for i in range(4)]
     np.testing.assert_allclose(algorithm.exploration(10**6, 4), expected, rtol=1e-5)
     np.testing.assert_allclose(algorithm.exploration(0, 1), [0.4])
-    player = Model(VECTOR, settings, algorithm, 1, xla=False, games=4)
+    player = Model(VECTOR, settings, algorithm, 1, xla=False, acting=Acting(games=4))
     player.warm_up([], 1)
     states, games = np.ones((40_000, *VECTOR.observation_shape), np.float32), np.arange(40_000, dtype=np.int32) % 5
     actions = player.predict(states, games)[0]["action"]
@@ -141,6 +141,6 @@ def test_a_model_learns_with_it_what_earns_a_reward():
     learner.train(fields, steps=1000)
     fields = learner.predict(states)[0]
     np.testing.assert_array_equal(fields["action"], learner.policy(states)[0])
-    other = Model(spec, settings, algorithms.make(Settings(learning=settings)), 1, xla=False, steps=1000)
+    other = Model(spec, settings, algorithms.make(Settings(learning=settings)), 1, xla=False, acting=Acting(1000))
     other.restore(learner.state())
     np.testing.assert_array_equal(other.predict(states)[0]["action"], fields["action"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ga3c.algorithms.returns import lambda_returns
+from ga3c.algorithms.returns import Played, lambda_returns
 
 
 def returns(reward, value, terminated, truncated, valid, bootstrap, discount, weight=1.0):
@@ -11,7 +11,7 @@ def returns(reward, value, terminated, truncated, valid, bootstrap, discount, we
     columns = [np.array(x, np.float32)[:, None] for x in (reward, value)]
     flags = [np.array(x, bool)[:, None] for x in (terminated, truncated, valid)]
     bootstrap = np.array([bootstrap], np.float32)
-    return lambda_returns(*columns, *flags, bootstrap, discount=discount, return_lambda=weight).numpy()[:, 0]
+    return lambda_returns(Played(*columns, *flags, bootstrap), discount, weight).numpy()[:, 0]
 
 
 @pytest.mark.parametrize("discount", [0.0, 0.9, 1.0])
@@ -87,7 +87,7 @@ def random_rollout(rng, columns):
 @pytest.mark.parametrize("seed", range(20))
 def test_random_rollouts(seed, return_lambda):
     *arrays, bootstrap = random_rollout(np.random.default_rng(seed), columns=40)
-    result = lambda_returns(*arrays, bootstrap, discount=0.9, return_lambda=return_lambda).numpy()
+    result = lambda_returns(Played(*arrays, bootstrap), 0.9, return_lambda).numpy()
     expected = [naive(*(a[:, c] for a in arrays), bootstrap[c], 0.9, return_lambda) for c in range(40)]
     valid = arrays[-1]
     np.testing.assert_allclose(result[valid], np.stack(expected, axis=1)[valid], rtol=1e-4, atol=1e-5)

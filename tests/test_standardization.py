@@ -11,6 +11,7 @@ from ga3c.networks.policy_value import StandardizingConvolution
 from ga3c.networks.standardization import Statistics
 from ga3c.rollout import EnvironmentSpec, column_axis, discrete, rollout_dtype
 from ga3c.settings.learning import LearningSettings
+from ga3c.settings.run import Settings
 
 SHAPE = (36, 36, 2)
 SPEC = EnvironmentSpec("Test", SHAPE, "uint8", discrete(3), 4)
@@ -27,7 +28,7 @@ def states(seed, count=16):
 
 
 def model_of(settings, seed):
-    return Model(SPEC, settings, A3C(settings), seed, xla=False)
+    return Model(SPEC, settings, A3C(Settings(learning=settings)), seed, xla=False)
 
 
 def batch(seed):

@@ -76,7 +76,7 @@ def test_the_model_says_why():
     found = {}
     for scaling, rate in (("standardized", 1e-3), ("bytes", 0.0), ("bytes", 1e-3)):
         settings = LearningSettings(t_max=1, input_scaling=scaling, learning_rate=rate)
-        found[scaling, rate] = Model(spec, settings, A3C(settings), 1, xla=False).why_unchanged(0)
+        found[scaling, rate] = Model(spec, settings, A3C(Settings(learning=settings)), 1, xla=False).why_unchanged(0)
     why, passes = found["standardized", 1e-3]
     assert why.startswith("2,000 more states are to be counted first")
     assert passes

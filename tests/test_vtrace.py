@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ga3c.algorithms import vtrace
-from ga3c.algorithms.returns import lambda_returns
+from ga3c.algorithms.returns import Played, lambda_returns
+from ga3c.settings.learning import LearningSettings
 from tests.test_returns import random_rollout
 
 
@@ -38,8 +39,8 @@ def test_random_rollouts(seed, rho_limit, c_limit, weight):
     rng = np.random.default_rng(seed)
     *arrays, last = random_rollout(rng, columns=30)
     valid, log_ratios = arrays[-1], rng.normal(size=arrays[0].shape).astype(np.float32)
-    constants = {"discount": 0.9, "rho_limit": rho_limit, "c_limit": c_limit}
-    found = vtrace.targets(log_ratios, *arrays, last, return_lambda=weight, **constants)
+    settings = LearningSettings(discount=0.9, return_lambda=weight, vtrace_rho_limit=rho_limit, vtrace_c_limit=c_limit)
+    found = vtrace.targets(Played(*arrays, last), log_ratios, settings)
     columns = [
         naive(np.exp(log_ratios)[:, c], *(a[:, c] for a in arrays), last[c], 0.9, weight, rho_limit, c_limit)
         for c in range(30)
@@ -53,19 +54,20 @@ def test_with_equal_policies_it_is_the_return(weight):
     """Of n steps with lambda = 1, as the paper says; with less it is the lambda-return, and its error."""
     *arrays, last = random_rollout(np.random.default_rng(7), columns=50)
     value, valid = arrays[1], arrays[-1]
-    returns = lambda_returns(*arrays, last, discount=0.9, return_lambda=weight).numpy()
-    limits = {"rho_limit": 1.0, "c_limit": 1.0}
-    found = vtrace.targets(np.zeros_like(value), *arrays, last, discount=0.9, return_lambda=weight, **limits)
+    returns = lambda_returns(Played(*arrays, last), 0.9, weight).numpy()
+    settings = LearningSettings(discount=0.9, return_lambda=weight)
+    found = vtrace.targets(Played(*arrays, last), np.zeros_like(value), settings)
     np.testing.assert_allclose(found.values.numpy()[valid], returns[valid], rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(found.advantages.numpy()[valid], (returns - value)[valid], rtol=1e-4, atol=1e-5)
 
 
 def test_a_step_that_is_no_longer_taken_teaches_nothing_and_one_that_is_likelier_no_more_than_the_limits():
     def targets(log_ratio, rho_limit=1.0, c_limit=1.0):
-        column = [np.array([[x], [x]], np.float32) for x in (log_ratio, 1.0, 10.0)]
+        log_ratios, *column = (np.array([[x], [x]], np.float32) for x in (log_ratio, 1.0, 10.0))
         flags = [np.array([[x], [x]], bool) for x in (False, False, True)]
-        limits = {"discount": 0.5, "return_lambda": 1.0, "rho_limit": rho_limit, "c_limit": c_limit}
-        return [x.numpy()[:, 0] for x in vtrace.targets(*column, *flags, np.array([40.0], np.float32), **limits)]
+        settings = LearningSettings(discount=0.5, return_lambda=1.0, vtrace_rho_limit=rho_limit, vtrace_c_limit=c_limit)
+        rollouts = Played(*column, *flags, np.array([40.0], np.float32))
+        return [x.numpy()[:, 0] for x in vtrace.targets(rollouts, log_ratios, settings)]
 
     # One step: 1 + 0.5 * 40 - 10 = 11 in the second row, 1 + 0.5 * 10 - 10 = -4 in the first.
     np.testing.assert_allclose(targets(-1e9), [[10, 10], [0, 0]])

@@ -4,16 +4,16 @@ import tensorflow as tf
 
 from ga3c.algorithms import vtrace
 from ga3c.algorithms.a3c import A3C, Loss, flat, loss
-from ga3c.algorithms.returns import lambda_returns
+from ga3c.algorithms.returns import Played, lambda_returns, played
 
-FIRST_MEAN_SQUARE = 1e-5  # one, over the square of as many steps as an update has by default
+FIRST_MEAN_SQUARE = 1e-5  # that of a sum over 320 steps, 1, divided by the square of 320, for a mean
 
 
 class A2C(A3C):
-    """A3C with every value of the newest weights, the mean of the loss instead of its sum, and a rate for its batch.
+    """A3C with all values from the newest weights, a loss that is a mean, and a learning rate that follows the batch.
 
-    So it learns at once when the last step is made: it needs no prediction for the state after it. `value_weight`,
-    `gradient_clip_norm` and the rest are of the mean: they stand for any size of the batch.
+    So it learns as soon as a rollout is complete: it needs no prediction for the state after it. The weights of the
+    loss and the limit of the gradient's norm are those of a mean, and so fit every size of the batch.
     """
 
     learns_from = (
@@ -22,11 +22,11 @@ class A2C(A3C):
     )
 
     def initial_state(self, weights):
-        """Mean squares before the first update. From one, as a sum's, a mean's would fall for thousands of updates."""
+        """Returns small mean squares: those of a mean would fall for thousands of updates from 1 to where they stay."""
         return tuple(one * FIRST_MEAN_SQUARE for one in super().initial_state(weights))
 
     def update(self, apply, weights, state, learning_rate, batch):
-        """As A3C's. The rate grows with the square root of the batch (section 5.3)."""
+        """Makes one update. The learning rate grows with the square root of the batch (section 5.3)."""
         if base := self._settings.learning_rate_batch_steps:
             steps = self.devices.sum(tf.cast(tf.size(batch["valid"]), tf.float32))
             learning_rate = learning_rate * tf.sqrt(steps / base)
@@ -38,47 +38,24 @@ class A2C(A3C):
     def _loss(self, apply, weights, batch) -> Loss:
         settings, shape = self._settings, tf.shape(batch["valid"])
         policies, values = apply(weights, flat(batch["observation"]))
-        last_value = apply(weights, batch["last_observation"])[1]
-        targets, advantages = self._targets(
-            batch, policies, *(tf.stop_gradient(value) for value in (tf.reshape(values, shape), last_value))
-        )
-        found = loss(
-            policies,
-            values,
-            flat(batch["action"]),
-            flat(targets),
-            flat(batch["valid"]),
-            advantages=flat(advantages),
-            entropy_weight=settings.entropy_weight,
-            value_weight=settings.value_weight,
-            log_epsilon=settings.log_epsilon,
-            normalize_advantages=settings.normalize_advantages,
-            terms=self._policy.terms,
-        )
+        last_value = tf.stop_gradient(apply(weights, batch["last_observation"])[1])
+        rollouts = played(batch, tf.stop_gradient(tf.reshape(values, shape)), last_value)
+        returns, advantages = self._targets(batch, policies, rollouts)
+        steps = {"action": batch["action"], "return": returns, "valid": batch["valid"], "advantage": advantages}
+        steps = {name: flat(field) for name, field in steps.items()}
+        found = loss(policies, values, steps, settings, self._policy.terms)
         return found._replace(total=found.policy - settings.entropy_weight * found.entropy + found.value)
 
-    def _targets(self, batch, policies, values, last_value) -> tuple[tf.Tensor, tf.Tensor]:
-        """Targets and advantages [time, columns]; policies [time * columns, policy_size]."""
-        fields = (batch[name] for name in ("terminated", "truncated", "valid"))
-        weights = {"discount": self._settings.discount, "return_lambda": self._settings.return_lambda}
-        returns = lambda_returns(batch["reward"], values, *fields, last_value, **weights)
-        return returns, returns - values
+    def _targets(self, batch, policies, rollouts: Played) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns targets and advantages [time, columns]. policies: [time * columns, policy_size]."""
+        returns = lambda_returns(rollouts, self._settings.discount, self._settings.return_lambda)
+        return returns, returns - rollouts.values
 
 
 class A2CVtrace(A2C):
-    """A2C on what older policies played."""
+    """A2C with V-trace's correction for steps that older policies took."""
 
-    def _targets(self, batch, policies, values, last_value) -> tuple[tf.Tensor, tf.Tensor]:
-        settings = self._settings
-        now = tf.reshape(self._policy.log_probabilities(policies, flat(batch["action"])), tf.shape(values))
-        return vtrace.targets(
-            now - batch["log_probability"],
-            batch["reward"],
-            values,
-            *(batch[name] for name in ("terminated", "truncated", "valid")),
-            last_value,
-            discount=settings.discount,
-            return_lambda=settings.return_lambda,
-            rho_limit=settings.vtrace_rho_limit,
-            c_limit=settings.vtrace_c_limit,
-        )
+    def _targets(self, batch, policies, rollouts: Played) -> tuple[tf.Tensor, tf.Tensor]:
+        now = self._policy.log_probabilities(policies, flat(batch["action"]))
+        log_ratios = tf.reshape(now, tf.shape(rollouts.values)) - batch["log_probability"]
+        return vtrace.targets(rollouts, log_ratios, self._settings)

@@ -1,4 +1,4 @@
-"""Ape-X DPG (Horgan et al. 2018, section 3.2 and appendix D): deterministic policy gradients from a replay."""
+"""Ape-X DPG (Horgan et al. 2018, section 3.2 and appendix D): deterministic policy gradients, learned from a replay."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -12,14 +12,14 @@ from ga3c.algorithms.a3c import flat
 from ga3c.algorithms.alone import ALONE
 from ga3c.algorithms.clipping import clip
 from ga3c.algorithms.dqn import DQN
-from ga3c.settings.learning import LearningSettings
+from ga3c.settings.run import Settings
 
 
 class DPG:
-    """What a `Model` is given, as `dqn.DQN`, for continuous actions.
+    """An `algorithm.Algorithm` for continuous actions that learns from transitions of a replay.
 
-    A network's outputs are (actions pi(s) [batch, n], their values q(s, pi(s)) [batch], and the function that gives the
-    values of other actions), as `networks.dpg` has them.
+    Outputs of its network (`networks.actor_critic`): actions pi(s) [batch, n], their values q(s, pi(s)) [batch], and a
+    function that gives the values of other actions.
     """
 
     learns_from = DQN.learns_from
@@ -27,15 +27,15 @@ class DPG:
     devices = ALONE
     network_options: ClassVar[dict] = {}
 
-    def __init__(self, settings: LearningSettings, run_steps: int | None, actions):
-        """`actions`: a `rollout.Actions` with bounds."""
-        self._settings, self._run_steps = settings, run_steps
+    def __init__(self, settings: Settings, actions):
+        """actions: those of the game, a `rollout.Actions` with bounds."""
+        self._settings, self._run_steps = settings.learning, settings.run.steps
         self._low, self._high = np.array(actions.low, np.float32), np.array(actions.high, np.float32)
 
     def act(self, outputs: tuple, seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:
-        """The policy's actions with normal noise, within their bounds. Arguments and result as `softmax.act`.
+        """Returns the policy's actions with normal noise, within their bounds; fields as `softmax.act`.
 
-        explore: float32, the deviation of that noise, in halves of the way from bound to bound.
+        explore: float32, the standard deviation of the noise. The unit is half of the way from bound to bound.
         """
         actions, values, values_of = outputs
         noise = explore * tf.random.stateless_normal(tf.shape(actions), seed)
@@ -43,15 +43,15 @@ class DPG:
         return {"action": taken, "value": values, "action_value": values_of(taken)}
 
     def exploration(self, steps: int, games: int = 0) -> float:
-        """The deviation of the noise: it stays."""
+        """Returns the standard deviation of the noise, which stays the same."""
         return self._settings.exploration_noise
 
     def learning_rate(self, steps: int) -> float:
-        """After so many steps of play."""
+        """Returns the step size after so many steps of play."""
         return schedules.learning_rate(steps, self._settings, self._run_steps)
 
     def initial_state(self, weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
-        """What the optimizer keeps, before the first update."""
+        """Returns the state of Adam before the first update."""
         return adam.initial_state(weights)
 
     def update(
@@ -63,10 +63,10 @@ class DPG:
         batch: dict[str, tf.Tensor],
         target: Callable,
     ) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...], dict[str, tf.Tensor], tf.Tensor]:
-        """One update of both networks; arguments and result as `dqn.DQN.update`.
+        """Makes one update of both networks from transitions [1, batch, ...], as `algorithm.Algorithm.update` says.
 
         The critic's loss is the mean of (G - q(s, a))^2 / 2 times the transitions' weights, with G = R + discount
-        q'(s', pi'(s')); the actor's that of -q(s, pi(s)), of which the critic learns nothing.
+        q'(s', pi'(s')). The actor's loss is the mean of -q(s, pi(s)); it changes no weight of the critic.
         """
         rows = {name: flat(field) for name, field in batch.items()}
         wanted = rows["return"] + rows["discount"] * target(rows["next_observation"])[1]
@@ -85,7 +85,7 @@ class DPG:
             "policy_loss": policy_loss,
             "value": tf.reduce_mean(taken),
             "value_error": tf.sqrt(tf.reduce_mean(tf.square(errors))),
-            "gradient_norm": norm,  # of the critic, before it was clipped
+            "gradient_norm": norm,  # the critic's, before clipping
             "clipped_share": clipped,
             "update_norm": tf.linalg.global_norm([new - old for new, old in zip(new_weights, weights, strict=True)]),
         }
@@ -94,10 +94,8 @@ class DPG:
     def _put_together(
         self, of_critic: list, of_actor: list, count: tf.Tensor
     ) -> tuple[Sequence[tf.Tensor], list[bool]]:
-        """The gradients of all weights over all devices, and which of the weights are the critic's.
-
-        A weight that the value of an action which was taken does not hang on is the actor's.
-        """
+        """Returns the gradients of all weights over all devices, and which of the weights are the critic's: those on
+        which the value of an action that was taken depends."""
         critics = [one is not None for one in of_critic]
         own = [critic if mine else actor for critic, actor, mine in zip(of_critic, of_actor, critics, strict=True)]
         return self.devices.gradients(own, count), critics
@@ -105,7 +103,8 @@ class DPG:
     def _clipped(
         self, gradients: Sequence[tf.Tensor], critics: list[bool]
     ) -> tuple[list[tf.Tensor], tf.Tensor, tf.Tensor]:
-        """The critic's norm and the actor's elements have limits."""
+        """Limits the norm of the critic's gradient and the elements of the actor's. Returns the gradients, the critic's
+        norm before that, and 1.0 if it was limited, else 0.0."""
         limit = self._settings.actor_gradient_clip
         own, norm, clipped = clip(list(itertools.compress(gradients, critics)), self._settings.gradient_clip_norm)
         own = iter(own)

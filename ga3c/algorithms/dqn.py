@@ -1,4 +1,4 @@
-"""DQN (Mnih et al. 2015), what was put on it, and C51 (Bellemare et al. 2017): from transitions of a replay."""
+"""DQN (Mnih et al. 2015) with its extensions, and C51 (Bellemare et al. 2017), which learn from a replay."""
 
 from collections.abc import Callable
 
@@ -9,45 +9,47 @@ from ga3c.algorithms import adam, exploration, q_learning, rmsprop, schedules
 from ga3c.algorithms.a3c import flat
 from ga3c.algorithms.alone import ALONE
 from ga3c.algorithms.clipping import clip_to
-from ga3c.settings.learning import LearningSettings
-from ga3c.settings.replay import ReplaySettings
+from ga3c.settings.run import Settings
 
 
 class DQN:
-    """What a `Model` is given, as `a3c.A3C`; it learns from transitions (`rollout.transition_dtype`).
+    """An `algorithm.Algorithm` that learns from transitions of a replay (`rollout.transition_dtype`).
 
-    A network's outputs are (action values [batch, actions], the largest of them [batch]).
+    Outputs of its network: (action values [batch, actions], the largest of them [batch]).
     """
 
     learns_from = ("observation", "action", "return", "discount", "next_observation", "weight")
     replays = True
-    initial_errors = True  # what `act` says of a step tells the error of its transition
+    initial_errors = True  # the error of a transition is known from what `act` returns for its step
     devices = ALONE
+    local_steps = 1
     act = staticmethod(exploration.act)
 
-    def __init__(self, settings: LearningSettings, replay: ReplaySettings, run_steps: int | None):
-        """run_steps: after which the run ends."""
-        self._settings, self._replay, self._run_steps = settings, replay, run_steps
-        self.network_options = {"dueling": replay.dueling, "support": None}
+    def __init__(self, settings: Settings, actions=None):
+        """actions: not used; DQN chooses discrete ones, of which the network knows the number."""
+        self._settings, self._replay, self._run_steps = settings.learning, settings.replay, settings.run.steps
+
+    @property
+    def network_options(self) -> dict:
+        """Arguments of `networks.build`: whether the network is dueling, and no distribution of values."""
+        return {"dueling": self._replay.dueling, "support": None}
 
     def exploration(self, steps: int, games: int = 0) -> float | np.ndarray:
-        """Epsilon after so many steps of play, as `exploration.epsilon`."""
+        """Returns epsilon after so many steps of play, as `exploration.epsilon` says."""
         return exploration.epsilon(steps, self._settings, games)
 
     def learning_rate(self, steps: int) -> float:
-        """After so many steps of play."""
+        """Returns the step size after so many steps of play."""
         return schedules.learning_rate(steps, self._settings, self._run_steps)
 
     def initial_state(self, weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
-        """What the optimizer keeps, before the first update."""
+        """Returns the state of the optimizer before the first update."""
         return rmsprop.initial_state_centred(weights)
 
     @property
     def decays(self) -> tuple[float | None, ...]:
-        """As `a3c.A3C.decays`."""
+        """The decays of RMSProp's mean gradients and mean squares."""
         return (self._settings.rmsprop_decay,) * 2
-
-    local_steps = 1
 
     def update(
         self,
@@ -58,12 +60,9 @@ class DQN:
         batch: dict[str, tf.Tensor],
         target: Callable,
     ) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...], dict[str, tf.Tensor], tf.Tensor]:
-        """One update from transitions [1, batch] each. `target(observations)`: outputs of the target network.
+        """Makes one update from transitions [1, batch, ...], as `algorithm.Algorithm.update` says.
 
-        The loss is the mean of those of the transitions, times their weights.
-
-        Returns: new weights, new state of the optimizer, numbers by name, and float32 [batch] errors, by whose size
-        the replay's priorities go.
+        The loss is the mean of the transitions' losses, times their weights.
         """
         rows = {name: flat(field) for name, field in batch.items()}
         outputs = target(rows["next_observation"])
@@ -81,7 +80,7 @@ class DQN:
             "loss": loss,
             "value": tf.reduce_mean(taken),
             "value_error": tf.sqrt(tf.reduce_mean(tf.square(errors))),
-            "gradient_norm": norm,  # before it was clipped
+            "gradient_norm": norm,  # before clipping
             "clipped_share": clipped,
             "update_norm": tf.linalg.global_norm([new - old for new, old in zip(weights, before, strict=True)]),
         }
@@ -89,17 +88,17 @@ class DQN:
 
     @tf.function(jit_compile=True, autograph=False)
     def _fused_step(self, weights, state, gradients, norm, learning_rate):
-        """As one pass over the weights: operation by operation it takes half as long as the gradients. The norms are
-        faster without."""
+        """Clips and steps in one compiled pass over the weights. Operation by operation that takes half as long as the
+        gradients. The norms are faster outside."""
         gradients, clipped = clip_to(gradients, norm, self._settings.gradient_clip_norm)
         return *self._step(weights, state, gradients, learning_rate), clipped
 
     def _target(self, rows: dict[str, tf.Tensor], outputs: tuple[tf.Tensor, ...], choosing: tf.Tensor) -> tf.Tensor:
-        """float32 [batch]: what the values of the actions taken should have been."""
+        """Returns what the values of the actions taken should have been, float32 [batch]."""
         return q_learning.targets(rows["return"], rows["discount"], outputs[0], choosing)
 
     def _losses(self, outputs, actions: tf.Tensor, wanted: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Of each transition: its loss, its error and the value of its action; float32 [batch]."""
+        """Returns the loss of each transition, its error and the value of its action; float32 [batch] each."""
         taken = q_learning.action_values(outputs[0], actions)
         return q_learning.huber(wanted - taken, self._settings.error_clip), wanted - taken, taken
 
@@ -109,17 +108,18 @@ class DQN:
 
 
 class C51(DQN):
-    """The distribution of the return over `atoms` values, by cross entropy and Adam (Bellemare et al. 2017).
+    """DQN that learns the distribution of returns over `atoms` values, by cross entropy (Bellemare et al. 2017).
 
-    A network's third output is that distribution's logits [batch, actions, atoms].
+    The third output of its network is the distribution's logits [batch, actions, atoms].
     """
 
     initial_errors = False  # its errors are cross entropies
 
-    def __init__(self, settings: LearningSettings, replay: ReplaySettings, run_steps: int | None):
-        super().__init__(settings, replay, run_steps)
-        self._support = -replay.value_limit, replay.value_limit
-        self.network_options["support"] = (*self._support, replay.atoms)
+    @property
+    def network_options(self):
+        """Arguments of `networks.build`: whether the network is dueling, and the values of its distribution."""
+        limit = self._replay.value_limit
+        return {"dueling": self._replay.dueling, "support": (-limit, limit, self._replay.atoms)}
 
     def initial_state(self, weights):
         return adam.initial_state(weights)
@@ -129,13 +129,14 @@ class C51(DQN):
         return None, adam.FIRST_DECAY, adam.SECOND_DECAY
 
     def _target(self, rows, outputs, choosing):
-        """float32 [batch, atoms]: the distribution of the best action's return."""
+        """Returns the distribution of the best action's return, float32 [batch, atoms]."""
         best = tf.argmax(choosing, axis=1, output_type=tf.int32)
         probabilities = tf.nn.softmax(q_learning.action_values(outputs[2], best))
-        return q_learning.projection(rows["return"], rows["discount"], probabilities, *self._support)
+        limit = self._replay.value_limit
+        return q_learning.projection(rows["return"], rows["discount"], probabilities, -limit, limit)
 
     def _losses(self, outputs, actions, wanted):
-        """The error is the loss, too: the cross entropy (Hessel et al. 2018: priorities by the loss)."""
+        """Returns the cross entropy as loss and as error (Hessel et al. 2018: priorities by the loss)."""
         losses = q_learning.cross_entropy(wanted, q_learning.action_values(outputs[2], actions))
         return losses, losses, q_learning.action_values(outputs[0], actions)
 

@@ -1,6 +1,7 @@
-"""Several passes over one batch, a piece at a time, as a pure function of tensors."""
+"""Several passes over one batch, a minibatch at a time, as a pure function of tensors."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import tensorflow as tf
 
@@ -9,7 +10,16 @@ from ga3c.algorithms.alone import ALONE, Alone
 from ga3c.algorithms.clipping import clip
 from ga3c.settings.learning import LearningSettings
 
-CLIPPING = ("gradient_norm", "clipped_share")  # the norm before it was clipped; 1: it was
+CLIPPING = ("gradient_norm", "clipped_share")  # the norm before it was clipped; 1 if it was clipped, else 0
+
+
+@dataclass(frozen=True)
+class Passes:
+    """How a batch is learned from: the constants, whether Adam is rectified, and the devices that share each step."""
+
+    settings: LearningSettings
+    rectified: bool = False
+    devices: Alone = ALONE
 
 
 def learn(
@@ -19,24 +29,22 @@ def learn(
     state: tuple[tf.Tensor, ...],
     learning_rate: tf.Tensor,
     rows: dict[str, tf.Tensor],
-    settings: LearningSettings,
-    *,
-    rectified: bool,
-    devices: Alone = ALONE,
+    passes: Passes,
 ) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...], dict[str, tf.Tensor]]:
-    """One step of Adam with each minibatch of each epoch. Every epoch takes each row once, in an order of its own.
+    """Makes a step of Adam with each minibatch of each epoch. Every epoch takes each row once, in an order of its own.
 
     The order follows from the run's seed and from the updates so far, which Adam's state counts: the same seed and
-    the same batches give the same weights.
+    the same batches give the same weights. Each device makes minibatches of its own rows.
 
     Args:
-        loss: of (weights, a minibatch of the rows): what to make less, and the values of `numbers`; float32 [].
-        rows: [batch, ...] each. "valid", bool [batch], is one of them; where the batch has no number of rows that
-            can be divided by the minibatches, rows that are not valid fill it up.
-        devices: that learn together, each from minibatches of its own rows.
+        loss: function of (weights, a minibatch of the rows). It returns what to make less, and the values of
+            `numbers`; float32 [] each.
+        rows: [batch, ...] each. One of them is "valid", bool [batch]. Where the minibatches do not divide the batch,
+            rows that are not valid fill the last one up.
 
     Returns: new weights, new state of Adam, and by name the means over the minibatches of `numbers` and CLIPPING.
     """
+    settings, devices = passes.settings, passes.devices
     count = tf.shape(rows["valid"])[0]
     size, pieces = (count + settings.minibatches - 1) // settings.minibatches, settings.epochs * settings.minibatches
     seed = tf.stack([settings.seed, state[0]])
@@ -53,9 +61,8 @@ def learn(
         steps = tf.reduce_sum(tf.cast(minibatch["valid"], tf.float32))
         gradients = devices.gradients(tape.gradient(total, weights), steps)
         gradients, norm, clipped = clip(gradients, settings.gradient_clip_norm)
-        weights, state = adam.update(
-            weights, state, gradients, learning_rate, epsilon=settings.adam_epsilon, rectified=rectified
-        )
+        constants = {"epsilon": settings.adam_epsilon, "rectified": passes.rectified}
+        weights, state = adam.update(weights, state, gradients, learning_rate, **constants)
         return piece + 1, weights, state, totals + tf.stack([*found, norm, clipped])
 
     names = (*numbers, *CLIPPING)

@@ -1,4 +1,4 @@
-"""No learning: play alone, for the speed of sampling (Stooke and Abbeel 2018, section 5.2)."""
+"""No learning: games are only played, to measure the speed of sampling (Stooke and Abbeel 2018, section 5.2)."""
 
 import tensorflow as tf
 
@@ -6,7 +6,7 @@ from ga3c.algorithms.a3c import A3C
 
 
 class NoLearning(A3C):
-    """Plays as A3C does. An update leaves the weights as they are, so who waits for it waits for next to nothing."""
+    """Plays as A3C does. An update leaves the weights as they are and takes next to no time."""
 
     learns_from = ("valid",)
 

@@ -8,20 +8,20 @@ from ga3c.algorithms.ppo import PPO
 
 
 class PQN(PPO):
-    """PPO's passes over each batch, with a loss of action values.
+    """Q-learning with PPO's passes over each batch, and epsilon-greedy play.
 
-    Targets are Peng's Q(lambda): lambda-returns with max_a Q(s, a) for the value of a state, of the newest weights
-    before the first epoch (Gallici et al. 2024, algorithm 1).
+    Targets are Peng's Q(lambda): lambda-returns in which max_a Q(s, a) is the value of a state. The newest weights make
+    them, before the first epoch (Gallici et al. 2024, algorithm 1).
     """
 
     act = staticmethod(exploration.act)
 
     def exploration(self, steps: int, games: int = 0) -> float | np.ndarray:
-        """Epsilon after so many steps of play, as `exploration.epsilon`."""
+        """Returns epsilon after so many steps of play, as `exploration.epsilon` says."""
         return exploration.epsilon(steps, self._settings, games)
 
     def update(self, apply, weights, state, learning_rate, batch):
-        """As PPO's. The loss is half the mean of (R - Q(s, a))^2 over the valid steps."""
+        """Makes all epochs with one batch. The loss is half the mean of (R - Q(s, a))^2 over the valid steps."""
         rows = self._rows(apply, weights, batch)
 
         def of_minibatch(weights, minibatch):
@@ -32,17 +32,9 @@ class PQN(PPO):
             return loss, (loss, masked.mean(best_values, valid), masked.root_mean_square(error, valid))
 
         names = ("loss", "value", "value_error")
-        new_weights, state, numbers = minibatches.learn(
-            of_minibatch,
-            names,
-            weights,
-            state,
-            learning_rate,
-            rows,
-            self._settings,
-            rectified=True,
-            devices=self.devices,
-        )
+        passes = minibatches.Passes(self._settings, rectified=True, devices=self.devices)
+        learnt = minibatches.learn(of_minibatch, names, weights, state, learning_rate, rows, passes)
+        new_weights, state, numbers = learnt
         numbers |= {
             "explained_variance": masked.explained_variance(rows["return"], rows["value"], rows["valid"]),
             "update_norm": tf.linalg.global_norm([new - old for new, old in zip(new_weights, weights, strict=True)]),

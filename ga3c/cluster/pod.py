@@ -24,7 +24,7 @@ from ga3c.cluster.connection import versions
 from ga3c.cluster.packing import Packed, pack, summary
 from ga3c.cluster.shard import Address
 from ga3c.environments.games_in_play import Games
-from ga3c.model import Model
+from ga3c.model import Acting, Model
 from ga3c.prediction_queue import Order
 from ga3c.rollout import FEW_SLOTS, EnvironmentSpec, Episode, rollout_dtype
 from ga3c.settings.run import Settings
@@ -72,7 +72,7 @@ class Pod:
         self._settings, self._spec, self._number, self._envs = settings, spec, number, envs
         self._algorithm = algorithms.make(settings, spec.actions)
         seed = learning.seed + 1_000_003 * (number + 1)  # what it samples is its own
-        self.model = Model(spec, learning, self._algorithm, seed, xla=False, games=pods * envs)
+        self.model = Model(spec, learning, self._algorithm, seed, xla=False, acting=Acting(games=pods * envs))
         self._games = [position * envs + np.arange(envs, dtype=np.int32)] * self.model.per_game
         self.memory = AgentMemory(rollout_dtype(spec, learning.t_max, envs), FEW_SLOTS)
         self._free = deque(range(FEW_SLOTS))

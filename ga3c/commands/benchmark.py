@@ -9,7 +9,7 @@ from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.experiments.benchmark import BenchmarkOptions, measure, report, training_settings
 from ga3c.settings import ranges
-from ga3c.settings.learning import REPLAYING
+from ga3c.settings.catalogue import ALGORITHMS
 
 DESCRIPTION = """Measures each station alone and the whole program, in turns, and says how near it comes to the
 bound of this machine for its sampling. --algorithm and --preset stand for the same as in training, but that a replay
@@ -25,7 +25,7 @@ def parse_options(arguments: list[str]) -> BenchmarkOptions:
     asked = parse_given(BenchmarkOptions, arguments, DESCRIPTION, "benchmark")
     usual = preset_defaults(asked)
     schedule, replay = replace(usual.schedule, controller="off"), usual.replay
-    if usual.learning.algorithm in REPLAYING:
+    if ALGORITHMS[usual.learning.algorithm].replays:
         replay = replace(replay, **SHORT)
     default = BenchmarkOptions(usual.environment, schedule, usual.learning, replay)
     if HELP & set(arguments):

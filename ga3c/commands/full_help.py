@@ -7,7 +7,9 @@ from dataclasses import fields, is_dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ga3c.commands.help import texts
+from ga3c.settings import catalogue
 
+_REPLAYING = catalogue.listed(catalogue.names(row for row in catalogue.ALGORITHMS.values() if row.replays), "and")
 GROUPS = {
     "What is trained": "game adapt_spaces preset algorithm network seed start_from resume trust",
     "How long": "steps minutes episodes",
@@ -22,7 +24,7 @@ GROUPS = {
         gradient_clip_norm actor_gradient_clip rmsprop_decay rmsprop_epsilon adam_epsilon""",
     "How it explores": """exploration exploration_start exploration_end exploration_decay_steps exploration_base
         exploration_exponent exploration_noise""",
-    "Replay memory (dqn, c51 and dpg)": """replay_transitions replay_minimum_transitions batch steps_per_update
+    f"Replay memory ({_REPLAYING})": """replay_transitions replay_minimum_transitions batch steps_per_update
         target_updates n_steps double_q dueling atoms value_limit priority_alpha priority_beta priority_beta_final
         replay_eviction eviction_alpha concurrent_training prefetch_batches replay_compression checkpoint_replay
         secondary_batch""",
@@ -43,7 +45,7 @@ WIDEST = 100  # letters of a line: longer ones are hard to read
 
 
 def text_of(options: Any) -> str:
-    """All of them. options: what they are without being given, a dataclass of dataclasses of settings."""
+    """Returns the help of every option. options: their defaults, a dataclass of dataclasses of settings."""
     known = {name: (kind, value, text) for group in _groups(options) for name, kind, value, text in _settings(group)}
     width = min(WIDEST, shutil.get_terminal_size((80, 24)).columns)
     lines = ["usage: ./run.sh [train] [OPTIONS]", ""]

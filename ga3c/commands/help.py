@@ -11,6 +11,7 @@ from importlib import metadata
 
 from ga3c import __version__
 from ga3c.commands import COMMANDS, VERSION
+from ga3c.settings.catalogue import full_text
 from ga3c.settings.run import Settings
 
 EXAMPLES = {
@@ -29,16 +30,17 @@ WIDTH = 80
 
 
 def texts(group: type) -> dict[str, str]:
-    """Setting -> the text below it, of one group of settings."""
+    """Returns the text of each setting of one group: what stands below it, with what the catalogue adds."""
     found, body = {}, ast.parse(textwrap.dedent(inspect.getsource(group))).body[0].body
     for setting, text in itertools.pairwise(body):
         if isinstance(setting, ast.AnnAssign) and isinstance(text, ast.Expr):
-            found[setting.target.id] = inspect.cleandoc(text.value.value)
+            name = setting.target.id
+            found[name] = full_text(name, inspect.cleandoc(text.value.value))
     return found
 
 
 def first_sentence(text: str) -> str:
-    """Of a setting's text: what it is."""
+    """Returns the sentence of a setting's text that says what it is."""
     return " ".join(re.split(r"(?<=\.)\s", text)[0].split())
 
 

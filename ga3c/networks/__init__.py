@@ -1,52 +1,53 @@
-"""Networks by name. Each maps a batch of observations to (policy [batch, actions.policy_size], value [batch]).
+"""Networks by name. Each is a Keras model from observations [batch, ...] to the outputs that its algorithm knows.
 
-Those of Q-learning give action values and the largest of them instead, those of DPG actions and their values
-(`networks.dpg`).
+The first two outputs are (policy [batch, actions.policy_size], value [batch]), or for Q-learning (action values
+[batch, actions], the largest of them [batch]), or for DPG (actions [batch, n], their values [batch]).
 """
 
 from ga3c.errors import ConfigError
 from ga3c.rollout import EnvironmentSpec
-
-# Algorithms that learn action values, and their networks.
-OF_VALUES = {"pqn": "pqn", "dqn": "dqn", "c51": "dqn", "dpg": "dpg"}
-CONTINUOUS = ("a2c", "a2c-vtrace", "ppo", "appo", "dpg")  # algorithms that have continuous actions, too
+from ga3c.settings.algorithm_row import AlgorithmRow
+from ga3c.settings.catalogue import ALGORITHMS, NETWORKS
 
 
 def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
-    """The network that `name` stands for; "auto" picks the one that fits algorithm and observations.
+    """Returns the network that `name` stands for: "auto" is the one that fits the algorithm and the observations.
 
-    Raises ConfigError.
+    Raises ConfigError where algorithm, network and game do not fit.
     """
-    is_image, own = len(spec.observation_shape) == 3, OF_VALUES.get(algorithm)
-    if spec.actions.continuous and algorithm not in CONTINUOUS:
-        raise ConfigError(
-            f"'{spec.name}' has continuous actions, and --algorithm {algorithm} discrete ones alone: "
-            "use --preset ppo-continuous."
-        )
-    if algorithm == "dpg" and (is_image or not spec.actions.continuous):
-        has, wants = ("images", "vectors") if is_image else ("discrete actions", "continuous ones")
-        preset = "ppo-continuous" if spec.actions.continuous else "apex-dqn"
-        raise ConfigError(f"'{spec.name}' has {has}, and --algorithm dpg {wants} alone: use --preset {preset}.")
+    pictures, row = len(spec.observation_shape) == 3, ALGORITHMS[algorithm]
+    actions = "continuous" if spec.actions.continuous else "discrete"
+    if actions not in row.actions or (pictures and not row.pictures):
+        raise ConfigError(f"'{spec.name}' has {_unfit(actions, row, algorithm)}.")
+    fitting = row.pictures if pictures else row.vectors
     if name == "auto":
-        vectors = f"{own}-mlp" if own else "separate-mlp" if spec.actions.continuous else "mlp"
-        return (own or "small") if is_image else vectors
-    if (name.removesuffix("-mlp") if name.startswith(tuple(OF_VALUES)) else None) != own:
+        return fitting[-1 if spec.actions.continuous and not pictures else 0]
+    if name not in (*row.pictures, *row.vectors):
         raise ConfigError(f"--network {name} does not fit --algorithm {algorithm}: leave --network out.")
-    if not name.endswith("mlp") and not is_image:
-        vectors = f"{own}-mlp" if own else "mlp"
-        raise ConfigError(f"--network {name} needs images; '{spec.name}' has vectors: use --network {vectors}.")
+    if name in row.pictures and not pictures:
+        raise ConfigError(f"--network {name} needs images; '{spec.name}' has vectors: use --network {row.vectors[0]}.")
     return name
+
+
+def _unfit(actions: str, row: AlgorithmRow, algorithm: str) -> str:
+    """Returns what a game has that the algorithm cannot use, and the preset to use instead."""
+    if actions in row.actions:
+        has, wants = "images", "vectors"
+    else:
+        has, wants = f"{actions} actions", f"{row.actions[0]} ones"
+    preset = "ppo-continuous" if actions == "continuous" else "apex-dqn"
+    return f"{has}, and --algorithm {algorithm} {wants} alone: use --preset {preset}"
 
 
 def build(
     name: str, spec: EnvironmentSpec, seed: int, standardize: bool = False, precision: str = "float32", **options
 ):
-    """The network `name` (not "auto") with fresh weights, a keras.Model. `options`: of dqn and dqn-mlp, see there.
+    """Returns the network `name` (not "auto") with fresh weights, a keras.Model.
 
-    `precision`: what networks for images compute with, but for their last layers; weights and outputs are float32.
-
-    With `standardize` one for images, or separate-mlp, takes the mean state off, which it keeps in weights that are
-    not trained.
+    standardize: networks for images and separate-mlp subtract the mean of the observations so far, which they keep in
+        weights that no gradient changes.
+    precision: what networks for images compute with, except for their last layers. Weights and outputs are float32.
+    options: arguments of dqn and dqn-mlp alone: `dueling` and `support` (`action_value`).
 
     Raises ConfigError where the images are too small for it.
     """
@@ -82,14 +83,15 @@ def build(
             raise ValueError("Nothing is left of the image after the convolutions.")
         return network
     except ValueError as error:
-        smaller = f"{name}-mlp" if name in OF_VALUES.values() else "mlp"
-        size = "x".join(map(str, spec.observation_shape[:2]))
-        first, last = spec.observation_shape[0], spec.observation_shape[-1]
-        turned = ""
-        if first in (1, 3, 4) and last not in (1, 3, 4):
-            shape = spec.observation_shape
-            turned = f" The shape {shape} looks as if channels came first: give [height, width, channels]."
-        raise ConfigError(
-            f"Images of {size} pixels are too small for --network {name}: use --network {smaller}, with "
-            f"--no-adapt-spaces.{turned}"
-        ) from error
+        raise _too_small(name, spec.observation_shape) from error
+
+
+def _too_small(name: str, shape: tuple[int, ...]) -> ConfigError:
+    smaller = f"{name}-mlp" if f"{name}-mlp" in NETWORKS else "mlp"
+    turned = ""
+    if shape[0] in (1, 3, 4) and shape[-1] not in (1, 3, 4):
+        turned = f" The shape {shape} looks as if channels came first: give [height, width, channels]."
+    return ConfigError(
+        f"Images of {shape[0]}x{shape[1]} pixels are too small for --network {name}: use --network {smaller}, with "
+        f"--no-adapt-spaces.{turned}"
+    )

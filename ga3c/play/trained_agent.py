@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ga3c import environments, networks
+from ga3c import environments
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.records import checkpoint, run_directory
 from ga3c.records.checkpoint_meta import from_meta
+from ga3c.settings.catalogue import ALGORITHMS
 from ga3c.settings.run import Settings
 from ga3c.text import count, one_line, place
 
@@ -32,7 +33,7 @@ class TrainedAgent:
     @property
     def has_action_values(self) -> bool:
         """It takes the action of the largest value: there is no policy to sample from."""
-        return self.settings.learning.algorithm in networks.OF_VALUES
+        return not ALGORITHMS[self.settings.learning.algorithm].policy
 
 
 def load(

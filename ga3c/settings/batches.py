@@ -1,32 +1,28 @@
-"""The same learning from a replay memory with batches of another size."""
+"""The same learning from a replay memory with batches of another size (Stooke and Abbeel 2018, section 5.4.1)."""
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from ga3c.settings.learning import LearningSettings
+from ga3c.settings import catalogue
 from ga3c.settings.run import Settings
-
-# Stooke and Abbeel 2018, section 5.4.1: step sizes that served DQN at these batches; between them on a straight line of
-# both logarithms. And what is added in Adam, times the batch.
-_DQN_RATES = {32: 2.5e-4, 512: 7.5e-4, 1024: 1.5e-3}
-_ADAM_EPSILON_OF_ONE = {"rainbow": 0.005}
-_C51_RATE, _C51_LARGE_RATE, _C51_LARGE_BATCH = 2.5e-4, 4.2e-4, 256
 
 
 def with_batch(settings: Settings, batch: int) -> Settings:
-    """The same learning with another batch, as the presets have it: each transition is learned from as often, targets
-    are as old in steps, and the step size is as much larger as theirs."""
+    """Returns settings that learn the same with another batch: each transition is learned from as often, the target
+    network is as old in steps, and learning rate and Adam's epsilon follow the batch as the preset says."""
     own, learning = settings.replay, settings.learning
     if batch == own.batch:
         return settings
+    preset = catalogue.preset_of(learning.algorithm, learning.preset)
     steps = max(1, round(batch * own.steps_per_update / own.batch))
     updates = max(1, round(own.target_updates * own.steps_per_update / steps))
-    rate = learning.learning_rate * _rate(learning, batch) / _rate(learning, own.batch)
+    rate = learning.learning_rate * _rate(preset.batch_rates, batch) / _rate(preset.batch_rates, own.batch)
     changed = {"learning_rate": float(f"{rate:.6g}")}
-    if learning.algorithm == "c51":
-        changed["adam_epsilon"] = _ADAM_EPSILON_OF_ONE.get(learning.preset, learning.adam_epsilon * own.batch) / batch
+    if learning.algorithm in catalogue.users("adam_epsilon"):
+        changed["adam_epsilon"] = (preset.adam_epsilon_of_one or learning.adam_epsilon * own.batch) / batch
     return replace(
         settings,
         learning=replace(learning, **changed),
@@ -35,7 +31,7 @@ def with_batch(settings: Settings, batch: int) -> Settings:
 
 
 def of_secondary(settings: Settings, run_dir: Path) -> Settings:
-    """Of the run of a secondary learner, in `run_dir`, beside the one that these are of."""
+    """Returns the settings of the secondary learner beside the run with `settings`; its own run is in `run_dir`."""
     other = with_batch(settings, settings.replay.secondary_batch)
     name = settings.run.name and f"{settings.run.name}-secondary"
     return replace(
@@ -46,17 +42,10 @@ def of_secondary(settings: Settings, run_dir: Path) -> Settings:
     )
 
 
-def _rate(learning: LearningSettings, batch: int) -> float:
-    """The step size of a preset for a batch."""
-    if learning.algorithm == "dqn":
-        return math.exp(_interpolated(math.log(batch), _DQN_RATES))
-    return _C51_LARGE_RATE if learning.preset == "c51" and batch >= _C51_LARGE_BATCH else _C51_RATE
-
-
-def _interpolated(log_batch: float, rates: dict[int, float]) -> float:
-    """The logarithm of the rate; beyond the first and the last it stays."""
-    points = [(math.log(batch), math.log(rate)) for batch, rate in rates.items()]
+def _rate(rates: Mapping[int, float], batch: int) -> float:
+    """Returns the learning rate for a batch, as `algorithm_row.Preset.batch_rates` says it; 1 where that is empty."""
+    points = [(math.log(size), math.log(rate)) for size, rate in rates.items()] or [(0.0, 0.0)]
     for (left, low), (right, high) in itertools.pairwise(points):
-        if log_batch <= right:
-            return low + (high - low) * max(0.0, log_batch - left) / (right - left)
-    return points[-1][1]
+        if math.log(batch) <= right:
+            return math.exp(low + (high - low) * max(0.0, math.log(batch) - left) / (right - left))
+    return math.exp(points[-1][1])

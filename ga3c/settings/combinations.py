@@ -1,17 +1,15 @@
-"""Which settings go together."""
+"""Refuses settings that do not go together."""
 
 import math
 
 from ga3c.errors import ConfigError
 from ga3c.settings import devices
-from ga3c.settings.learning import REPLAYING
+from ga3c.settings.catalogue import ALGORITHMS, listed, names, users
 from ga3c.settings.run import Settings
-
-BATCHED = ("a2c", "a2c-vtrace", "ppo", "pqn", "dqn", "c51", "none")  # what goes with --sampling batched
 
 
 def check(settings: Settings) -> None:
-    """Raises ConfigError for the first that do not."""
+    """Raises ConfigError for the first settings that do not go together."""
     learning = settings.learning
     if settings.run.checkpoint_games and not (settings.schedule.serial or settings.schedule.sampling == "batched"):
         raise ConfigError(
@@ -63,17 +61,17 @@ def _check_batched(settings: Settings) -> None:
     learning, schedule = settings.learning, settings.schedule
     if schedule.serial:
         raise ConfigError("--sampling batched is one thread as it is: leave --serial out.")
-    if learning.algorithm not in BATCHED:
+    if "batched" not in ALGORITHMS[learning.algorithm].samplings:
+        others = listed(names(row for row in ALGORITHMS.values() if "batched" in row.samplings))
         raise ConfigError(
-            f"--sampling batched does not go with --algorithm {learning.algorithm}: use --preset cule, or a2c, "
-            "a2c-vtrace, ppo, pqn, dqn or c51."
+            f"--sampling batched does not go with --algorithm {learning.algorithm}: use --preset cule, or {others}."
         )
     if settings.environment.emulator == "gpu" and (settings.run.device == "cpu" or settings.run.devices):
         other = f"--devices {settings.run.devices}" if settings.run.devices else "--device cpu"
         raise ConfigError(f"--emulator gpu plays on the one GPU of the model, so not with {other}: leave one out.")
     if schedule.batches == 1:
         return
-    if learning.algorithm in REPLAYING:
+    if ALGORITHMS[learning.algorithm].replays:
         raise ConfigError(f"--batches goes with rollouts, and {learning.algorithm} has a replay memory: leave it out.")
     if learning.t_max % schedule.batches:
         raise ConfigError(
@@ -93,19 +91,19 @@ def _check_cluster(settings: Settings) -> None:
     if schedule.serial or schedule.sampling != "asynchronous":
         mode = "--serial" if schedule.serial else f"--sampling {schedule.sampling}"
         raise ConfigError(f"--cluster does not go with {mode}, where games wait for each other: leave one of them out.")
-    if settings.learning.algorithm in REPLAYING and settings.replay.steps_per_update:
+    if ALGORITHMS[settings.learning.algorithm].replays and settings.replay.steps_per_update:
         raise ConfigError("With a replay memory, --cluster goes with --steps-per-update 0: pods wait for no update.")
 
 
 def _check_age_limit(settings: Settings) -> None:
-    if not settings.schedule.cluster or settings.learning.algorithm in REPLAYING:
+    if not settings.schedule.cluster or ALGORITHMS[settings.learning.algorithm].replays:
         raise ConfigError(
             "--experience-age-limit-updates is for pods without a replay: give --cluster with a3c, a2c-vtrace or appo."
         )
 
 
 def _check_shards(settings: Settings) -> None:
-    if not settings.schedule.cluster or settings.learning.algorithm not in REPLAYING:
+    if not settings.schedule.cluster or not ALGORITHMS[settings.learning.algorithm].replays:
         raise ConfigError("--replay-shards is for pods and a replay: give --cluster and --preset apex-dqn or apex-dpg.")
     if settings.replay.checkpoint_replay:
         raise ConfigError("--checkpoint-replay does not go with --replay-shards: leave one of them out.")
@@ -142,10 +140,10 @@ def _check_units(settings: Settings) -> None:
     learning, schedule = settings.learning, settings.schedule
     if settings.run.devices is None:
         raise ConfigError("--device-updates asynchronous needs several: name them with --devices.")
-    if learning.algorithm not in ("a2c", "a2c-vtrace", "ppo", "dqn", "c51"):
+    if "asynchronous" not in ALGORITHMS[learning.algorithm].device_updates:
+        others = listed(names(row for row in ALGORITHMS.values() if "asynchronous" in row.device_updates))
         raise ConfigError(
-            f"--device-updates asynchronous does not go with --algorithm {learning.algorithm}: "
-            "use a2c, a2c-vtrace, ppo, dqn or c51."
+            f"--device-updates asynchronous does not go with --algorithm {learning.algorithm}: use {others}."
         )
     if settings.replay.checkpoint_replay:
         raise ConfigError("--checkpoint-replay does not go with --device-updates asynchronous: leave it out.")
@@ -156,8 +154,8 @@ def _check_units(settings: Settings) -> None:
 
 def _check_secondary(settings: Settings) -> None:
     replay, batch = settings.replay, settings.replay.secondary_batch
-    if settings.learning.algorithm not in ("dqn", "c51"):
-        raise ConfigError("--secondary-batch learns from a replay: use --algorithm dqn or c51, or leave it out.")
+    if settings.learning.algorithm not in (able := users("secondary_batch")):
+        raise ConfigError(f"--secondary-batch learns from a replay: use --algorithm {listed(able)}, or leave it out.")
     others = {
         "--serial": settings.schedule.serial,
         "--sampling batched": settings.schedule.sampling == "batched",

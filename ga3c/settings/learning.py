@@ -3,60 +3,23 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Network = Literal[
-    "auto", "small", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1", "mlp", "separate-mlp",
-    "pqn", "pqn-mlp", "dqn", "dqn-mlp", "dpg-mlp",
-]  # fmt: skip
+from ga3c.settings import catalogue
+
+Network = Literal[("auto", *catalogue.NETWORKS)]
 DQN_EVALUATION_EPSILON = 0.05  # Mnih et al. 2015
-REPLAYING = ("dqn", "c51", "dpg")  # algorithms that learn from a replay memory
 
 
 @dataclass(frozen=True)
 class LearningSettings:
-    algorithm: Literal["a3c", "a2c", "a2c-vtrace", "ppo", "appo", "pqn", "dqn", "c51", "dpg", "none"] = "a3c"
-    """The algorithm decides what is learned from the games. It also sets the constants of the preset of its name.
-    a3c: GA3C's own; its loss is a sum over the batch.
-    a2c: the loss is a mean over the batch, and all values are of the newest weights.
-    a2c-vtrace: a2c with a correction for steps of older policies (Espeholt et al. 2018).
-    ppo: proximal policy optimization, with several passes over each batch (Schulman et al. 2017).
-    appo: ppo with games that wait for nobody (Stooke and Abbeel 2018).
-    pqn: Q-learning without a replay memory (Gallici et al. 2024).
-    dqn: Q-learning from a replay memory (Mnih et al. 2015).
-    c51: dqn that learns the distribution of returns (Bellemare et al. 2017).
-    dpg: continuous actions, learned from a replay memory (Lillicrap et al. 2016, Horgan et al. 2018).
-    none: nothing is learned, to measure how fast games are played."""
-    preset: Literal["default", "lockstep", "paper", "a2c", "a2c-vtrace", "ppo", "ppo-continuous", "appo", "pqn", "dqn",
-                    "fast-dqn", "c51", "rainbow", "apex-dqn", "apex-dpg", "cule"] = "default"  # fmt: skip
+    algorithm: Literal[tuple(catalogue.ALGORITHMS)] = "a3c"
+    """The algorithm decides what is learned from the games. It also sets the constants of the preset of its name."""
+    preset: Literal[tuple(catalogue.PRESETS)] = "default"
     """A preset is a set of defaults for one algorithm and for how games are played. Each flag that you give changes
-    its value.
-    default: GA3C as it learns best on a small machine.
-    lockstep: the default with a2c and 32 games as one batch in the server. There is no policy lag, and the same seed
-    gives the same weights.
-    paper: the constants of the paper, and one game for each agent.
-    a2c: 16 games in lockstep, 5 steps, RMSProp at 7e-4 (Stooke and Abbeel 2018).
-    a2c-vtrace: the default with V-trace (Espeholt et al. 2018).
-    ppo: 8 games in lockstep, 128 steps, 4 epochs of 4 minibatches, clip 0.1, Adam at 2.5e-4 (Schulman et al. 2017).
-    ppo-continuous: ppo for continuous actions: one game, 2,048 steps, 10 epochs of 32 minibatches, clip 0.2, Adam at
-    3e-4 that falls to 0 in 1 million steps, and scaled rewards (Schulman et al. 2017, MuJoCo).
-    appo: 8 games that wait for nobody, 256 steps, Adam at 6.25e-5, and the rest as ppo (Stooke and Abbeel 2018).
-    pqn: 128 games in lockstep, 32 steps, 2 epochs of 32 minibatches, lambda 0.65, RAdam at 2.5e-4 (Gallici et al.
-    2024).
-    dqn: 8 games in lockstep, an update from 32 of a million transitions for each 4 steps, RMSProp at 2.5e-4 (Mnih et
-    al. 2015).
-    fast-dqn: dqn with --concurrent-training (Daley and Amato 2021).
-    c51: dqn with the distribution of returns and Adam at 2.5e-4 (Bellemare et al. 2017).
-    rainbow: c51 with --double-q, --dueling, --n-steps 3 and priorities, Adam at 6.25e-5 (Hessel et al. 2018, without
-    noisy networks).
-    apex-dqn: many games with an epsilon each, and updates from 512 of 2 million transitions, neither of which waits
-    for the other. It is double and dueling, with 3 steps, priorities, and RMSProp at 6.25e-5 (Horgan et al. 2018).
-    apex-dpg: the same for continuous actions: dpg, updates from 256 of a million transitions, Adam at 1e-4.
-    cule: a2c-vtrace with 120 games as one batch in the server and 20 steps. Each step brings an update from one of 20
-    batches of games (Dalton et al. 2020). On a GPU --games 1200 is as in the paper. Batches and steps are the paper's;
-    the other constants are ours, among them lambda 0.95, where the paper's V-trace has 1."""
+    its value."""
     network: Network = "auto"
     """This is the neural network: auto fits it to the game and the algorithm.
-    auto: small for pictures; mlp for vectors; separate-mlp for vectors with continuous actions; for pqn, dqn, c51 and
-    dpg the network of that algorithm.
+    auto: small for pictures; mlp for vectors; separate-mlp for vectors with continuous actions. An
+    algorithm that learns values of actions has a network of its own.
     small: the paper's small network (section 5.1).
     large-stride-4: the first of the paper's four large networks; a smaller stride makes the network larger and slower.
     mlp: two fully connected layers for vectors.
@@ -82,33 +45,30 @@ class LearningSettings:
     """This weighs long returns against short ones in the targets, from 0 to 1 (lambda of GAE). 1 is the n-step return
     of the paper."""
     vtrace_rho_limit: float = 1.0
-    """A step weighs at most this much when its action has become more likely since (rho-bar of V-trace). It is for
-    a2c-vtrace."""
+    """A step weighs at most this much when its action has become more likely since (rho-bar of V-trace)."""
     vtrace_c_limit: float = 1.0
     """Later steps correct the value of an earlier one by at most this factor for each step between (c-bar of V-trace).
-    It is at most --vtrace-rho-limit. It is for a2c-vtrace."""
+    It is at most --vtrace-rho-limit."""
     normalize_advantages: bool = False
     """Advantages are shifted and scaled to mean 0 and standard deviation 1 before they enter the policy's loss. ppo
     and appo do this in each minibatch, others in each batch."""
     epochs: int = 4
-    """Each batch is passed over this many times. It is for ppo, appo and pqn."""
+    """Each batch is passed over this many times."""
     minibatches: int = 4
     """Each pass over a batch makes this many updates, each from its own part of the batch. It must divide the steps of
-    the batch. It is for ppo, appo and pqn."""
+    the batch."""
     ppo_clip: float = 0.1
-    """The loss gains nothing when the probability of an action changes by more than this share (epsilon of PPO). It is
-    for ppo and appo."""
+    """The loss gains nothing when the probability of an action changes by more than this share (epsilon of PPO)."""
     value_clip: float = 0.0
-    """The loss gains nothing when a value changes by more than this. 0 means no limit, as in the paper of PPO. It is
-    for ppo and appo."""
+    """The loss gains nothing when a value changes by more than this. 0 means no limit, as in the paper of PPO."""
     exploration: Literal["schedule", "per-game"] = "schedule"
-    """This says how many actions are random. It is for pqn, dqn and c51.
+    """This says how many actions are random.
     schedule: all games have the same share, which falls with the steps.
     per-game: each game keeps a share of its own (Horgan et al. 2018, section 4.1). Scores are those of the games with
     5 % or less."""
     exploration_noise: float = 0.3
     """Normal noise with this standard deviation is added to each element of an action. The unit is half of the
-    element's range. It is for dpg."""
+    element's range."""
     exploration_base: float = 0.4
     """The first game takes this share of its actions at random (epsilon). Game i of N takes epsilon^(1 + alpha i / (N
     - 1)). It is for --exploration per-game."""
@@ -125,8 +85,7 @@ class LearningSettings:
     value_weight: float = 0.1
     """This is the weight of the squared error of the value in the loss."""
     learning_rate: float = 8e-4
-    """This is the step size of the optimizer at the start (paper: eta). The optimizer is RMSProp for a3c, a2c,
-    a2c-vtrace and dqn, RAdam for pqn, and Adam for all others."""
+    """This is the step size of the optimizer at the start (paper: eta)."""
     learning_rate_decay_steps: int = 1_000_000
     """The learning rate has fallen to a half after this many steps, or with the linear schedule to 0, where --steps
     does not say when. 0 means that it stays, as in the paper."""
@@ -136,7 +95,7 @@ class LearningSettings:
     linear: in a straight line to 0 at --steps, or without --steps at --learning-rate-decay-steps."""
     learning_rate_batch_steps: int = 0
     """--learning-rate is for batches of this many steps, and grows with the square root of the batch (Stooke and
-    Abbeel 2018). 0 means that it is for any batch. It is for a2c and a2c-vtrace."""
+    Abbeel 2018). 0 means that it is for any batch."""
     rmsprop_decay: float = 0.99
     """This is the decay of RMSProp's mean square (paper: alpha)."""
     rmsprop_epsilon: float = 1e-5
@@ -145,13 +104,13 @@ class LearningSettings:
     """This number is added to the root of Adam's mean square."""
     error_clip: float = 1.0
     """The slope of the loss is limited to plus or minus this (Mnih et al. 2015). 0 means no limit: the loss is half of
-    the squared error. It is for dqn."""
+    the squared error."""
     gradient_clip_norm: float = 160.0
     """The gradient is scaled down to this norm where it is larger. The gradient of a3c is a sum over the batch, that
     of the others a mean. 0 means no limit, as in the paper."""
     actor_gradient_clip: float = 1.0
     """Each element of the actor's gradient is limited to plus or minus this. 0 means no limit. --gradient-clip-norm is
-    for the critic. It is for dpg."""
+    for the critic."""
     log_epsilon: float = 1e-6
     """This number is added to probabilities inside logarithms (paper: epsilon of Eq. 5)."""
     seed: int = 0

@@ -33,8 +33,8 @@ class ReplaySettings:
     Q*bert a quarter. Drawing a batch takes three to eight times as long (512 transitions of Pong 5 ms instead of
     2)."""
     batch: int = 32
-    """Each update uses this many transitions. With a preset of dqn or c51, the learning rate, --steps-per-update and
-    --target-updates follow it (Stooke and Abbeel 2018, section 5.4.1)."""
+    """Each update uses this many transitions. With the preset of an algorithm, the learning rate, --steps-per-update
+    and --target-updates follow it (Stooke and Abbeel 2018, section 5.4.1)."""
     steps_per_update: int = 4
     """One update is made for each of this many steps that are played. 0 means that updates and play do not wait for
     each other (Horgan et al. 2018)."""
@@ -43,15 +43,13 @@ class ReplaySettings:
     n_steps: int = 1
     """A target is made of this many rewards and the value of the state after them."""
     double_q: bool = False
-    """The newest network chooses the action whose value the target network gives (van Hasselt et al. 2016). It is for
-    dqn and c51."""
+    """The newest network chooses the action whose value the target network gives (van Hasselt et al. 2016)."""
     dueling: bool = False
-    """The network has separate outputs for the value of a state and the advantages of actions (Wang et al. 2016). It
-    is for dqn and c51."""
+    """The network has separate outputs for the value of a state and the advantages of actions (Wang et al. 2016)."""
     atoms: int = 51
-    """The distribution of returns has this many values (Bellemare et al. 2017). It is for c51."""
+    """The distribution of returns has this many values (Bellemare et al. 2017)."""
     value_limit: float = 10.0
-    """The values of the distribution lie evenly between minus this and this. It is for c51."""
+    """The values of the distribution lie evenly between minus this and this."""
     priority_alpha: float = 0.0
     """Transitions with large errors are drawn more often, in proportion to the error to this power (Schaul et al.
     2016). 0 means that all are drawn equally often."""
@@ -67,4 +65,4 @@ class ReplaySettings:
     secondary_batch: int = 0
     """A second network learns from what the run plays, with batches of this many transitions (Stooke and Abbeel 2018,
     section 5.4.2). It begins with the same weights, and learns from each transition as often. It is a run of its own
-    in RUN/secondary, and its scores are of games that it plays itself. 0 means none. It is for dqn and c51."""
+    in RUN/secondary, and its scores are of games that it plays itself. 0 means none."""

@@ -34,7 +34,7 @@ class RunSettings:
     """This says whether the devices of --devices wait for each other.
     synchronous: they make each update together.
     asynchronous: each has agents and batches of its own, and adds what it has learned to weights that all share
-    (Stooke and Abbeel 2018, section 4.3). It works with a2c, a2c-vtrace, ppo, dqn and c51."""
+    (Stooke and Abbeel 2018, section 4.3)."""
     xla: Literal["auto", "on", "off"] = "auto"
     """TensorFlow compiles the model with XLA.
     auto: on a GPU.

@@ -1,4 +1,4 @@
-"""Which settings have an effect in which run. One that was asked for and has none is refused, with what can use it."""
+"""Refuses a flag that has no effect in the run that it is given for, and says which runs can use it."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -6,40 +6,12 @@ from typing import NamedTuple
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.settings import devices
-from ga3c.settings.learning import REPLAYING
+from ga3c.settings.catalogue import ALGORITHMS, RESTRICTED, listed, users
 from ga3c.settings.run import Settings
 
 ATARI = (
     *("protocol", "frame_skip_frames", "frame_size_pixels", "frame_stack", "no_op_max_steps", "fire_reset"),
     *("sticky_action_probability", "full_action_set", "life_loss_terminates", "episode_cap_frames", "emulator"),
-)
-_LEARNING = ("a3c", "a2c", "a2c-vtrace", "ppo", "appo", "pqn", *REPLAYING)
-_POLICY, _VALUES = ("a3c", "a2c", "a2c-vtrace", "ppo", "appo"), ("pqn", "dqn", "c51")
-_REPLAY = (
-    *("replay_transitions", "replay_eviction", "replay_minimum_transitions", "prefetch_batches", "checkpoint_replay"),
-    *("replay_compression", "batch", "steps_per_update", "target_updates", "n_steps", "priority_alpha"),
-    *("eviction_alpha", "priority_beta", "priority_beta_final", "concurrent_training"),
-)
-# Settings, and the algorithms that they are for; all others are for all.
-ALGORITHMS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
-    (("discount", "learning_rate", "learning_rate_decay_steps", "learning_rate_schedule"), _LEARNING),
-    (("gradient_clip_norm",), _LEARNING),
-    (("return_lambda",), (*_POLICY, "pqn")),
-    (("normalize_advantages", "entropy_weight", "value_weight"), _POLICY),
-    (("log_epsilon",), ("a3c", "a2c", "a2c-vtrace")),
-    (("vtrace_rho_limit", "vtrace_c_limit"), ("a2c-vtrace",)),
-    (("epochs", "minibatches"), ("ppo", "appo", "pqn")),
-    (("ppo_clip", "value_clip"), ("ppo", "appo")),
-    (("exploration", "exploration_base", "exploration_exponent"), _VALUES),
-    (("exploration_start", "exploration_end", "exploration_decay_steps"), _VALUES),
-    (("exploration_noise", "actor_gradient_clip"), ("dpg",)),
-    (("learning_rate_batch_steps",), ("a2c", "a2c-vtrace")),
-    (("rmsprop_decay", "rmsprop_epsilon"), ("a3c", "a2c", "a2c-vtrace", "dqn")),
-    (("adam_epsilon",), ("ppo", "appo", "pqn", "c51", "dpg")),
-    (("error_clip",), ("dqn",)),
-    (_REPLAY, REPLAYING),
-    (("double_q", "dueling"), ("dqn", "c51")),
-    (("atoms", "value_limit"), ("c51",)),
 )
 
 
@@ -127,9 +99,10 @@ def _rules(settings: Settings, is_atari: bool) -> Iterator[_Rule]:
     yield _Rule(not is_atari, ("adapt_spaces",), f"the game {game.game}", "other games than Atari's")
     scaled = game.reward_scaling_discount > 0
     yield _Rule(scaled, ("reward_scaling_limit",), "--reward-scaling-discount 0", "rewards that are scaled")
-    for names, users in ALGORITHMS:
-        others = "all others" if users is _LEARNING else _or(users)
-        yield _Rule(algorithm in users, names, f"--algorithm {algorithm}", others)
+    for name in RESTRICTED:
+        able = users(name)
+        others = "all others" if len(able) == len(ALGORITHMS) - 1 else listed(able)
+        yield _Rule(algorithm in able, (name,), f"--algorithm {algorithm}", others)
     yield from _rules_of_play(settings)
     yield from _rules_of_others(settings)
 
@@ -139,7 +112,7 @@ def _rules_of_play(settings: Settings) -> Iterator[_Rule]:
     schedule, algorithm = settings.schedule, settings.learning.algorithm
     alone, together, pods = schedule.serial, schedule.sampling != "asynchronous", bool(schedule.cluster)
     mode = "--serial" if alone else f"--sampling {schedule.sampling}" if together else "--cluster"
-    free, replaying = not (alone or together), algorithm in REPLAYING
+    free, replaying = not (alone or together), ALGORITHMS[algorithm].replays
     control = ("controller", "controller_seconds", "policy_lag_limit_updates")
     who = "agents of this machine that do not wait for each other"
     yield _Rule(not alone, ("sampling",), mode, "games of agents")
@@ -179,8 +152,9 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
 
 
 def _plays_on(settings: Settings) -> bool:
-    """All agents step together, and not even so they wait for updates: those of GA3C's own algorithm."""
-    return settings.schedule.sampling in ("synchronised", "alternating") and settings.learning.algorithm == "a3c"
+    """Whether agents step together and yet do not wait for updates, because the algorithm does not learn at once."""
+    lockstep = settings.schedule.sampling in ("synchronised", "alternating")
+    return lockstep and not ALGORITHMS[settings.learning.algorithm].learns_at_once
 
 
 def _batch_steps(settings: Settings) -> int:
@@ -197,7 +171,3 @@ def _batch_steps(settings: Settings) -> int:
 
 def _rate_ends(settings: Settings) -> bool:
     return bool(settings.learning.learning_rate_decay_steps or settings.run.steps)
-
-
-def _or(names: tuple[str, ...]) -> str:
-    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))

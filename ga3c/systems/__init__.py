@@ -9,7 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from ga3c.controller.counts import Counts
-from ga3c.settings.learning import REPLAYING
+from ga3c.settings.catalogue import ALGORITHMS
 from ga3c.settings.run import Settings
 
 
@@ -82,7 +82,7 @@ def system_of(settings: Settings) -> Callable[..., System]:
 
 def wiring_of(settings: Settings) -> Callable:
     """Returns the function that wires the stations as the settings want."""
-    if settings.learning.algorithm in REPLAYING:
+    if ALGORITHMS[settings.learning.algorithm].replays:
         from ga3c.systems import apex, replayed
 
         if not settings.replay.steps_per_update:

@@ -13,7 +13,7 @@ from ga3c.devices.all_reduce import AllReduce, Group
 from ga3c.devices.pieces import pieces
 from ga3c.errors import ConfigError
 from ga3c.machine import check_compiler_fits
-from ga3c.model import Model
+from ga3c.model import Acting, Model
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings import devices
 from ga3c.settings.learning import DQN_EVALUATION_EPSILON
@@ -76,12 +76,12 @@ def _model(
     if run.xla == "on":
         check_compiler_fits()
     count = run.tensorflow_threads or threads(network)
-    seed, steps = learning.seed + begun.totals.updates, begun.totals.trained_steps
+    seed = learning.seed + begun.totals.updates
     turns, acts = algorithms.turns(settings, algorithm), settings.replay.concurrent_training
-    games = settings.schedule.games_of(begun.counts.agents)
+    acting = Acting(begun.totals.trained_steps, settings.schedule.games_of(begun.counts.agents), acts)
 
     def make(algorithm, xla: bool, threads: int) -> Model:
-        return Model(spec, learning, algorithm, seed, xla, steps, pieces(turns, threads), acts, games)
+        return Model(spec, learning, algorithm, seed, xla, pieces(turns, threads), acting)
 
     if run.devices:
         device, model = _replicas(settings, spec, count, make)

@@ -9,12 +9,11 @@ import numpy as np
 from ga3c.devices.device import scope  # isort: skip (first: it loads TensorFlow)
 from ga3c.devices.parameter_store import ParameterStore, Pulled
 from ga3c.errors import ConfigError
-from ga3c.model import Model, Update
+from ga3c.model import Acting, Model, Update
 from ga3c.networks import saved_tensors
 from ga3c.networks.weights import Weights, to_arrays
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.learning import LearningSettings
-from ga3c.stats import Totals
 
 
 class UnitModel(Model):
@@ -26,17 +25,16 @@ class UnitModel(Model):
         spec: EnvironmentSpec,
         settings: LearningSettings,
         algorithm,
-        totals: Totals,
-        games: int,
+        seed: int,
+        acting: Acting,
         steps_of_all: Callable[[], int] | None,
     ):
-        """`totals`: of the run so far. `steps_of_all()`: steps of play of all devices, by which schedules go; None:
-        they go by the steps that `train` is given."""
+        """`device` is TensorFlow's name of it. `steps_of_all()` returns the steps of play of all devices, by which
+        schedules go; None: they go by the steps that `train` is given. The other arguments are those of a `Model`."""
         self._device, self.joining, self._store = device, threading.RLock(), None
         self._steps_of_all = steps_of_all
-        seed = settings.seed + totals.updates
         with scope(device):
-            super().__init__(spec, settings, algorithm, seed, xla=False, steps=totals.trained_steps, games=games)
+            super().__init__(spec, settings, algorithm, seed, xla=False, acting=acting)
         if self._current[1].statistics:
             raise ConfigError("--device-updates asynchronous does not go with --input-scaling standardized: use bytes.")
 

@@ -16,6 +16,7 @@ from ga3c.progress import Progress
 from ga3c.devices.device import set_up_devices, threads  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, networks
 from ga3c.errors import ConfigError
+from ga3c.model import Acting
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings import devices
 from ga3c.settings.run import Settings
@@ -103,17 +104,11 @@ class Units:
         begun, games = self._begun, self.counts.agents * self._settings.schedule.envs_per_agent
         self.stats = Stats(begun.totals, begun.recent_scores)
         steps_of_all = self.stats.trained_steps if self._replays else None
+        acting, seed = Acting(begun.totals.trained_steps, games // len(names)), learning.seed + begun.totals.updates
+        own = (algorithms.make(self._settings, self._spec.actions) for _ in names)
         models = [
-            UnitModel(
-                name,
-                self._spec,
-                learning,
-                algorithms.make(self._settings, self._spec.actions),
-                begun.totals,
-                games // len(names),
-                steps_of_all,
-            )
-            for name in names
+            UnitModel(name, self._spec, learning, algorithm, seed, acting, steps_of_all)
+            for name, algorithm in zip(names, own, strict=True)
         ]
         self.device, self.model = " and ".join(names), SharedModel(models)
         if arrays is not None:
