@@ -18,7 +18,7 @@ def say_start(settings: Settings, run_dir: Path, games, console: Console) -> Non
     """Says what is trained, where, and what was made of the game."""
     console.say(f"Training {games.spec.name} in {place(run_dir)}  (Ctrl-C stops and saves)")
     network = networks.resolve(settings.learning.network, games.spec, settings.learning.algorithm)
-    for line in (*environments.said(settings.environment, games, network), rewards.line(settings.environment)):
+    for line in (*environments.start_lines(settings.environment, games, network), rewards.line(settings.environment)):
         if line:
             console.say(line)
     console.say("Curves in a browser:")
