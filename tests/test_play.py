@@ -30,7 +30,7 @@ NO_DISPLAY = {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
 @pytest.fixture(scope="module")
 def cart_pole_run(tmp_path_factory):
     run_dir = tmp_path_factory.mktemp("cart") / "run"
-    ended = program.run("--game", "CartPole-v1", "--run-dir", run_dir, "--steps", 2_000)
+    ended = program.run("--game", "CartPole-v1", "--run-dir", run_dir, "--steps", 500)
     assert ended.returncode == 0, ended.stderr
     return run_dir
 
@@ -123,14 +123,16 @@ def test_evaluation(short_pong, tmp_path):
 
 
 def test_evaluation_under_another_protocol(short_pong, tmp_path):
-    """Sticky actions and 18 actions: not for an agent that knows six. The paper's games are not cut at 400 frames."""
+    """Sticky actions and 18 actions: not for an agent that knows six. The paper's games are not over at 400 frames."""
     arguments = ["evaluate", "--checkpoint", short_pong, "--episodes", 1]
     refused = program.run(*arguments, "--protocol", "machado")
     assert refused.returncode == 2
     assert "has 18 actions, and this agent was trained with 6" in refused.stderr
-    ended = program.run(*arguments, "--protocol", "paper", "--json", tmp_path / "paper.json")
+    paper = ["--protocol", "paper", "--most-steps", 110]
+    ended = program.run(*arguments, *paper, "--json", tmp_path / "paper.json")
     assert ended.returncode == 0, ended.stderr
     outcome = json.loads((tmp_path / "paper.json").read_text())
+    assert [way["cut_off"] for way in outcome["ways"].values()] == [1, 1]
     assert outcome["fingerprint"].startswith("paper-")
     assert outcome["protocol"]["episode_cap_frames"] == 108_000
     assert re.search(r"Trained and measured under different protocols: own-\w+, paper-\w+", ended.stdout)

@@ -43,7 +43,7 @@ def test_the_learning_rate_falls_with_the_steps_of_the_run(tmp_path):
     for decay_steps in (0, 1):
         run_dir = tmp_path / str(decay_steps)
         flags = ["--learning-rate-decay-steps", decay_steps, "--controller", "off", "--log-seconds", 0.2]
-        ended = program.run(*TINY, "--run-dir", run_dir, "--steps", 20_000, *flags)
+        ended = program.run(*TINY, "--run-dir", run_dir, "--steps", 6_000, *flags)
         assert ended.returncode == 0, ended.stderr
         rows = [float(row["update_norm"]) for row in program.rows(run_dir / "throughput.csv")]
         norms.append([norm for norm in rows if not math.isnan(norm)][-1])  # the end alone: a quick run has few rows
@@ -210,7 +210,7 @@ A3C.update = with_one_more
 def test_a_number_that_an_algorithm_reports_reaches_the_logs_by_its_name(tmp_path):
     run_dir = tmp_path / "run"
     assert program.run(*TINY, "--run-dir", run_dir, "--steps", 1_000).returncode == 0
-    ended = program.run("--resume", run_dir, "--steps", 10_000, "--log-seconds", 0.2, code=NEW_NUMBER)
+    ended = program.run("--resume", run_dir, "--steps", 5_000, "--log-seconds", 0.2, code=NEW_NUMBER)
     assert ended.returncode == 0, ended.stderr
     values = [row["made_up"] for row in program.rows(run_dir / "throughput.csv")]
     assert values[0] == ""  # it was not known then
