@@ -21,7 +21,7 @@ def read(console: int, rom: int, picture: int, address: int, bus: int, cycles: i
 
 @compiled
 def write(console: int, picture: int, address: int, value: int, cycles: int) -> int:
-    """Returns the cycle at which the CPU goes on: later than `cycles` after WSYNC."""
+    """Writes a byte. Returns the cycle at which the CPU goes on, which is later than `cycles` after WSYNC."""
     if address & 0x1000:
         cartridge_write(console, address, value)
     elif not address & 0x80:

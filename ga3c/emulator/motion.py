@@ -54,7 +54,7 @@ def _position_while_moving(register: int, since_cycles: int, pixel: int) -> int:
 
 @compiled
 def _near_copy(console: int, player: int, pixel: int) -> int:
-    """Returns DRAWN if one of a player's copies is being drawn at a pixel, SOON if one begins within four pixels.
+    """Returns DRAWN if one of a player's copies is being drawn at a pixel, SOON if one begins a few pixels later.
 
     A copy that is being drawn is completed. If a copy begins soon, the first copy at the new position is drawn in this
     line already.
@@ -77,14 +77,13 @@ def release_missile(console: int, player: int, value: int) -> None:
     if not value & 2 and tia_register(console, reg.RESMP0 + player) & 2:
         size = tia_register(console, reg.NUSIZ0 + player) & 7
         middle = 8 if size == 5 else 16 if size == 7 else 4
-        store32(
-            console, state.POSITION_M0 + 4 * player, (load32(console, state.POSITION_P0 + 4 * player) + middle) % 160
-        )
+        position = load32(console, state.POSITION_P0 + 4 * player) + middle
+        store32(console, state.POSITION_M0 + 4 * player, position % 160)
 
 
 @compiled
 def _motion(amount: int, cycle: int) -> int:
-    """Returns by how many pixels HMOVE moves an object to the right. Late in a line it sends fewer pulses."""
+    """Returns by how many pixels HMOVE moves an object to the right. Within a visible line it sends fewer pulses."""
     pulses = (amount >> 4) ^ 8
     if cycle <= 20 and cycle >= 3:
         return 8 - min(pulses, (70 - 3 * cycle) // 4)

@@ -102,7 +102,7 @@ def _draw_part(console: int, picture: int, row: int, first: int, last: int) -> N
     if tia_register(console, reg.VBLANK) & 2:
         if picture:
             for pixel in range(first, last):
-                _store_pixel(out, pixel, 0)
+                store8(out, pixel, 0)
         return
     refresh_masks(console)
     if not picture and not load32(console, state.ANY_OVERLAP):
@@ -115,12 +115,7 @@ def _draw_part(console: int, picture: int, row: int, first: int, last: int) -> N
             _draw_word(console, out + word * WORD_PIXELS, word, part)
     if picture and blank:
         for pixel in range(first, min(last, 8)):
-            _store_pixel(out, pixel, 0)
-
-
-@compiled
-def _store_pixel(out: int, pixel: int, colour: int) -> None:
-    store8(out, pixel, colour)
+            store8(out, pixel, 0)
 
 
 @compiled

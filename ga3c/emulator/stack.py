@@ -15,7 +15,7 @@ BREAK_VECTOR = np.int64(0xFFFE)
 
 @compiled
 def _push(console: int, picture: int, value: int, cycles: int) -> int:
-    """Returns the cycle at which the CPU goes on."""
+    """Pushes a byte. Returns the cycle at which the CPU goes on."""
     sp = load32(console, SP)
     store32(console, SP, (sp - 1) & 0xFF)
     return write(console, picture, 0x100 | sp, value, cycles)
