@@ -50,8 +50,7 @@ class Tuner:
         self._most_measurements = round(trial_seconds / self.period_seconds / MEASUREMENT)
         self._starting = round(START_SECONDS / self.period_seconds)
         self._settling = round(min(SETTLING_SECONDS, trial_seconds) / self.period_seconds)
-        self._lag_limit = lag_limit_updates or float("inf")
-        self._most = most
+        self._most, self._lag_limit = most, lag_limit_updates or math.inf
         self._proposals = Proposals(most, max_prediction_batch, seed, self._lag_limit)
         self._noise = Noise()
         self._given_away = 0.0  # relative TPS that steps down have cost since the last gain
