@@ -23,13 +23,13 @@ def main(arguments: list[str]) -> int:
 
 def _main(arguments: list[str]) -> int:
     _leave_working_directory()
-    os.umask(os.umask(0o022) | 0o002)  # whatever is written: not for everybody to write
+    os.umask(os.umask(0o022) | 0o002)  # what is written here is not for everybody to change
     text.take_streams()
     _end_with_parent()
     try:
         try:
             status = _run(*_command(arguments))
-        except SystemExit as end:  # its help, say
+        except SystemExit as end:  # the help of the command, say
             status = end.code or 0
         sys.stdout.flush()
         return status
@@ -46,8 +46,8 @@ def _main(arguments: list[str]) -> int:
         return 2
     except BrokenPipeError:  # whoever read the output has seen enough
         return 0
-    except KeyboardInterrupt:  # before the command had anything to save
-        sys.stdout.close()  # if it was just this that took so long, nobody reads
+    except KeyboardInterrupt:  # the command had nothing to save yet
+        sys.stdout.close()  # it may be this that took so long: nobody reads it
         return 130
 
 
@@ -62,7 +62,7 @@ def _run(command: str, arguments: list[str]) -> int:
 
 
 def _command(arguments: list[str]) -> tuple[str, list[str]]:
-    """The command, and its own arguments."""
+    """Returns the command and its own arguments."""
     first = arguments[0] if arguments else ""
     if first in HELP or first == VERSION:
         return "help", arguments[first in HELP :]
@@ -74,7 +74,7 @@ def _command(arguments: list[str]) -> tuple[str, list[str]]:
 
 
 def _game(word: str) -> list[str]:
-    """The flag of the game that a first word names which is no command. Raises ConfigError where it is none either."""
+    """Returns the flag for a first word that is no command but a game. Raises ConfigError if it is neither."""
     from ga3c import environments
 
     try:
@@ -89,15 +89,15 @@ def _game(word: str) -> list[str]:
 
 
 def _leave_working_directory() -> None:
-    """Takes no module from where the user stands: Python puts it first where PYTHONSAFEPATH is unknown or not set."""
+    """Imports nothing from the working directory, which Python searches first unless PYTHONSAFEPATH is set."""
     with contextlib.suppress(OSError):
         here, own = os.getcwd(), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         if here != own:
-            sys.path[:] = [place for place in sys.path if place not in ("", here)]
+            sys.path[:] = [directory for directory in sys.path if directory not in ("", here)]
 
 
 def _package(error: ImportError) -> str:
-    """What could not be imported; where Python does not say: who failed at it."""
+    """Returns the package that could not be imported, or where Python does not say, the one that failed at it."""
     trace = error.__traceback__
     while trace.tb_next:
         trace = trace.tb_next
@@ -105,7 +105,7 @@ def _package(error: ImportError) -> str:
 
 
 def _end_with_parent() -> None:
-    """If another program of ours started this one (`experiments.runs.child_environment`)."""
+    """Ends this program with the one that started it, if `experiments.runs.child_environment` named that."""
     parent = os.environ.pop("GA3C_PARENT", "")
     if parent:
         from ga3c.machine import signal_at_parents_end

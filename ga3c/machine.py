@@ -1,4 +1,4 @@
-"""What this machine has: cores, memory, file handles; whether a run fits into it; and what it gives a process."""
+"""The resources of this machine (cores, memory, file handles), and checks that a run fits into them."""
 
 import bisect
 import contextlib
@@ -19,9 +19,9 @@ AGENT_BYTES, GAME_BYTES = 50_000_000, 500_000  # besides the slots
 FILES, FILES_PER_AGENT = 200, 6
 # TensorFlow reserves address space far beyond what it uses, and more with each of its threads.
 ADDRESS_SPACE_BYTES, ADDRESS_SPACE_BYTES_PER_CORE = 2_300_000_000, 100_000_000
-COMPILER_BYTES = 800_000_000  # of address space, besides: XLA ends the process where it gets none
+COMPILER_BYTES = 800_000_000  # further address space: XLA ends the process if it gets none
 THREADS, THREADS_PER_CORE = 20, 5
-FILE_BYTES = 100_000  # a small network's checkpoint; a disk that does not take a larger one is said while it trains
+FILE_BYTES = 100_000  # the checkpoint of a small network; training reports a larger one that the disk does not take
 REMEDIES = {
     "shared memory (/dev/shm)": "fewer --envs-per-agent; in a container: --shm-size 2g",
     "memory": "close other programs, or use --envs-per-agent 4",
@@ -49,7 +49,7 @@ def adopt_orphans() -> None:
 
 
 def core_seconds(process: int) -> float | None:
-    """CPU time that a process has used. None: not known here."""
+    """Returns the CPU time that a process has used; None if that is not known."""
     try:
         fields = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()
     except OSError:
@@ -58,7 +58,7 @@ def core_seconds(process: int) -> float | None:
 
 
 def wants_core(process: int) -> bool:
-    """Whether any thread of a process runs, or would if a core or a disk were free. False where that is not known."""
+    """Returns True if any thread of a process runs or waits for a core or a disk; False if that is not known."""
     for status in (PROC / f"{process}/task").glob("*/stat"):
         with contextlib.suppress(OSError):  # the thread has just ended
             if status.read_bytes().rpartition(b")")[2].split()[0] in b"RD":
@@ -67,7 +67,7 @@ def wants_core(process: int) -> bool:
 
 
 def shared_memory_free() -> int | None:
-    """Bytes; None where it is not a limit of its own."""
+    """Returns the free shared memory in bytes; None if it has no limit of its own."""
     try:
         free = os.statvfs(SHARED_MEMORY)
     except OSError:
@@ -76,10 +76,7 @@ def shared_memory_free() -> int | None:
 
 
 def memory_available() -> int | None:
-    """Bytes that can be had without swapping, within the limits of all control groups around this process.
-
-    None: not known.
-    """
+    """Returns the bytes that are free without swapping, within all control groups of this process; None: not known."""
     amounts = []
     with contextlib.suppress(OSError, KeyError):
         amounts.append(1024 * _fields(PROC / "meminfo")["MemAvailable:"])
@@ -95,7 +92,7 @@ def memory_available() -> int | None:
 
 
 def _control_groups(controller: str) -> list[Path]:
-    """Folders of this process's control group and of those around it. A container sees only its own as the root."""
+    """Returns the folders of this process's control group and of those around it, as far as a container sees them."""
     groups = []
     with contextlib.suppress(OSError):
         for line in (PROC / "self/cgroup").read_text(encoding="utf-8").splitlines():
@@ -108,7 +105,7 @@ def _control_groups(controller: str) -> list[Path]:
 
 
 def _fields(file: Path) -> dict[str, int]:
-    """Name -> number, of a file with a name and a number in each line."""
+    """Reads a file with a name and a number in each line."""
     lines = (line.split() for line in file.read_text(encoding="utf-8").splitlines())
     return {words[0]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
 
@@ -127,7 +124,7 @@ def raise_file_limit() -> int:
 
 
 def address_space() -> float:
-    """Bytes that this process may reserve, whether it uses them or not."""
+    """Returns the bytes that this process may reserve, whether it uses them or not."""
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return math.inf if limit == resource.RLIM_INFINITY else limit
 
@@ -137,7 +134,7 @@ def _address_space_needed() -> int:
 
 
 def check_limits() -> None:
-    """Raises ConfigError where TensorFlow would not load, or hang, within what `ulimit` allows."""
+    """Raises ConfigError if TensorFlow would hang or not load within what `ulimit` allows."""
     file_bytes = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
     if file_bytes != resource.RLIM_INFINITY and file_bytes < FILE_BYTES:
         raise ConfigError(f"ulimit -f allows files of {file_bytes} bytes: raise the limit (ulimit -f unlimited).")
@@ -149,7 +146,7 @@ def check_limits() -> None:
 
 
 def processes_left() -> float:
-    """How many processes and threads may be started."""
+    """Returns the number of processes and threads that may still be started."""
     left = [math.inf]
     limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]
     if limit != resource.RLIM_INFINITY and os.getuid():  # root has no limit
@@ -161,7 +158,7 @@ def processes_left() -> float:
 
 
 def _threads_of_user() -> int:
-    """Threads of all processes of this user."""
+    """Returns the number of threads of all processes of this user."""
     threads = 0
     for process in PROC.glob("[0-9]*"):
         with contextlib.suppress(OSError, KeyError):  # it has just ended
@@ -172,15 +169,15 @@ def _threads_of_user() -> int:
 
 
 def agent_bytes(slots_bytes: int, games: int) -> int:
-    """Memory that one agent takes. `slots_bytes`: of it, what it shares."""
+    """Returns the memory that one agent takes. `slots_bytes`: the shared part of it."""
     return slots_bytes + AGENT_BYTES + games * GAME_BYTES
 
 
 def agents_that_fit(slots_bytes: int, games: int) -> dict[str, int]:
-    """What is scarce -> how many agents it is enough for. `slots_bytes`: shared memory of one agent."""
+    """Maps each scarce resource to the number of agents that it is enough for. `slots_bytes`: shared by one agent."""
     agent = agent_bytes(slots_bytes, games)
     threads = THREADS + THREADS_PER_CORE * usable_cores()
-    amounts = (  # in the order of REMEDIES: what there is, besides what the server takes; what an agent takes
+    amounts = (  # in the order of REMEDIES: what there is, what the server takes of it, and what an agent takes
         (shared_memory_free(), 0, slots_bytes),
         (memory_available(), SERVER_BYTES, agent),
         (raise_file_limit(), FILES, FILES_PER_AGENT),
@@ -195,7 +192,7 @@ def agents_that_fit(slots_bytes: int, games: int) -> dict[str, int]:
 
 
 def check_compiler_fits() -> None:
-    """Raises ConfigError where XLA, which compiles parts of a model, would end the process without a word."""
+    """Raises ConfigError if XLA, which compiles parts of a model, would end the process without a message."""
     needed = _address_space_needed() + COMPILER_BYTES
     if address_space() < needed:
         raise ConfigError(
@@ -205,7 +202,7 @@ def check_compiler_fits() -> None:
 
 
 def check_replay_fits(transitions: int, bytes_of: Callable[[int], int], agents_bytes: int) -> None:
-    """Raises ConfigError, with the number that would fit, where so many do not. `bytes_of` grows with the number."""
+    """Raises ConfigError, with the number that fits, if so many do not. `bytes_of` grows with the number."""
     check_compiler_fits()  # the updates of all that learn from a replay are compiled
     free, space = memory_available(), address_space() - _address_space_needed() - COMPILER_BYTES
     in_memory = math.inf if free is None else free - SERVER_BYTES - agents_bytes
@@ -222,7 +219,7 @@ def check_replay_fits(transitions: int, bytes_of: Callable[[int], int], agents_b
 
 
 def check_agents_fit(agents: int, slots_bytes: int, games: int) -> int:
-    """Returns how many agents fit. Raises ConfigError, with that number, if there are to be more."""
+    """Returns the number of agents that fit. Raises ConfigError, with that number, if more are wanted."""
     fit = agents_that_fit(slots_bytes, games)
     scarce = min(fit, key=fit.get)
     most = fit[scarce]

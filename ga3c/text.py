@@ -1,4 +1,4 @@
-"""What is written for people: of what comes from files and arguments, nothing that a terminal would obey."""
+"""Text for people: nothing that comes from files and arguments can control the terminal."""
 
 import os
 import shlex
@@ -11,7 +11,7 @@ from ga3c.errors import ConfigError
 
 
 def one_line(text) -> str:
-    """As text, with what cannot be printed written as in Python: control and bidi characters, line ends."""
+    """Returns the text with control and bidi characters and line ends written as Python escapes."""
     text = str(text)
     if text.isprintable():
         return text
@@ -19,16 +19,16 @@ def one_line(text) -> str:
 
 
 def harmless(text: str) -> str:
-    """The same, but lines and tabs stay what they are."""
+    """Returns the text as `one_line` does, but line ends and tabs stay."""
     return text if text.isprintable() else "".join(c if c in "\n\t" else one_line(c) for c in text)
 
 
-_standing: list[Path] = []  # where the user stands, while the program runs
+_standing: list[Path] = []  # the directory in which the user started the program
 
 
 @contextmanager
 def standing_here() -> Iterator[None]:
-    """The user stands here, wherever a game's code goes in this process."""
+    """Takes the working directory for the user's own, even if a game's code leaves it later."""
     before = _standing.copy()
     with suppress(OSError):  # it is gone
         _standing[:] = [Path.cwd()]
@@ -39,24 +39,24 @@ def standing_here() -> Iterator[None]:
 
 
 def place(path: Path) -> str:
-    """A path relative to where the user stands, if it lies below; one line."""
-    with suppress(OSError, ValueError):  # where it stood is gone; it lies elsewhere
+    """Returns a path as one line, relative to the user's directory if it lies below that."""
+    with suppress(OSError, ValueError):  # the directory is gone, or the path lies elsewhere
         return one_line(path.absolute().relative_to(_standing[0] if _standing else Path.cwd()))
     return one_line(path)
 
 
 def word(path: Path) -> str:
-    """The same as a word of a command, to be copied into a shell."""
+    """Returns the same as a word that can be copied into a shell."""
     return shlex.quote(place(path))
 
 
 def count(number: int, what: str) -> str:
-    """So many of something: "1 game", "1,200 games", "2 processes"."""
+    """Returns a number with its noun: "1 game", "1,200 games", "2 processes"."""
     return f"{number:,} {what}" + ("es" if what.endswith("s") else "s") * (number != 1)
 
 
 def duration(seconds: float) -> str:
-    """In the unit that suits it: "0.4 seconds", "45 seconds", "3.5 minutes", "2.0 hours"."""
+    """Returns a time in the unit that suits it: "0.4 seconds", "45 seconds", "3.5 minutes", "2.0 hours"."""
     if seconds < 9.95:
         return f"{seconds:.1f} seconds"
     if seconds < 89.5:
@@ -65,17 +65,17 @@ def duration(seconds: float) -> str:
 
 
 def lead_nowhere(file: int) -> None:
-    """Whatever is written to this file from now on is gone."""
+    """Discards whatever is written to this file from now on."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, file)
     os.close(nowhere)
 
 
 class Output:
-    """A text stream for people. All that is written to it is harmless; `stream` takes anything."""
+    """A text stream for people: writes what `harmless` leaves of a text to `stream`."""
 
     def __init__(self, stream, must_arrive: bool = False):
-        """`must_arrive`: it is what was asked for; where it cannot be written, that is an error."""
+        """`must_arrive`: it is an error if the text cannot be written."""
         self.stream, self._must_arrive = stream, must_arrive
 
     def __getattr__(self, name):
@@ -92,11 +92,11 @@ class Output:
         self._attempt(self.stream.flush)
 
     def close(self) -> None:
-        """From now on nothing is written: what waits, and is flushed once more at the end, goes nowhere."""
+        """Discards what is still buffered, and whatever is written from now on."""
         lead_nowhere(self.stream.fileno())
 
     def _attempt(self, do, *arguments) -> None:
-        """What must arrive and cannot: raises BrokenPipeError where the reader has gone, else ConfigError."""
+        """Calls `do`. Raises BrokenPipeError (the reader is gone) or ConfigError if the text must arrive and cannot."""
         try:
             do(*arguments)
         except OSError as error:
@@ -109,12 +109,12 @@ class Output:
 
 
 def take_streams() -> None:
-    """Makes the standard streams ready: open in any case, and `Output`s."""
+    """Opens those standard streams that are closed, and makes stdout and stderr `Output`s."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         with suppress(OSError):
             os.fstat(number)
             continue
-        # Closed at the start: the next file that is opened would take its place, and get what others write there.
+        # Otherwise the next file that is opened would get this number, and what others write to the stream.
         os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
         setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
     for name in ("stdout", "stderr"):

@@ -1,4 +1,4 @@
-"""What a person runs: one file for each command, with `run(arguments) -> exit status`."""
+"""The commands that a person runs: a file for each, with `run(arguments) -> exit status`."""
 
 COMMANDS = {
     "train": "train an agent (the default)",

@@ -46,13 +46,13 @@ class RunOptions:
 
 
 def load_run(options: RunOptions, directory: Path) -> TrainedAgent:
-    """The agent of the run in `directory`. Raises ConfigError."""
+    """Returns the agent of the run in `directory`. Raises ConfigError."""
     asked = {name: getattr(options, name) for name in ("game", "trust", "episodes", "seed")}
     return load(AgentOptions(run=str(directory), **asked))
 
 
 def load(options: AgentOptions) -> TrainedAgent:
-    """The agent that the options mean. Raises ConfigError."""
+    """Returns the agent that the options name. Raises ConfigError."""
     if options.episodes is not None:
         check_range("episodes", options.episodes, 1)
     return trained_agent.load(

@@ -15,12 +15,13 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 import tyro
 
 from ga3c.errors import ConfigError
+from ga3c.records import run_directory
 from ga3c.records.files import write_whole
 
-tyro._experimental_options["ansi_codes"] = False  # a terminal would get them in the middle of an error's one line
+tyro._experimental_options["ansi_codes"] = False  # colour codes would stand in the one line of an error
 
 T = TypeVar("T")
-# Fields that name files and directories, and the word for --resume that names none.
+# Fields that name files and directories; NEWEST is the value of --resume without one.
 PATHS = ("checkpoint", "json", "out", "record", "results", "resume", "run", "run_dir", "runs", "start_from")
 NEWEST = "newest"
 HELP = {"--help", "-h"}
@@ -31,7 +32,7 @@ _types = tyro.constructors.ConstructorRegistry()
 
 @_types.primitive_rule
 def _optional(asked: tyro.constructors.PrimitiveTypeInfo) -> tyro.constructors.PrimitiveConstructorSpec | None:
-    """`T | None` is a T on the command line and in the help: who wants None leaves the flag out."""
+    """Takes `T | None` for a T: for None the flag is left out."""
     types = [kind for kind in get_args(asked.type) if kind is not NoneType]
     if get_origin(asked.type) not in (UnionType, Union) or len(types) != 1:
         return None
@@ -45,7 +46,7 @@ def _optional(asked: tyro.constructors.PrimitiveTypeInfo) -> tyro.constructors.P
 
 @_types.primitive_rule
 def _whole(asked: tyro.constructors.PrimitiveTypeInfo) -> tyro.constructors.PrimitiveConstructorSpec | None:
-    """A whole number may be written as 1e6 or 1_000_000, too."""
+    """Takes whole numbers that are written as 1e6 or 1_000_000, too."""
     if asked.type is not int:
         return None
 
@@ -76,7 +77,7 @@ def whole_number(word: str) -> int | None:
 def parse(options: type[T], arguments: list[str], default: T, description: str, command: str) -> T:
     """Parses flags into `options`, over `default`. Raises ConfigError, of one line, for anything wrong.
 
-    Paths are absolute from here on: a game's code, which may be loaded next, can go to another directory.
+    Paths become absolute, because a game's code may change the working directory.
     """
     errors = io.StringIO()
     try:
@@ -163,6 +164,14 @@ def check_range(name: str, value: float, least: float, most: float = math.inf) -
         raise ConfigError(f"--{name} {said} is out of range: give a number {wanted}.")
 
 
+def results_directory(named: str | None) -> Path:
+    """Returns the directory that --results names, or the usual one. Raises ConfigError if it is not there."""
+    results = Path(named) if named else run_directory.RESULTS
+    if not results.is_dir():
+        raise ConfigError(f"--results {results}: there is no such directory.")
+    return results
+
+
 def check_writable(flag: str, path: Path, makes_directories: bool = False) -> None:
     """Raises ConfigError where a file, or a directory, could not be written. For use before what takes time."""
     directory = path if path.is_dir() else path.absolute().parent
@@ -183,7 +192,7 @@ def write_json(file: str, content: dict) -> None:
 
 
 def _one_line(box: str) -> str:
-    """tyro's framed message, as one line: what is wrong, and the flags that come near."""
+    """Returns tyro's framed message as one line: what is wrong, and the nearest flags."""
     lines = [line.strip("│|").strip() for line in box.splitlines() if not line.startswith(("╭", "╰"))]
     text = "\n".join(lines)
     what, _, rest = re.sub(r"[─]{3,}", "\0", text).partition("\0")

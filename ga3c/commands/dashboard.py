@@ -1,11 +1,8 @@
 """Serves a page with all runs to a browser on this machine: python -m ga3c dashboard."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from ga3c.commands.command_line import check_range, parse
-from ga3c.errors import ConfigError
-from ga3c.records import run_directory
+from ga3c.commands.command_line import check_range, parse, results_directory
 
 DESCRIPTION = """Serves a page with all runs: live curves side by side, the controller's decisions, recorded games. Only
 this machine can open it; from another one: ssh -L 8050:localhost:8050 THIS-MACHINE."""
@@ -21,9 +18,7 @@ class DashboardOptions:
 
 def run(arguments: list[str]) -> int:
     options = parse(DashboardOptions, arguments, DashboardOptions(), DESCRIPTION, "dashboard")
-    results = Path(options.results) if options.results else run_directory.RESULTS
-    if not results.is_dir():
-        raise ConfigError(f"--results {results}: there is no such directory.")
+    results = results_directory(options.results)
     check_range("port", options.port, 0, 65_535)
 
     from ga3c.views.dashboard import serving

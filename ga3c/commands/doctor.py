@@ -29,7 +29,7 @@ DESCRIPTION = """Checks Python, packages, GPU, memory, cores, display and disk, 
 to see what this machine reaches, and with which system. Each line that finds something says what to do."""
 REQUIREMENTS = Path(__file__).resolve().parent.parent.parent / "requirements.txt"
 LITTLE_DISK = 2_000_000_000  # bytes
-MEASURED_SECONDS, NOISE = 20.0, 0.05  # twice what each system is measured for; a difference that says nothing
+MEASURED_SECONDS, NOISE = 20.0, 0.05  # each system is measured for half of it; a difference below this says nothing
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def python() -> Finding:
 
 
 def system() -> Finding:
-    """What this system lacks that Linux has, and what that costs."""
+    """Finds what this system lacks beside Linux, and what that costs."""
     costs = {
         "it cannot end what a game has started when its agent is killed": sys.platform == "linux",
         "a run that is moved is not kept from a second start": sys.platform == "linux",
@@ -67,7 +67,7 @@ def system() -> Finding:
 
 
 def packages() -> Finding:
-    """Whether what is installed is what requirements.txt pins, each file of it."""
+    """Compares the installed packages, with all their files, with requirements.txt."""
     pins = dict(re.findall(r"^([\w.-]+)==(\S+)", REQUIREMENTS.read_text(encoding="utf-8"), re.MULTILINE))
     others = []
     for name, version in pins.items():
@@ -85,7 +85,7 @@ def packages() -> Finding:
 
 
 def _missing_file(package: str) -> str:
-    """One that belongs to an installed package and is not there; "" if there is none."""
+    """Returns a file of an installed package that is not there; "" if there is none."""
     for file in metadata.files(package) or ():
         if file.suffix != ".pyc" and not file.locate().exists():
             return str(file)
@@ -109,7 +109,7 @@ def cores() -> Finding:
 
 
 def memory() -> Finding:
-    """What there is of all that agents take: how many of the default size it is enough for."""
+    """Finds how many agents of the default size each resource of this machine is enough for."""
     schedule, learning = ScheduleSettings(), LearningSettings()
     pong = EnvironmentSpec("Pong", (84, 84, 4), "uint8", discrete(6), 4)
     slots = slots_needed(learning.t_max, schedule.envs_per_agent, learning.minimum_batch_steps)
@@ -136,18 +136,16 @@ def ffmpeg() -> Finding:
 
 
 def disk() -> Finding:
-    place = run_directory.RESULTS
-    free = shutil.disk_usage(place.parent).free
-    if not os.access(place if place.exists() else place.parent, os.W_OK):
-        return Finding(False, f"{place} cannot be written", "name another place with --run-dir")
-    text = f"{free / 1e9:.0f} GB free for {place}"
-    return Finding(
-        free > LITTLE_DISK, text, "" if free > LITTLE_DISK else "make room, or name another place with --run-dir"
-    )
+    results = run_directory.RESULTS
+    free = shutil.disk_usage(results.parent).free
+    if not os.access(results if results.exists() else results.parent, os.W_OK):
+        return Finding(False, f"{results} cannot be written", "name another place with --run-dir")
+    advice = "" if free > LITTLE_DISK else "make room, or name another place with --run-dir"
+    return Finding(not advice, f"{free / 1e9:.0f} GB free for {results}", advice)
 
 
 def speed() -> Finding:
-    """With GA3C, and with the same games as one batch."""
+    """Measures training with GA3C, and with the same games as one batch."""
     from ga3c.experiments.benchmark import BenchmarkOptions, measure_run
 
     games = counts_of(Settings()).agents * ScheduleSettings().envs_per_agent
@@ -168,7 +166,7 @@ def speed() -> Finding:
 
 
 def said_of_speed(agents: float, batch: float, games: int) -> str:
-    """Of steps per second of both systems."""
+    """Returns a sentence about the steps per second of both systems."""
     steps, names = max(agents, batch), ["agents", "--sampling batched"]
     faster, other = names if agents >= batch else names[::-1]
     much = "about as fast as" if min(agents, batch) > (1 - NOISE) * steps else "faster than"
@@ -193,7 +191,7 @@ CHECKS: dict[str, Callable[[], Finding]] = {
 
 
 def _output(*command: str) -> str | None:
-    """What a command prints; None if it fails."""
+    """Returns what a command prints; None if it fails."""
     try:
         ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -202,7 +200,7 @@ def _output(*command: str) -> str | None:
 
 
 def run(arguments: list[str]) -> int:
-    """1 if something needs to be done."""
+    """Returns 1 if something needs to be done."""
     options = parse(DoctorOptions, arguments, DoctorOptions(), DESCRIPTION, "doctor")
     well = True
     for name, finding in _cluster(options.cluster) if options.cluster else _machine(options.measure):
@@ -220,7 +218,7 @@ def _machine(measure: bool) -> Iterator[tuple[str, Finding]]:
 
 def _cluster(where: str) -> Iterator[tuple[str, Finding]]:
     try:
-        from ga3c.cluster.diagnosis import findings  # here alone: it loads Ray
+        from ga3c.cluster.diagnosis import findings  # it loads Ray
     except ImportError as error:
         raise ConfigError("--cluster needs Ray, which ./run.sh installs: start with that.") from error
     for found in findings(where):

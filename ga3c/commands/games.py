@@ -17,7 +17,7 @@ class GamesOptions:
 
 
 def table(names: list[str]) -> str:
-    """In columns, to be read downwards."""
+    """Returns the names in columns, to be read downwards."""
     rows = -(-len(names) // COLUMNS)
     lines = ("".join(f"{name:{WIDTH}}" for name in names[row::rows]) for row in range(rows))
     return "\n".join(f"  {line.rstrip()}" for line in lines)

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ga3c.commands.command_line import parse
+from ga3c.commands.command_line import parse, results_directory
 from ga3c.errors import ConfigError
 from ga3c.records import run_directory, run_state
 from ga3c.records.columns import THROUGHPUT_COLUMNS
@@ -32,24 +32,24 @@ class ListOptions:
 
 
 def age(seconds: float) -> str:
-    """3 min; in the largest unit of which it is one at the least."""
+    """Returns a time as "3 min", in the largest unit of which it is at least one."""
     unit = next((name for name, length in UNITS.items() if seconds >= length), "s")
     return f"{seconds // UNITS[unit]:.0f} {unit}"
 
 
 def written(run: Path) -> float:
-    """When, in seconds since the epoch."""
+    """Returns when a run was last written, in seconds since the epoch."""
     files = [run / "throughput.csv", run / "config.json"]
     return max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
 
 
 def cells(run: Path, name: str) -> list[str]:
-    """A run's line. Raises ConfigError where it cannot be read."""
+    """Returns the cells of a run's line. Raises ConfigError if it cannot be read."""
     read_settings(run)
     since, differs = age(max(0.0, time.time() - written(run))), said(know(run).changed)
     if run_directory.is_exported(run):
         found = read_evaluation(run)
-        # When a clone was made says nothing of an agent that came with it.
+        # The files of an agent that comes with the program are as old as the clone.
         state, since = ("shipped", "-") if _is_shipped(run) else ("exported", since)
         return [name, state, number(found.steps), "-", number(found.mean, 2), since, differs]
     rows = Tail(run / "throughput.csv", THROUGHPUT_COLUMNS)
@@ -69,7 +69,7 @@ def _game(run: Path, results: Path) -> str:
 
 
 def table(results: Path, game: str | None) -> list[str]:
-    """Lines: the head, and one for each run. A run that cannot be read says so in its line."""
+    """Returns the lines: a head, and one for each run. The line of a run that cannot be read says so."""
     runs = [run for run in run_directory.below(results) if game in (None, _game(run, results))]
     found: list[list[str]] = [list(HEAD)]
     for run in sorted(runs, key=lambda run: (not _is_shipped(run), written(run))):
@@ -95,9 +95,7 @@ def _line(row: list[str], widths: list[int]) -> str:
 
 def run(arguments: list[str]) -> int:
     options = parse(ListOptions, arguments, ListOptions(), DESCRIPTION, "list")
-    results = Path(options.results) if options.results else run_directory.RESULTS
-    if not results.is_dir():
-        raise ConfigError(f"--results {results}: there is no such directory.")
+    results = results_directory(options.results)
     lines = table(results, run_directory.game_directory(options.game).name if options.game else None)
     print("\n".join(lines) if len(lines) > 1 else f"No runs in {results} yet. Train one: ./run.sh --game Boxing")
     return 0

@@ -1,4 +1,4 @@
-"""What `train` says at the start and at the end of a run."""
+"""The console lines of `train` at the start and at the end of a run."""
 
 import math
 import sys

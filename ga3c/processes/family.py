@@ -1,4 +1,4 @@
-"""What agents have started: it ends with them, however they end."""
+"""Ends the processes that agents have started, when the agents end, however they end."""
 
 import contextlib
 import os
@@ -16,16 +16,16 @@ def end_group(leader: int) -> None:
 
 
 def kill_descendants(ancestor: int, but_not: frozenset[int] | set[int] = frozenset()) -> bool:
-    """Kills all children of a process but some, and all descendants of those. Returns whether there were any.
+    """Kills all children of a process except some, and their descendants. Returns whether there were any.
 
-    Linux alone: elsewhere the system does not say who they are, and there are none.
+    It works on Linux alone: elsewhere the descendants are not known.
     """
     children: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # it has just ended
             children.setdefault(int(stat.read_bytes().rpartition(b")")[2].split()[1]), []).append(int(stat.parent.name))
     found = [child for child in children.get(ancestor, ()) if child not in but_not]
-    for process in found:  # it grows meanwhile
+    for process in found:  # the list grows meanwhile
         found += children.get(process, ())
     for process in found:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -34,7 +34,7 @@ def kill_descendants(ancestor: int, but_not: frozenset[int] | set[int] = frozens
 
 
 def end_adopted(parent: int, agents: set[int]) -> None:
-    """Kills what agents that have died left behind: the process that agents are forked from has adopted it.
+    """Kills the processes that dead agents left behind. `parent`, which agents are forked from, has adopted them.
 
     `agents`: those that are alive. Returns when nothing is left, or after a second.
     """

@@ -11,7 +11,7 @@ _MAY_BE_IGNORED = (signal.SIGHUP, signal.SIGUSR1)  # SIGHUP is, where the progra
 def handle(handler: Callable, signals: tuple[signal.Signals, ...] = STOP_SIGNALS) -> None:
     """Calls `handler(number, frame)` on each of these signals.
 
-    Whoever starts the program may have it ignore SIGHUP, as nohup does, or SIGUSR1: then that stays so.
+    SIGHUP and SIGUSR1 stay ignored if the program was started so, as nohup does.
     """
     for number in signals:
         if not (number in _MAY_BE_IGNORED and signal.getsignal(number) == signal.SIG_IGN):

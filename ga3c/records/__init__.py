@@ -1,1 +1,1 @@
-"""What a run leaves on disk, written and read."""
+"""The files of a run: writing and reading them."""

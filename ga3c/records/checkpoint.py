@@ -17,12 +17,12 @@ from ga3c.errors import ConfigError
 from ga3c.machine import memory_available
 from ga3c.records.files import PARTIAL, link, make_directory, open_to_read, reason, remove, rename, write_whole
 
-BEST = "best.npz"  # that of the best mean score of 100 games, kept beside the newest few
+BEST = "best.npz"  # the checkpoint with the best mean score of 100 games
 _NAME = re.compile(r"checkpoint-(\d{12})\.npz")
 
 
 def pack(arrays: dict[str, np.ndarray], meta: dict) -> memoryview:
-    """A file that `load` reads."""
+    """Returns the content of a file that `load` reads."""
     content = io.BytesIO()
     np.savez(content, meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
     return content.getbuffer()
@@ -50,9 +50,9 @@ def keep_as_best(path: Path) -> None:
 
 
 def set_aside_newer(path: Path) -> None:
-    """Takes the place of the newest from those that could not be read, when a run goes on from this one.
+    """Renames newer checkpoints, which could not be read, when a run goes on from the one at `path`.
 
-    If they can be read later, they are of a past that never happened. Raises OSError.
+    The run goes another way from here on, so they must not be taken later. Raises OSError.
     """
     for newer in saved(path.parent):
         if newer.name > path.name:
@@ -65,7 +65,7 @@ def saved(directory: Path) -> list[Path]:
 
 
 def was_written(directory: Path) -> bool:
-    """Whether a run has come to its first checkpoint, damaged or not. Raises OSError."""
+    """Returns True if a run has come to its first checkpoint, damaged or not. Raises OSError."""
     try:
         names = os.listdir(directory)
     except FileNotFoundError:
@@ -82,12 +82,12 @@ def load(path: Path) -> tuple[dict[str, np.ndarray], dict]:
         if not isinstance(meta, dict):
             raise ValueError("it does not say what it is of")
         return arrays, meta
-    except Exception as error:  # whatever a damaged file makes NumPy raise
+    except Exception as error:  # a damaged file makes NumPy raise anything
         raise ConfigError(f"Cannot read the checkpoint {path}: {reason(error)}.") from error
 
 
 def _read(file: BinaryIO) -> dict[str, np.ndarray]:
-    """The arrays of a file as `save` writes it; of any other no more is read than its own size."""
+    """Reads the arrays of a file that `save` wrote. Of any other file no more is read than its size."""
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         plain = all(m.compress_type == zipfile.ZIP_STORED and m.compress_size == m.file_size for m in members)
@@ -97,7 +97,7 @@ def _read(file: BinaryIO) -> dict[str, np.ndarray]:
 
 
 def _array(content: bytes) -> np.ndarray:
-    """Of a file in NumPy's own format; no larger than that is, whatever it says."""
+    """Reads an array in NumPy's format. It is no larger than the content, whatever the header says."""
     stream = io.BytesIO(content)
     version = npy.read_magic(stream)
     shape, fortran_order, dtype = (npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0)(

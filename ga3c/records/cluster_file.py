@@ -1,4 +1,4 @@
-"""What pods and nodes are at, in the run's directory, for those who watch."""
+"""The file that says what pods and nodes are doing, for those who watch the run."""
 
 import json
 import time
@@ -12,14 +12,14 @@ NAME = "cluster.json"
 
 
 class ClusterFile:
-    """Holds the newest alone."""
+    """Holds the newest state alone."""
 
     def __init__(self, run_dir: Path, interval: float, disk: Disk):
         self._path, self._interval, self._disk = run_dir / NAME, interval, disk
         self._written = -interval
 
     def look(self, state: Callable[[], dict]) -> None:
-        """Now and then. Writes what `state` says, if it is time for that."""
+        """Writes what `state` returns, if it is time for that. To be called now and then."""
         if time.monotonic() - self._written >= self._interval:
             self._written, content = time.monotonic(), json.dumps(state())
             self._disk.attempt(self._path, lambda: write_whole(self._path, content))

@@ -1,4 +1,4 @@
-"""Collapse: a run that loses again what it had learned."""
+"""Collapse: a run loses what it had learned."""
 
 import contextlib
 import math
@@ -13,12 +13,12 @@ from ga3c.records.csv_reading import number, read_log
 from ga3c.records.files import reason
 
 GAMES = 100  # in a mean
-LOST = 0.5  # share of what was gained
-CLEAR_DEVIATIONS = 10.0  # standard errors that a gain is above, or half of it may come and go by chance
+LOST = 0.5  # this share of what was gained is a collapse
+CLEAR_DEVIATIONS = 10.0  # standard errors that a gain must exceed: half of a smaller one may be lost by chance
 
 
 class Collapse(NamedTuple):
-    """When, in games since the first; the means of the last games then, at best, and at first; when it was over."""
+    """A collapse: its game, the mean scores then, at best and at first, and the game at which it was over."""
 
     game: int
     mean: float
@@ -34,7 +34,7 @@ class Collapse(NamedTuple):
 
 
 class Recovered(NamedTuple):
-    """When, and the mean of the last games then."""
+    """The end of a collapse: its game, and the mean score then."""
 
     game: int
     mean: float
@@ -44,7 +44,7 @@ class Recovered(NamedTuple):
 
 
 class CollapseWatch:
-    """Takes scores one by one. A collapse ends when 3/4 of what was gained is there again."""
+    """Finds collapses in scores. A collapse ends when 3/4 of what was gained is there again."""
 
     def __init__(self):
         self._recent: deque[float] = deque(maxlen=GAMES)
@@ -54,7 +54,7 @@ class CollapseWatch:
         self._collapsed = False
 
     def add(self, score: float) -> Collapse | Recovered | None:
-        """What this game makes: a collapse, the end of one, or (None) neither."""
+        """Takes the score of a game. Returns a collapse that it begins or ends, or None."""
         self._games += 1
         if math.isnan(score):  # it is not known, and would make all means unknown
             return None
@@ -81,7 +81,7 @@ class CollapseWatch:
 
 
 def resumed(episodes: Path) -> CollapseWatch:
-    """One that knows the games in a run's episodes.csv, if there are any. Raises ConfigError."""
+    """Returns a watch that knows the games in episodes.csv, if there are any. Raises ConfigError."""
     watch = CollapseWatch()
     try:
         header, *rows = read_log(episodes)
@@ -96,7 +96,7 @@ def resumed(episodes: Path) -> CollapseWatch:
 
 
 def collapses(scores: np.ndarray) -> list[Collapse]:
-    """All of a run, from the scores of its games in order."""
+    """Returns all collapses of a run, from the scores of its games in order."""
     watch, found = CollapseWatch(), []
     for event in filter(None, map(watch.add, scores.tolist())):
         if isinstance(event, Collapse):

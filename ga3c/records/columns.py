@@ -53,7 +53,7 @@ class Throughput:
     numbers: dict[str, float] = field(default_factory=dict)
 
     def cells(self) -> dict[str, float]:
-        """By column."""
+        """Returns the cells of the row by column."""
         fixed = vars(self).copy()
         return fixed | fixed.pop("numbers")
 

@@ -9,11 +9,11 @@ import time
 from ga3c.records.outlet import END_SECONDS, NEW_LINE, Outlet
 from ga3c.text import Output, harmless
 
-KEPT_LINES = 20  # of what was said while a screen covered it
+KEPT_LINES = 20  # so many lines that were said behind a screen are shown after it
 
 
 class Console:
-    """Safe to call from every thread. Nothing here waits for who reads it."""
+    """Writes lines and a live line. Safe to call from every thread; nothing here waits for the reader."""
 
     def __init__(self, file: int = 1):
         self._outlet = Outlet(file)
@@ -22,16 +22,16 @@ class Console:
         self._line = ""
         self._keep = lambda rows: None
         self._screen = None
-        self._covered: collections.deque[str] = collections.deque(maxlen=KEPT_LINES)  # said behind it
-        self._said = 0  # behind it, in all
+        self._covered: collections.deque[str] = collections.deque(maxlen=KEPT_LINES)  # lines said behind the screen
+        self._said = 0  # number of lines said behind the screen
 
     def take_streams(self) -> None:
-        """What others print goes the same way: a warning that nobody reads shall not keep its thread."""
+        """Sends what others print the same way, so that a warning which nobody reads holds up no thread."""
         sys.stdout.flush()
         sys.stdout, sys.stderr = Output(self._outlet), Output(Outlet(2))
 
     def keep(self, append) -> None:
-        """From now on `append` gets whatever is said, as rows of MESSAGE_COLUMNS: one for each line."""
+        """Passes each line that is said to `append` from now on, as a row of MESSAGE_COLUMNS."""
         self._keep = append
 
     def cover(self, screen) -> None:
@@ -45,7 +45,7 @@ class Console:
         return self._screen is not None
 
     def _uncover(self) -> None:
-        """Takes the terminal back and shows what was said meanwhile, but for the controller's sentences."""
+        """Takes the terminal back and shows what was said meanwhile, without the controller's lines."""
         screen, self._screen = self._screen, None
         said = screen.close()
         if self._said > len(self._covered):
@@ -53,7 +53,7 @@ class Console:
         self._outlet.write(said + "".join(f"{text}\n" for text in self._covered))
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Writes a line that stays."""
         now, text = f"{time.time():.0f}", harmless(text)
         self._keep([[now, line] for line in text.split("\n")])
         with self._lock:
@@ -65,9 +65,9 @@ class Console:
                 self._outlet.write(NEW_LINE + text + "\n" + self._line if self._live else text + "\n")
 
     def status(self, row, last_score: float, wanted_games: int = 0) -> None:
-        """The line in the original's manner, from a `columns.Throughput` and the score of the last game.
+        """Writes the live line, from a `columns.Throughput` and the score of the last game.
 
-        Mean is that of the last 100 games. It says how many games are under way while not all of `wanted_games` are.
+        The mean is that of the last 100 games. While fewer than `wanted_games` are under way it says how many are.
         """
         hours, rest = divmod(int(row.seconds), 3600)
         starting = f" [Games: {row.games} of {wanted_games}]" if row.games < wanted_games else ""
@@ -91,11 +91,11 @@ class Console:
                 self._outlet.write(line + "\n")
 
     def flush(self) -> None:
-        """Waits until what was said is written, but no longer than the end of the program does."""
+        """Waits until all is written, for END_SECONDS at the longest."""
         self._outlet.wait(END_SECONDS)
 
     def end(self) -> None:
-        """Leaves the live line behind, on a line of its own; or takes the terminal back from the screen."""
+        """Ends the live line, or takes the terminal back from the screen."""
         if (screen := self._screen) is not None:
             screen.close()  # without the lock: this may take a second
         with self._lock:
@@ -105,7 +105,7 @@ class Console:
 
 
 class Aside:
-    """The console, for a run beside the one that it shows."""
+    """The console of a second run: it says lines with the name of the run, and shows no status."""
 
     def __init__(self, console: Console, name: str):
         self._console, self._name = console, name
@@ -114,4 +114,4 @@ class Aside:
         self._console.say(f"{self._name}: {text}")
 
     def status(self, row, last_score: float, wanted_games: int = 0) -> None:
-        """The line is the other's."""
+        """Does nothing: the live line belongs to the first run."""

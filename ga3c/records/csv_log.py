@@ -13,10 +13,10 @@ from ga3c.records.files import GrowingFile, open_to_read, write_whole
 
 
 class CsvLog:
-    """Appends whole rows to a CSV file. Where that fails the rows wait in memory, and no half row stays behind."""
+    """Appends whole rows to a CSV file. If that fails, the rows wait in memory and no half row stays in the file."""
 
     def __init__(self, path: Path, columns: list[str], disk: Disk, durable: bool = False):
-        """`columns`: a log that lies there with others gets these, with its first new row.
+        """`columns`: an old log with other columns gets these, with its first new row.
 
         `durable`: rows that are written survive a loss of power.
         """
@@ -27,7 +27,7 @@ class CsvLog:
         self._lock = threading.Lock()
 
     def append(self, rows: Iterable[Iterable]) -> bool:
-        """Rows have a cell for each column; without any the file gets its header. Safe to call from every thread.
+        """Appends rows of a cell for each column; with no rows the file gets its header. Safe in every thread.
 
         Returns whether the file holds all rows so far.
         """
@@ -45,7 +45,7 @@ class CsvLog:
 
 
 def line(row: Iterable) -> str:
-    """A row as a line of a CSV file."""
+    """Returns a row as a line of a CSV file."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(row)
     return text.getvalue()
@@ -58,17 +58,17 @@ def mend(
     last_second: float = math.inf,
     most_rows: float = math.inf,
 ) -> None:
-    """Takes out of a log what a resumed run would contradict: half a row, and rows after this step or this second.
+    """Takes out of a log half a row, and rows after this step or this second, which a resumed run makes again.
 
-    `most_rows`: as many were counted by then; those beyond are later ones of the same step. A log with other columns
-    gets these; what it did not have is empty. None: it keeps its own. Raises OSError.
+    `most_rows`: further rows are later ones of the same step. `columns`: the log gets these, with empty cells where it
+    had none; None: it keeps its own. Raises OSError.
     """
     try:
         header, *rows = read_log(path)
     except FileNotFoundError:
         return
     columns = columns or header
-    # As late as the last second may be written, by the rounding of the logs.
+    # The logs round their seconds, so the last row may look later than it is.
     latest = max(last_second, *(float(format(last_second, digits)) for digits in (".6g", ".2f")))
     mended = [line(columns)]
     for row in rows:
@@ -84,7 +84,7 @@ def mend(
 
 
 def _at(cell: str | None) -> float:
-    """Steps or seconds of a row; later than all, if that is not known."""
+    """Returns the steps or seconds of a row; infinity if they are not known."""
     try:
         value = number(cell)
     except ValueError:

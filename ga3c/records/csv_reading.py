@@ -18,7 +18,7 @@ LARGEST = 1e50  # numbers of this size or more were not written by a run: a scor
 
 
 def read_log(path: Path, most_bytes: float = math.inf) -> Iterator[list[str]]:
-    """The header of a log, [] without one; then its rows. Raises OSError, for one of more bytes than that, too."""
+    """Yields the header of a log ([] if it has none), then its rows. Raises OSError, also for a larger file."""
     beginning = b""
     with open_to_read(path, most_bytes) as file:
         for lines, _ in parts(file):
@@ -32,9 +32,9 @@ def read_log(path: Path, most_bytes: float = math.inf) -> Iterator[list[str]]:
 
 
 def parts(file: BinaryIO, start: int = 0) -> Iterator[tuple[bytes, int]]:
-    """The whole lines of a log from there on, some megabytes at a time, and where each part of them ends.
+    """Yields the whole lines of a log from `start` on, some megabytes at a time, and where each part ends.
 
-    What has no end within as much is no row, and left out.
+    A line that is longer than that is no row, and is left out.
     """
     while True:
         file.seek(start)
@@ -48,14 +48,14 @@ def parts(file: BinaryIO, start: int = 0) -> Iterator[tuple[bytes, int]]:
 
 
 def parse(content: bytes) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of a log; rows that are damaged or not whole are left out."""
+    """Returns the header and the rows of a log without those that are damaged or not whole."""
     lines = content[: content.rfind(b"\n") + 1].decode(errors="replace").split("\n")[:-1]
     header, *rows = [_cells(line) for line in lines] or [[]]
     return header, [row for row in rows if len(row) == len(header)]
 
 
 def _cells(text: str) -> list[str]:
-    if "\0" in text:  # where the machine lost power, blocks of them stand for what was not written
+    if "\0" in text:  # a loss of power leaves blocks of zero bytes
         return []
     try:
         return next(csv.reader([text]), [])
@@ -64,16 +64,16 @@ def _cells(text: str) -> list[str]:
 
 
 def number(cell: str | None) -> float:
-    """NaN where it is empty, or so large that no run has written it: others can be added up and squared.
+    """Returns the number in a cell; NaN if it is empty, or so large that no run has written it.
 
-    Raises ValueError where it is none.
+    Numbers can be added up and squared. Raises ValueError if the cell holds no number.
     """
     value = float(cell or "nan")
     return value if abs(value) < LARGEST else math.nan
 
 
 def read_csv(path: Path) -> dict[str, np.ndarray]:
-    """The columns of a CSV file as float64 arrays, without `reason`; empty if there is no file.
+    """Returns the columns of a CSV file as float64 arrays, without `reason`; {} if there is no file.
 
     Unfinished and damaged rows are left out. Raises ConfigError where it is no file that can be read.
     """
@@ -81,7 +81,7 @@ def read_csv(path: Path) -> dict[str, np.ndarray]:
     try:
         rows = read_log(path, LOG_BYTES_LIMIT)
         header = next(rows)
-        columns = [index for index, name in enumerate(header) if name != "reason"]  # the one that is text
+        columns = [index for index, name in enumerate(header) if name != "reason"]  # `reason` is text
         for row in rows:
             values.extend(_numbers([row[index] for index in columns]))
     except FileNotFoundError:
@@ -95,7 +95,7 @@ def read_csv(path: Path) -> dict[str, np.ndarray]:
 
 
 def _numbers(cells: list[str]) -> list[float]:
-    """[] if one is none."""
+    """Returns the numbers in the cells; [] if one cell holds none."""
     try:
         return list(map(number, cells))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a run says of itself in config.json: its settings, and what it was made with."""
+"""config.json: the settings of a run, and the versions and the machine that it was made with."""
 
 import platform
 import sys
@@ -16,7 +16,7 @@ from ga3c.settings.run import Settings
 
 
 def read(run: Path) -> dict:
-    """The content of config.json. Raises ConfigError."""
+    """Reads config.json. Raises ConfigError."""
     description = read_json(run / "config.json")
     if not isinstance(description, dict):
         raise ConfigError(f"Cannot read {run / 'config.json'}: it is no description of a run.")
@@ -33,7 +33,7 @@ def read_settings(run: Path) -> Settings:
 
 
 def resumed(run: Path, settings: Settings) -> dict:
-    """The content of config.json from now on: these settings, and in its history what was asked for, and when.
+    """Returns the content of config.json for a resumed run: its settings, and a history of what was asked and when.
 
     Raises ConfigError.
     """
@@ -47,14 +47,15 @@ def resumed(run: Path, settings: Settings) -> dict:
         name: [old[group][name], value]
         for group, values in new.items()
         for name, value in values.items()
-        if value != old[group][name] and name not in ("steps", "minutes", "episodes")  # limits are of a start
+        if value != old[group][name]
+        and name not in ("steps", "minutes", "episodes")  # these limits belong to one start
     }
     entry = {"started": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "command": sys.argv, "changed": changed}
     return description | {"settings": new, "history": [*history, entry]}
 
 
 def describe(settings: Settings) -> dict:
-    """The content of config.json."""
+    """Returns the content of config.json for a new run."""
     packages = ("tensorflow", "keras", "numpy", "ale-py", "gymnasium")
     return {
         "settings": saved_settings.to_dict(settings),

@@ -5,24 +5,21 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from ga3c.records.files import Place, reason
+from ga3c.records.files import KeptDirectory, reason
 
 
 class Disk:
     """Says once when something cannot be written, and once when all of it can be written again."""
 
     def __init__(self, say: Callable[[str], None], run_dir: Path | None = None):
-        """`run_dir`: where all of it is written; nothing is, while that directory is not where it was."""
+        """`run_dir`: while this directory is not where it was, nothing is written."""
         self._say, self._failing, self._lock = say, set(), threading.Lock()
-        self._run_dir, self._place = run_dir, run_dir and Place(run_dir)
+        self._run_dir, self._directory = run_dir, run_dir and KeptDirectory(run_dir)
 
     def attempt(self, path: Path, write: Callable[[], None]) -> bool:
-        """Calls `write`. False if it failed for want of disk or memory.
-
-        The caller keeps what was to be written, and tries again.
-        """
+        """Calls `write`. Returns False if it failed for want of disk or memory: the caller tries again later."""
         try:
-            if self._place and not self._place.is_there():
+            if self._directory and not self._directory.is_there():
                 raise OSError(errno.ENOENT, f"{self._run_dir} was moved or removed")
             write()
         except (OSError, MemoryError) as error:
@@ -42,5 +39,5 @@ class Disk:
         return True
 
     def look(self) -> bool:
-        """Whether the directory is where it was. Says once that it is not."""
+        """Returns whether the directory is where it was. Says once that it is not."""
         return self.attempt(self._run_dir, lambda: None)

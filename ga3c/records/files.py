@@ -22,17 +22,17 @@ _OURS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 def reason(error: BaseException) -> str:
-    """What an exception says, in one line of no great length."""
+    """Returns the text of an exception, in one line of no great length."""
     said = getattr(error, "strerror", None) or " ".join(str(error).split()) or type(error).__name__
     return said if len(said) < 300 else said[:300] + " ..."
 
 
 def open_to_read(path: Path, most_bytes: float = math.inf) -> BinaryIO:
-    """Raises OSError where it is no regular file (who opens a pipe waits for its other end), or has more than that."""
+    """Opens a regular file. Raises OSError for any other, such as a pipe, on which it would wait, or a larger one."""
     _check(os.stat(path), most_bytes)
     file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
-        _check(os.fstat(file), most_bytes)  # it may be another one by now
+        _check(os.fstat(file), most_bytes)  # the path may lead to another file by now
     except OSError:
         os.close(file)
         raise
@@ -47,7 +47,7 @@ def _check(status: os.stat_result, most_bytes: float = math.inf) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Raises ConfigError."""
+    """Reads a JSON file. Raises ConfigError."""
     try:
         with open_to_read(path, JSON_BYTES_LIMIT) as file:
             return json.loads(file.read(JSON_BYTES_LIMIT))
@@ -56,7 +56,7 @@ def read_json(path: Path) -> Any:
 
 
 def open_to_write(path: Path, flags: int) -> int:
-    """A file of the run's own, made if need be. Raises OSError where it is a link, of either kind, or no file."""
+    """Opens a file of the run, and makes it if need be. Raises OSError if it is a link of any kind, or no file."""
     try:
         file = os.open(path, flags | os.O_CREAT | _OURS, 0o666)
     except OSError as error:
@@ -75,14 +75,14 @@ def open_to_write(path: Path, flags: int) -> int:
 
 
 def write(file: int, content: bytes) -> None:
-    """All of it. Raises OSError."""
+    """Writes all of the content. Raises OSError."""
     left = memoryview(content)
     while len(left):
         left = left[os.write(file, left) :]
 
 
 def overwrite(file: int, content: bytes) -> None:
-    """Of an open file that nothing was written to yet. Raises OSError."""
+    """Replaces the content of an open file that nothing was written to yet. Raises OSError."""
     os.ftruncate(file, 0)
     write(file, content)
 
@@ -91,12 +91,12 @@ class GrowingFile:
     """A file to which something is added now and then: all of it, or nothing."""
 
     def __init__(self, path: Path, durable: bool):
-        """`durable`: what was added is on disk."""
+        """`durable`: what `append` has added survives a loss of power."""
         self._path, self._durable = path, durable
-        self._whole_bytes: int | None = None  # after a failure: what follows is half of something
+        self._whole_bytes: int | None = None  # after a failure: what follows in the file is incomplete
 
     def append(self, content: bytes, beginning: bytes) -> None:
-        """`beginning`: what an empty file gets first. Raises OSError."""
+        """Adds the content. An empty file gets `beginning` first. Raises OSError."""
         file = open_to_write(self._path, os.O_WRONLY | os.O_APPEND)
         try:
             size = os.fstat(file).st_size
@@ -111,7 +111,7 @@ class GrowingFile:
                     if not size:
                         sync_directory(self._path.parent)
             except BaseException:
-                with contextlib.suppress(OSError):  # else it is cut off before the next time
+                with contextlib.suppress(OSError):  # `append` cuts it off the next time
                     os.ftruncate(file, size)
                 raise
             self._whole_bytes = None
@@ -124,14 +124,14 @@ def _partial(path: Path) -> Path:
 
 
 def write_whole(path: Path, content: str | bytes | Iterator) -> None:
-    """The file appears when it is complete and on disk, or stays as it was. Raises OSError.
+    """Writes a file: it appears when it is complete and on disk, or stays as it was. Raises OSError.
 
-    `content` may come in parts, as bytes, each of which is on disk before the next: others do not wait long for theirs.
+    `content` may come in parts of bytes. Each is on disk before the next, so that other writers need not wait long.
     """
     partial = _partial(path)
     parts = content if isinstance(content, Iterator) else [content.encode() if isinstance(content, str) else content]
     try:
-        remove(partial)  # of another process of this number, which was killed
+        remove(partial)  # a killed process of the same number may have left it
         file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OURS, 0o666)
         try:
             for part in parts:
@@ -148,7 +148,7 @@ def write_whole(path: Path, content: str | bytes | Iterator) -> None:
 
 
 def link(path: Path, name: Path) -> None:
-    """Gives a file another name, too, in the same directory; what had that name is replaced. Raises OSError."""
+    """Gives a file a second name in the same directory, and replaces what had that name. Raises OSError."""
     partial = _partial(name)
     remove(partial)
     try:
@@ -161,19 +161,19 @@ def link(path: Path, name: Path) -> None:
 
 
 def rename(path: Path, name: Path) -> None:
-    """Within a directory; what had that name is replaced. Raises OSError."""
+    """Renames a file within a directory, and replaces what had that name. Raises OSError."""
     os.replace(path, name)
     sync_directory(name.parent)
 
 
 def remove(path: Path) -> None:
-    """If it is there. Raises OSError."""
+    """Removes a file if it is there. Raises OSError."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
 
 
 def make_directory(path: Path) -> None:
-    """If it is not there, and those above it. Raises OSError, for a link, too."""
+    """Makes a directory and those above it, if they are not there. Raises OSError, also for a link."""
     try:
         os.mkdir(path)
     except FileExistsError:
@@ -188,7 +188,7 @@ def make_directory(path: Path) -> None:
 
 
 def sync_directory(path: Path) -> None:
-    """So that names that are new there are on disk. Raises OSError."""
+    """Puts the names in a directory on disk. Raises OSError."""
     opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(opened)
@@ -199,19 +199,19 @@ def sync_directory(path: Path) -> None:
         os.close(opened)
 
 
-class Place:
+class KeptDirectory:
     """A directory that may be moved or removed while it is in use."""
 
     def __init__(self, path: Path):
         """Raises ConfigError where there is none."""
         self._path = path
-        try:  # never closed: a directory that is made anew cannot have its number meanwhile
+        try:  # never closed, so that no new directory gets its inode number
             self._opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except (OSError, MemoryError) as error:
             raise ConfigError(f"Cannot open {path}: {reason(error)}.") from error
 
     def is_there(self) -> bool:
-        """Whether its path still leads to it."""
+        """Returns whether the path still leads to this directory."""
         try:
             return os.path.samestat(os.stat(self._path), os.fstat(self._opened))
         except OSError:

@@ -1,4 +1,4 @@
-"""What games print: its first lines go where the run speaks, the rest to a file of the run."""
+"""The output of games: its first lines go to the console, the rest to a file of the run."""
 
 import contextlib
 import os
@@ -14,36 +14,36 @@ from ga3c.records.files import open_to_write, write
 from ga3c.text import harmless, place
 
 SHOWN_LINES, MOST_BYTES = 40, 10_000_000
-# The traceback that the crash of a process leaves: so many lines of it are always shown.
+# So many lines of the traceback that a crashed process leaves are always shown.
 FATAL, FATAL_LINES = "Fatal Python error", 30
 TRACEBACK = re.compile(r'Fatal Python error|Current thread|Thread 0x|  File "|  \.\.\.|Extension modules')
-LONGEST_LINE = 2_000  # letters; what is longer is several
+LONGEST_LINE = 2_000  # letters; a longer line is cut into several
 READ_BYTES, LOOK_SECONDS = 65_536, 0.2
 END_SECONDS = 2.0
 
 
 class GameOutput:
-    """Safe to call from every thread."""
+    """Takes what games print. Safe to call from every thread."""
 
     def __init__(self, path: Path, say: Callable[[str], None]):
         self._path, self._say, self._lock = path, say, threading.Lock()
         self._left, self._of_traceback, self._half = SHOWN_LINES, 0, ""
         self._own = set(NOTED)  # the server has had a look at the game
         self._told = self._is_full = self._ending = False
-        self._file: int | None = None  # it is made when there is something for it
+        self._file: int | None = None  # it is opened when there is something to write
         self._thread: threading.Thread | None = None
 
     def follow(self, pipe: int) -> None:
-        """Takes what comes out of the pipe that the standard streams of all agents lead to."""
+        """Reads the pipe that the standard streams of all agents lead to."""
         self._thread = threading.Thread(target=self._read, args=(pipe,), name="game output", daemon=True)
         self._thread.start()
 
     def take_streams(self) -> None:
-        """Takes what other threads than the main one print: games play in one of them."""
+        """Takes what all threads but the main one print: games play in one of them."""
         sys.stdout, sys.stderr = _Apart(sys.stdout, self), _Apart(sys.stderr, self)
 
     def finish(self) -> None:
-        """When no game plays any more: all that they have printed is shown or written."""
+        """Shows or writes all that is left, when no game plays any more."""
         self._ending = True
         if self._thread:
             self._thread.join(END_SECONDS)
@@ -67,11 +67,11 @@ class GameOutput:
                 lines, self._half = [*lines, self._half], ""
             kept = [line for line in lines if not self._shown(line)]
             if kept:
-                with contextlib.suppress(OSError):  # the disk is full, or the run's directory gone: it is lost
+                with contextlib.suppress(OSError):  # the disk is full, or the directory is gone: the lines are lost
                     self._keep("".join(f"{harmless(line)}\n" for line in kept).encode())
 
     def _shown(self, line: str) -> bool:
-        if line.startswith(OWN) and len(self._own) < SHOWN_LINES:  # each agent says it
+        if line.startswith(OWN) and len(self._own) < SHOWN_LINES:  # each agent says the same
             if line not in self._own:
                 self._own.add(line)
                 self._say(line.removeprefix(OWN))
@@ -106,7 +106,7 @@ class GameOutput:
 
 
 class _Apart:
-    """A standard stream: what the main thread prints goes on as before."""
+    """A standard stream that passes on what the main thread prints, and hands the rest to a GameOutput."""
 
     def __init__(self, stream, output: GameOutput):
         self._stream, self._output = stream, output

@@ -14,7 +14,7 @@ _NAME = re.compile(r"games-(\d{12})\.npz")
 
 
 class GamesFile:
-    """Named after the steps of its checkpoint, and written before it: a checkpoint without games has lost none."""
+    """A file named after the steps of its checkpoint, and written before it, so that no checkpoint lacks its games."""
 
     def __init__(self, checkpoints: Path, say: Callable[[str], None]):
         self._directory, self._say = checkpoints, say
@@ -23,18 +23,18 @@ class GamesFile:
         return self._directory / f"games-{steps:012d}.npz"
 
     def save(self, steps: int, content: memoryview) -> None:
-        """What `checkpoint.pack` has made of the games' arrays. Raises OSError."""
+        """Writes the games' arrays, as `checkpoint.pack` packs them. Raises OSError."""
         make_directory(self._directory)
         write_whole(self._path(steps), content)
 
     def drop_others(self, steps: int) -> None:
-        """Once the checkpoint of so many steps is on disk. Raises OSError."""
+        """Removes older files, once the checkpoint of so many steps is on disk. Raises OSError."""
         for path in self._directory.glob("games-*.npz"):
             if _NAME.fullmatch(path.name) and path != self._path(steps):
                 remove(path)
 
     def load(self, steps: int) -> dict[str, np.ndarray] | None:
-        """The arrays of the games as they were when a checkpoint was made; says why there are none."""
+        """Returns the arrays of the games at a checkpoint; or None, and says why."""
         path = self._path(steps)
         if not path.exists():
             self._say("The games begin anew: none were kept with this checkpoint.")

@@ -1,7 +1,7 @@
-"""The lock of a run's directory: one process alone trains there, and who looks on sees that it does.
+"""The lock of a run's directory: only one process trains there, and others can see that it does.
 
-Not every file system has locks of every kind: of flock, POSIX locks, and a name that the path has on this machine alone
-(Linux), the first that there is serves.
+Not every file system has all kinds of locks. The first of these that works is used: flock, a POSIX lock, and on Linux a
+socket name that stands for the path on this machine.
 """
 
 import contextlib
@@ -28,8 +28,8 @@ FLOCK, POSIX, NONE = "flock", "POSIX", "none"  # kinds of locks
 def hold(path: Path, limits: RunSettings) -> None:
     """Keeps every other process from training in this directory, for as long as this one lives.
 
-    What is in the lock tells who looks on when this start was and where it is to end. Raises ConfigError if another
-    process trains there. Says so where the file system has no flock, or no locks at all.
+    The lock holds the time of this start and its limits, for those who watch. Raises ConfigError if another process
+    trains there. Says so if the file system has no flock, or no locks at all.
     """
     try:
         claimed = _claim(path)
@@ -44,7 +44,7 @@ def hold(path: Path, limits: RunSettings) -> None:
         kept = "a POSIX lock is taken" if way == POSIX else others
         print(f"The file system of {one_line(path)} has no {'flock' if way == POSIX else 'locks'}: {kept}.", flush=True)
     start = {"time": time.time(), "steps": limits.steps, "minutes": limits.minutes, "episodes": limits.episodes}
-    with contextlib.suppress(OSError, MemoryError):  # a full disk: then nobody is told
+    with contextlib.suppress(OSError, MemoryError):  # on a full disk those who watch are not told
         overwrite(file, json.dumps(start).encode())
 
 
@@ -53,10 +53,10 @@ def _name(path: Path) -> str:
 
 
 def _claim(path: Path) -> bool:
-    """Takes the path, too, for as long as this process lives: its directory may be moved, and another one made there.
+    """Takes the path, too, while this process lives: the directory may be moved, and another one made there.
 
-    Linux alone has names for this that go with the process. False: not here. Raises BlockingIOError if another process
-    has it.
+    Returns False if that is not possible: only Linux has names that end with the process. Raises BlockingIOError if
+    another process has the path.
     """
     if sys.platform != "linux":
         return False
@@ -66,13 +66,13 @@ def _claim(path: Path) -> bool:
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 raise BlockingIOError from None
-            return False  # then it is not kept from anybody
+            return False  # the path keeps nobody out
         claim.detach()  # never closed
     return True
 
 
 def _is_claimed(path: Path) -> bool:
-    """Whether a process of this machine has taken the path."""
+    """Returns whether a process of this machine has taken the path."""
     try:
         return f"@{_name(path)}\n" in Path("/proc/net/unix").read_text()
     except OSError:  # not on Linux
@@ -80,19 +80,19 @@ def _is_claimed(path: Path) -> bool:
 
 
 def take(file: int) -> str:
-    """Locks an open file; returns which kind of lock it is. Raises BlockingIOError where another process holds it."""
+    """Locks an open file. Returns the kind of lock. Raises BlockingIOError if another process holds it."""
     for _ in range(5):
         with contextlib.suppress(BlockingIOError):
             return _lock(file, fcntl.LOCK_EX)
-        time.sleep(0.05)  # somebody who looks whether a run goes on holds its lock for a moment
+        time.sleep(0.05)  # `is_locked` of another process holds the lock for a moment
     return _lock(file, fcntl.LOCK_EX)
 
 
 def _lock(file: int, kind: int) -> str:
-    """Without waiting. A file system that has no such lock says so by an error of many numbers (ENOLCK, ENOSYS, EBADF,
-    EOPNOTSUPP, 524); one that is held says EAGAIN, and of a POSIX lock EACCES, too.
+    """Takes a lock without waiting. Returns its kind. Raises BlockingIOError if it is held (EAGAIN; POSIX: or EACCES).
 
-    A POSIX lock is lost where the process that holds it opens and closes the file once more.
+    Any other error means that the file system has no such lock: ENOLCK, ENOSYS, EBADF, EOPNOTSUPP, 524. A POSIX lock is
+    lost if its process opens and closes the file once more.
     """
     for way, lock, held in (
         (FLOCK, fcntl.flock, (errno.EAGAIN,)),
@@ -108,7 +108,7 @@ def _lock(file: int, kind: int) -> str:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether a process trains in this directory."""
+    """Returns whether a process trains in this directory."""
     try:
         with open_to_read(path / LOCK) as file:
             return _lock(file.fileno(), fcntl.LOCK_SH) == NONE and _is_claimed(path)
@@ -119,7 +119,7 @@ def is_locked(path: Path) -> bool:
 
 
 def read_start(path: Path) -> dict:
-    """Of the process that trains there: `time` (seconds since the epoch) and its limits, where there are any."""
+    """Returns when the process that trains there was started (`time`, seconds since the epoch), and its limits."""
     try:
         start = {name: float(value) for name, value in read_json(path / LOCK).items() if value is not None}
     except (ValueError, AttributeError, TypeError, OverflowError):

@@ -1,4 +1,4 @@
-"""An outlet: what a run writes for people, on its way to a file that may not take it."""
+"""A buffer between a run and an output that may block."""
 
 import atexit
 import collections
@@ -8,17 +8,17 @@ import threading
 
 from ga3c.text import lead_nowhere
 
-KEPT_BYTES = 100_000  # of what waits; the newest
+KEPT_BYTES = 100_000  # of text that waits; the newest
 RETRY_SECONDS = 0.5  # where the disk is full, or somebody made the file one that does not wait
 RETRIED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EAGAIN)
-END_SECONDS = 2.0  # what is left at the end of the program gets so long
+END_SECONDS = 2.0  # time for what is left at the end of the program
 NEW_LINE = "\r\x1b[K"  # on a terminal: over what stands in the line
 
 
 class Outlet:
-    """A text stream that nobody waits for but a thread of its own: a full pipe or a held terminal takes nothing.
+    """A text stream with a thread of its own, so that nobody else waits for a full pipe or a stopped terminal.
 
-    Safe to call from every thread. What cannot wait for any longer is left out, the oldest first, and counted.
+    Safe to call from every thread. When the buffer is full, the oldest text is left out, and its lines are counted.
     """
 
     encoding, errors = "utf-8", "replace"
@@ -39,10 +39,10 @@ class Outlet:
         return self.is_terminal
 
     def flush(self) -> None:
-        """Nobody waits."""
+        """Does nothing: nobody waits."""
 
     def write(self, text: str, replaces: bool = False) -> None:
-        """`replaces`: it takes the place of one of its kind, if that still waits as the last."""
+        """Buffers a text. `replaces`: it replaces the last text if that is of this kind and still waits."""
         data = text.encode(self.encoding, self.errors)
         with self._changed:
             if replaces and self._waiting and self._waiting[-1][1]:
@@ -56,7 +56,7 @@ class Outlet:
             self._changed.notify_all()
 
     def wait(self, seconds: float) -> None:
-        """Until all is written, or for so long."""
+        """Waits until all is written, or for so long."""
         with self._changed:
             self._changed.wait_for(lambda: not self._waiting and not self._is_writing, seconds)
 
@@ -77,7 +77,7 @@ class Outlet:
                 data = data[self._write(data) :]
 
     def _write(self, data: bytes) -> int:
-        """Returns how many bytes were taken. This may last for ever."""
+        """Returns how many bytes were written. This may last for ever."""
         try:
             return os.write(self._file, data)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Recovery: what a run saves of itself, and how it goes on from that: after a stop, a crash, or broken updates."""
+"""Recovery: how a run saves itself, and goes on after a stop, a crash or broken updates."""
 
 import contextlib
 import math
@@ -27,18 +27,18 @@ from ga3c.settings.run import Settings
 from ga3c.stats import RECENT_GAMES, Stats
 from ga3c.text import count
 
-LOGS = ("throughput.csv", "controller.csv")  # rows come at any time; in episodes.csv they come with their steps
+LOGS = ("throughput.csv", "controller.csv")  # their rows are cut at a time, those of episodes.csv at a step
 ALL_LOGS = ("episodes.csv", *LOGS)
 SKIPPED_LIMIT = 10  # updates in a row that are not finite, until the run goes back to its last checkpoint
-ROLL_BACKS_LIMIT, ROLL_BACKS_SECONDS = 3, 3600.0  # so often in so long a time, and then it ends
+ROLL_BACKS_LIMIT, ROLL_BACKS_SECONDS = 3, 3600.0  # after so many in so long a time the run ends
 
 
 def initial_weights(
     agent: str, say: Callable[[str], None], settings: Settings, spec: EnvironmentSpec | None = None
 ) -> dict[str, np.ndarray]:
-    """Of a run or a checkpoint, for a new run: what the network knows, and nothing of its optimizer or its past.
+    """Returns the weights of a run or a checkpoint for a new run, without optimizer and counters.
 
-    `settings` and `spec`: of the new run's game. Raises ConfigError.
+    `settings` and `spec` are those of the new run. Raises ConfigError.
     """
     path = Path(agent)
     if path.is_dir():
@@ -57,7 +57,7 @@ def initial_weights(
 
 
 def _check_adapted(path: Path, adapted: bool, settings: EnvironmentSettings, spec: EnvironmentSpec) -> None:
-    """Raises ConfigError where an agent that learned `adapted`, or not, sees another game than that of `spec`."""
+    """Raises ConfigError if a game that is `adapted`, or not, differs from that of `spec`."""
     if adapted == settings.adapt_spaces:
         return
     games = environments.make(replace(settings, adapt_spaces=adapted), 1, 0)
@@ -80,7 +80,7 @@ class Recovery:
         say: Callable[[str], None],
         spec: EnvironmentSpec | None = None,
     ):
-        """`spec`: of the game, as it is now."""
+        """`spec`: the game as it is now."""
         self._spec = spec
         self._run_dir, self._settings, self._disk, self._say = run_dir, settings, disk, say
         self._checkpoints = run_dir / "checkpoints"
@@ -91,16 +91,16 @@ class Recovery:
         self._games_file = GamesFile(self._checkpoints, say) if settings.run.checkpoint_games else None
 
     def _saved_best(self) -> float:
-        """Mean score of the 100 games before the best checkpoint."""
+        """Returns the mean score of the 100 games before the best checkpoint; -inf without one."""
         best = self._checkpoints / checkpoint.BEST
         with contextlib.suppress(ConfigError):  # there is none
             return float(np.mean(from_meta(checkpoint.load(best)[1], best).recent_scores))
         return -math.inf
 
     def begins_anew(self) -> bool:
-        """Whether the program was ended before it wrote a checkpoint, so that a resumed run begins anew.
+        """Returns True if there is no checkpoint yet, so that a resumed run begins anew. Then renames its logs.
 
-        Then what its logs hold is set aside. Raises ConfigError.
+        Raises ConfigError.
         """
         # A secondary learner goes on with its primary, whose checkpoint is written after its own.
         run_dir = self._run_dir.parent if run_directory.is_secondary(self._run_dir) else self._run_dir
@@ -118,21 +118,21 @@ class Recovery:
         return True
 
     def load(self) -> tuple[Progress, dict[str, np.ndarray]]:
-        """What the newest checkpoint holds, and its arrays; takes out of the logs what came after it.
+        """Returns the progress and the arrays of the newest checkpoint; takes out of the logs what came after it.
 
-        The counts are those that are asked for now, if others are than before. Raises ConfigError.
+        If other counts are asked for than before, the progress has these. Raises ConfigError.
         """
         path, arrays, meta = checkpoint.load_newest(self._checkpoints, self._say)
         saved = from_meta(meta, path)
         if self._spec:
             saved.check_spaces(self._spec, path)
         totals = saved.totals
-        # What was under way when the checkpoint was written never happened, as far as the weights know.
+        # The weights have not learned from what was under way when the checkpoint was written: it does not count.
         totals.steps = totals.trained_steps + totals.skipped_steps
         totals.made_steps = totals.steps + totals.lost_steps
         try:
             checkpoint.set_aside_newer(path)
-            # Games of a secondary learner come at the steps of its primary: several rows may have the same.
+            # Several games of a secondary learner may come at the same step.
             mend(self._run_dir / "episodes.csv", last_step=totals.steps, most_rows=totals.episodes)
             for name in LOGS:
                 mend(self._run_dir / name, last_step=totals.steps, last_second=totals.seconds)
@@ -151,10 +151,10 @@ class Recovery:
         write_episodes: Callable[[], bool],
         under_way=None,
     ) -> bool:
-        """Writes a checkpoint of a `model.Model` and the rest of the run. False if the disk does not take it.
+        """Writes a checkpoint of a `model.Model` and the rest of the run. Returns False if the disk does not take it.
 
-        `write_episodes()` writes the games that are counted in it, so that a resumed run finds them in its log, and
-        says whether they are there. `under_way`: a `systems.under_way.UnderWay`, whose games are kept with it.
+        `write_episodes()` writes the games that the checkpoint counts to their log, and returns whether they are there.
+        `under_way`: a `systems.under_way.UnderWay`, whose games are saved with it.
         """
         games_file = self._games_file if under_way else None
 
@@ -177,30 +177,30 @@ class Recovery:
         return self._disk.attempt(self._checkpoints, write)
 
     def load_replay(self, replay, steps: int) -> None:
-        """What is kept of a `replay.replay.Replay` (None: the system has none), if that is asked for."""
+        """Fills a `replay.replay.Replay` with what is saved of it, if that is asked for. None: the system has none."""
         if self._replay_file and replay:
             self._replay_file.load(replay, steps)
 
     def save_replay(self, replay, steps: int, last: bool) -> None:
-        """The same way, after a checkpoint of so many steps. `last`: before this returns."""
+        """Saves the replay after a checkpoint of so many steps. `last`: before this returns."""
         if self._replay_file and replay:
             self._replay_file.save(replay, steps, last)
 
     def load_games(self, under_way, steps: int) -> None:
-        """What is kept of the games under way (None: they are played elsewhere), if that is asked for."""
+        """Loads the games under way, if that is asked for. None: they are played elsewhere."""
         if self._games_file and under_way:
             under_way.loaded = self._games_file.load(steps)
 
     def _write(self, steps: int, state: dict[str, np.ndarray], meta: dict) -> None:
         path = checkpoint.save(self._checkpoints, steps, state, meta, self._settings.run.checkpoints_kept)
         scores = meta["recent_scores"]
-        mean = float(np.mean(scores)) if len(scores) == RECENT_GAMES else -math.inf  # of fewer it is luck
+        mean = float(np.mean(scores)) if len(scores) == RECENT_GAMES else -math.inf  # the mean of fewer games is luck
         if mean > self._best_mean:
             checkpoint.keep_as_best(path)
             self._best_mean = mean
 
     def mend_updates(self, model, stats: Stats) -> None:
-        """Takes the weights of the newest checkpoint if updates are not finite any more.
+        """Goes back to the weights of the newest checkpoint if updates are not finite any more.
 
         Raises TrainingFailed if that has not helped before.
         """
@@ -216,7 +216,9 @@ class Recovery:
             path, arrays, _ = checkpoint.load_newest(self._checkpoints, self._say)
         except ConfigError as error:
             raise TrainingFailed(f"{what}, and there is nothing to go back to: {advice}.") from error
-        model.restore(arrays | {"version": np.int64(model.version)})  # policy lag is counted in versions
+        model.restore(
+            arrays | {"version": np.int64(model.version)}
+        )  # versions never go back: policy lag is counted in them
         stats.skipped_in_a_row = 0
         self._rolled_back.append(now)
         self._say(f"{what}: going back to the weights of {path.name}.")

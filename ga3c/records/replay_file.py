@@ -14,16 +14,16 @@ from ga3c.records.files import PARTIAL, open_to_read, reason, remove, write_whol
 from ga3c.text import count
 
 NAME = "replay.bin"
-NEW_SHARE = 0.25  # of what it holds: it is written again when so much was played since
+NEW_SHARE = 0.25  # it is written again when so much of it is new
 BLOCK_BYTES = 2**22  # copied and written at a time
 HEADER_BYTES = 10_000  # at the most
 
 
 class ReplayFile:
-    """A line of JSON, the bytes of the replay's parts, and their CRC-32.
+    """A file of a line of JSON, the bytes of the replay's parts, and their CRC-32.
 
-    It may be gigabytes: it is written in a thread of its own, while play and training go on, and not with each
-    checkpoint. What is lost with the power is at most `NEW_SHARE` of it, and what was played while it was written.
+    It may have gigabytes, so a thread of its own writes it while training goes on, and not with each checkpoint. A loss
+    of power loses at most `NEW_SHARE` of it, and what was played while it was written.
     """
 
     def __init__(self, run_dir: Path, disk: Disk, say: Callable[[str], None]):
@@ -61,7 +61,7 @@ class ReplayFile:
             self._stored = stored
 
     def load(self, replay, steps: int) -> None:
-        """Into an empty one, as a run goes on from a checkpoint of so many steps; says why not, if there is a file."""
+        """Fills an empty replay when a run goes on at so many steps; says why if a file cannot be read."""
         try:
             with open_to_read(self._path) as file:
                 _read(file, replay, steps)
@@ -80,7 +80,7 @@ def _content(replay, steps: int) -> Iterator[bytearray]:
     for part in replay.parts():
         whole = _bytes(part)
         for start in range(0, len(whole), BLOCK_BYTES):
-            copy = whole[start : start + BLOCK_BYTES].copy()  # play may go on in the memory itself
+            copy = whole[start : start + BLOCK_BYTES].copy()  # games may change the memory meanwhile
             checksum = zlib.crc32(copy, checksum)
             if len(block) + len(copy) > BLOCK_BYTES:
                 yield block
@@ -90,7 +90,7 @@ def _content(replay, steps: int) -> Iterator[bytearray]:
 
 
 def _read(file: BinaryIO, replay, steps: int) -> None:
-    """Raises OSError; and ValueError, for whatever is not the replay of this run."""
+    """Raises OSError, or ValueError for anything but the replay of this run."""
     header = json.loads(file.readline(HEADER_BYTES))
     if not isinstance(header, dict) or not isinstance(header.get("steps"), int):
         raise ValueError("it is no replay")

@@ -1,4 +1,4 @@
-"""Where runs lie: results/GAME/START-TIME/, with config.json, logs, checkpoints and plot in it."""
+"""The directory of a run: results/GAME/START-TIME/, with config.json, logs, checkpoints and plot."""
 
 import contextlib
 import itertools
@@ -20,9 +20,9 @@ from ga3c.records.lock import LOCK, hold
 from ga3c.settings.run import RunSettings, Settings
 from ga3c.text import place, word
 
-SECONDARY = "secondary"  # in a run: the run of a network that learns from its replay, too
+SECONDARY = "secondary"  # directory in a run: the run of the second network that learns from its replay
 GAME_OUTPUT = "game-output.txt"  # what games print, where that is much
-# What a run opens to write into it, where it lies; all else that it writes takes the place of what was there.
+# The files that a run opens to write into; all others it replaces as a whole.
 FILES = (LOCK, *(f"{log}.csv" for log in LOGS), GAME_OUTPUT)
 DIRECTORIES = ("checkpoints", "tensorboard", SECONDARY)
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -30,14 +30,14 @@ PRETRAINED = RESULTS / "pretrained"  # agents that come with the program: GAME/,
 
 
 def game_directory(game: str) -> Path:
-    """results/GAME for any spelling of the game. Raises ConfigError for an unknown one."""
+    """Returns results/GAME for any spelling of the game. Raises ConfigError for an unknown one."""
     kind, name = environments.resolve(game)
     name = atari.display_name(name) if kind == "atari" else re.sub(r"^\.+|[^\w.-]", "-", name.rpartition(":")[2])
     return RESULTS / name
 
 
 def create(settings: Settings) -> Path:
-    """Makes the directory of a new run. Raises ConfigError where a run lies already or nothing can be written."""
+    """Makes the directory of a new run. Raises ConfigError if there is a run already, or nothing can be written."""
     of_game, name = game_directory(settings.environment.game), settings.run.name
     if name is not None and not re.fullmatch(r"\w[\w.+=-]*", name):
         raise ConfigError(f"--name {name!r}: give it a name of letters, digits and _.+=-, which begins with a letter.")
@@ -56,7 +56,7 @@ def create(settings: Settings) -> Path:
         lock(path, settings.run)
         write_whole(path / "config.json", json.dumps(describe(settings), indent=2) + "\n")
     except (OSError, MemoryError, ConfigError) as error:
-        with contextlib.suppress(OSError):  # something lies there: then it stays
+        with contextlib.suppress(OSError):  # it is not empty: it stays
             if made:
                 path.rmdir()
         if isinstance(error, ConfigError):
@@ -66,7 +66,7 @@ def create(settings: Settings) -> Path:
 
 
 def _make_new(path: Path) -> Path:
-    """A directory that was not there before: of two starts in the same second each gets its own."""
+    """Makes a directory that was not there before: two starts in the same second get one each."""
     if not path.parent.is_dir():
         make_directory(path.parent)
     for number in itertools.count(2):
@@ -79,8 +79,10 @@ def _make_new(path: Path) -> Path:
 
 
 def go_on(path: Path, settings: Settings) -> str:
-    """Takes the directory of a run that is resumed, and writes down what was asked for, in the place of what it
-    returns. Raises ConfigError."""
+    """Takes the directory of a resumed run and writes its config.json anew. Returns the old content.
+
+    Raises ConfigError.
+    """
     try:
         lock(path, settings.run)
         before = (path / "config.json").read_text()
@@ -91,13 +93,13 @@ def go_on(path: Path, settings: Settings) -> str:
 
 
 def take_back(path: Path, before: str) -> None:
-    """Of a resume that was refused: its settings are not the run's. `before`: what `go_on` returned."""
+    """Puts back the settings of a run whose resume was refused. `before`: what `go_on` returned."""
     with contextlib.suppress(OSError, MemoryError):
         write_whole(path / "config.json", before)
 
 
 def check_secondary(path: Path) -> None:
-    """Raises ConfigError where the run of a secondary learner that lies in this run belongs to another one."""
+    """Raises ConfigError if the secondary learner's run in this run belongs to another one."""
     own, found = (read_settings(one) for one in (path, path / SECONDARY))
     for name, ours, theirs in (
         ("game", own.environment.game, found.environment.game),
@@ -111,28 +113,28 @@ def check_secondary(path: Path) -> None:
 
 
 def is_secondary(path: Path) -> bool:
-    """The run of a secondary learner, which goes on with the run that it is in."""
+    """Returns whether this is the run of a secondary learner, which goes on with the run that it is in."""
     return path.resolve().name == SECONDARY and (path.resolve().parent / "config.json").exists()
 
 
 def name(path: Path) -> str:
-    """What to call a run by where it lies."""
+    """Returns the name of a run, by its directory."""
     return f"{path.resolve().parent.name}-{path.name}" if is_secondary(path) else path.name
 
 
 def is_exported(path: Path) -> bool:
-    """An agent that was exported, not a run."""
+    """Returns whether this is an exported agent, not a run."""
     return (path / "evaluation.json").exists() and not (path / "throughput.csv").exists()
 
 
 def lock(path: Path, limits: RunSettings) -> None:
-    """As `lock.hold`. Raises ConfigError, also where a file there is a link."""
+    """Locks the directory, as `lock.hold`. Raises ConfigError, also if a file there is a link."""
     _check_files(path)
     hold(path, limits)
 
 
 def _check_files(path: Path) -> None:
-    """Raises ConfigError where what a run writes would end somewhere else."""
+    """Raises ConfigError if a link would lead what a run writes somewhere else."""
     for name in (*FILES, *DIRECTORIES):
         try:
             status = os.lstat(path / name)
@@ -147,7 +149,7 @@ def _check_files(path: Path) -> None:
 
 
 def discard(path: Path) -> None:
-    """Takes back `create`, for a run that never began, as far as the disk lets it: what is wrong is said elsewhere."""
+    """Takes back `create` for a run that never began, as far as the disk allows."""
     for name in ("config.json", *FILES):
         with contextlib.suppress(OSError):
             remove(path / name)
@@ -155,23 +157,23 @@ def discard(path: Path) -> None:
         for events in (path / "tensorboard").glob("events.out.tfevents.*"):
             remove(events)
     for empty in (path / "tensorboard", path):
-        with contextlib.suppress(OSError):  # not ours alone: leave what lies there
+        with contextlib.suppress(OSError):  # other files are in it: they stay
             empty.rmdir()
 
 
 def find(settings: Settings) -> Path:
-    """The run that --resume means: the one named, else the newest of the game. Raises ConfigError."""
+    """Returns the run that --resume means: the one named, else the newest of the game. Raises ConfigError."""
     named = settings.run.run_dir if settings.run.resume == "newest" else settings.run.resume
     if named is not None:
         return existing(named)
     try:
         return newest(settings.environment.game)
-    except ConfigError:  # one that came to no checkpoint begins anew
+    except ConfigError:  # a run without a checkpoint begins anew
         return newest(settings.environment.game, with_checkpoint=False)
 
 
 def existing(path: str) -> Path:
-    """The directory of a run. Raises ConfigError if there is no run in it."""
+    """Returns the directory of a run. Raises ConfigError if there is no run in it."""
     if not (Path(path) / "config.json").is_file():
         where = place(Path(path))
         raise ConfigError(f"There is no run in {where} (no config.json there): name its directory, or --game GAME.")
@@ -179,18 +181,18 @@ def existing(path: str) -> Path:
 
 
 def chosen(path: str | None, game: str | None, with_checkpoint: bool = True) -> Path:
-    """The run in a directory, or without one the newest run of the game. Raises ConfigError if there is none."""
+    """Returns the run in a directory, or without one the newest of the game. Raises ConfigError if there is none."""
     return existing(path) if path else newest(game, with_checkpoint)
 
 
 def below(results: Path) -> Iterable[Path]:
-    """All runs in results/GAME/RUN, and those of their secondary learners. Raises OSError."""
+    """Yields all runs in results/GAME/RUN, and those of their secondary learners. Raises OSError."""
     for pattern in ("*/*", f"*/*/{SECONDARY}"):
         yield from (path.parent for path in results.glob(f"{pattern}/config.json"))
 
 
 def newest(game: str | None, with_checkpoint: bool = True) -> Path:
-    """The run of `game` (None: of any game) that was written last. Raises ConfigError if there is none."""
+    """Returns the run of `game` (None: any game) that was written last. Raises ConfigError if there is none."""
     name = game_directory(game).name if game else "*"
     runs = [
         path.parent
@@ -205,7 +207,7 @@ def newest(game: str | None, with_checkpoint: bool = True) -> Path:
 
 
 def trained(game: str | None) -> Path:
-    """The newest run of `game` (None: of any) with a checkpoint, else an agent that comes with the program.
+    """Returns the newest run of `game` (None: any) with a checkpoint, else an agent that comes with the program.
 
     Raises ConfigError if there is neither.
     """

@@ -12,13 +12,13 @@ from ga3c.text import one_line
 
 NAME = "state.json"
 RUNNING, ENDED, STOPPED, FAILED, LOST = "running", "ended", "stopped", "failed", "lost"
-REASON_LETTERS = 200  # of the reason why a run failed, at the most
-LAST_BYTES = 50_000  # of messages.csv, which are enough to find the end of the run
+REASON_LETTERS = 200  # of the reason of a failure, at the most
+LAST_BYTES = 50_000  # of messages.csv: enough to find the end of the run
 
 
 class RunState(NamedTuple):
     name: str
-    why: str = ""  # of a run that failed: the reason in a few words
+    why: str = ""  # the reason of a failure in a few words
 
     @property
     def sentence(self) -> str:
@@ -32,19 +32,19 @@ class RunState(NamedTuple):
 
 
 def few_words(text: str) -> str:
-    """The reason of a failure: the first line of its text, and the last line of the traceback that may follow."""
+    """Returns the first line of a failure's text, and the last line of the traceback if one follows."""
     lines = [line for line in text.splitlines() if line[:1].strip() and not line.startswith("Traceback")] or [""]
     first, last = lines[0].rstrip(":."), lines[-1].rstrip(":.")
     return (first if last in first else f"{first}: {last}")[:REASON_LETTERS]
 
 
 def write(run_dir: Path, state: RunState) -> None:
-    """Raises OSError."""
+    """Writes the state. Raises OSError."""
     write_whole(run_dir / NAME, json.dumps({"state": state.name, "why": state.why}) + "\n")
 
 
 def read(run_dir: Path) -> RunState:
-    """The state of a run now. A run of a version that wrote no state is judged by what it said at its end."""
+    """Returns the state of a run now. Without a state file it is judged by its last messages."""
     if lock.is_locked(run_dir):
         return RunState(RUNNING)
     try:
@@ -58,7 +58,7 @@ def read(run_dir: Path) -> RunState:
 
 
 def _judged(run_dir: Path) -> RunState:
-    """By the messages since the last start. Without any messages it is taken for a run that ended."""
+    """Judges a run by the messages since its last start. Without any it is taken for a run that ended."""
     said_by = run_dir.parent if run_directory.is_secondary(run_dir) else run_dir
     try:
         with open_to_read(said_by / "messages.csv") as file:

@@ -1,4 +1,4 @@
-"""What throughput.csv holds, for TensorBoard."""
+"""Writes the columns of throughput.csv for TensorBoard."""
 
 import contextlib
 import secrets
@@ -11,7 +11,7 @@ from ga3c.records.files import make_directory
 
 
 class TensorBoardWriter:
-    """Rows of throughput.csv as scalars over steps."""
+    """Writes rows of throughput.csv as scalars over steps."""
 
     def __init__(self, directory: Path, disk: Disk):
         import tensorflow as tf  # not before it is needed
@@ -21,7 +21,7 @@ class TensorBoardWriter:
         self._waiting: list[dict[str, float]] = []
 
     def write(self, row: dict[str, float]) -> None:
-        """Cells by column; `steps` is where its numbers stand. Rows that the disk does not take wait in memory."""
+        """Writes the cells of a row, by column, at its `steps`. Rows that the disk does not take wait in memory."""
         self._waiting.append(row)
         if self._disk.attempt(self._directory, self._write):
             self._waiting = []
@@ -30,20 +30,20 @@ class TensorBoardWriter:
         try:
             if self._writer is None:
                 make_directory(self._directory)
-                suffix = f".{secrets.token_hex(8)}"  # a name that no link can lie in wait under
+                suffix = f".{secrets.token_hex(8)}"  # nobody can guess the name and put a link there
                 self._writer = self._tf.summary.create_file_writer(str(self._directory), filename_suffix=suffix)
             for row in self._waiting:
-                # NumPy's numbers: of each Python number TensorFlow keeps a tensor for as long as the program runs.
+                # These are NumPy's numbers: TensorFlow keeps a tensor of each Python number for ever.
                 with self._writer.as_default(step=np.int64(row["steps"])):
                     for name, value in row.items():
                         if name != "steps" and value == value:  # NaN: nothing was measured
                             self._tf.summary.scalar(f"ga3c/{name}", np.float32(value))
             self._writer.flush()
         except self._tf.errors.OpError as error:
-            self._writer = None  # it does not recover; the next one writes a file of its own
+            self._writer = None  # it does not recover; the next writer begins another file
             raise OSError(error.message) from error
 
     def close(self) -> None:
         if self._writer is not None:
-            with contextlib.suppress(self._tf.errors.OpError):  # what it could not write it has said already
+            with contextlib.suppress(self._tf.errors.OpError):  # a failure was reported when it happened
                 self._writer.close()

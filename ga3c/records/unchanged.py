@@ -1,22 +1,22 @@
-"""Unchanged: updates follow each other, and no weight changes: the run learns nothing."""
+"""Notices a run that learns nothing: updates follow each other, and no weight changes."""
 
 import time
 
 from ga3c.stats import Stats
 
-SECONDS = 10.0  # of such updates, before it is said,
-PASSING_SECONDS = 60.0  # and where it passes by itself
+SECONDS = 10.0  # of such updates before it is said
+PASSING_SECONDS = 60.0  # the same where it passes by itself
 FEWEST_UPDATES = 3  # in that time: a single one may take as long
 
 
 class UnchangedWatch:
-    """Notices that the weights stay as they are, whatever the system and the algorithm."""
+    """Notices that the weights do not change, whatever the system and the algorithm."""
 
     def __init__(self):
         self._said = False
 
     def look(self, stats: Stats, model) -> str | None:
-        """Returns what is to be said: once when no weight changes, and once when that is over.
+        """Returns what to say: once when no weight changes, and once when that is over.
 
         `model`: a `model.Model`, which says why.
         """
