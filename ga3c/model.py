@@ -23,7 +23,7 @@ from ga3c.settings.learning import LearningSettings
 
 
 class Update(NamedTuple):
-    """What one `Model.train` did."""
+    """The outcome of one `Model.train`."""
 
     version: int  # of the weights that it started from
     applied: bool  # False: a number was not finite, and the weights are as they were
@@ -32,7 +32,7 @@ class Update(NamedTuple):
 
 
 class Acting(NamedTuple):
-    """How a model acts from the start on."""
+    """The ways in which a model acts."""
 
     steps: int = 0  # steps of play that the run has learned from so far, on which exploration depends
     games: int = 0  # the number of games that play, if each may explore on its own
@@ -243,8 +243,8 @@ class Model:
 
     @property
     def chance(self) -> tuple[int, int, int]:
-        """What decides the random numbers of the next predictions: the seed, the predictions so far, and the steps of
-        play by which it explores. A model that is given another's, and its weights, predicts the same."""
+        """The seed, the predictions so far and the steps of play by which it explores. They decide the random numbers
+        of the next predictions: a model with another one's chance and weights predicts the same."""
         return int(self._seed), self._predictions, self._explore_steps
 
     @chance.setter

@@ -16,7 +16,7 @@ def make(settings: Settings, actions=None):
 
 
 def learns_at_once(algorithm) -> bool:
-    """Whether it learns as soon as a rollout is complete, without a prediction for the state that follows it."""
+    """Returns True if it learns as soon as a rollout is complete, without a prediction for the state after it."""
     return "bootstrap_value" not in algorithm.learns_from
 
 

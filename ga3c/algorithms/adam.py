@@ -4,11 +4,11 @@ import math
 
 import tensorflow as tf
 
-FIRST_DECAY, SECOND_DECAY = 0.9, 0.999  # of both papers
+FIRST_DECAY, SECOND_DECAY = 0.9, 0.999  # as in both papers
 
 
 def initial_state(weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
-    """Updates made so far, int32 [], and the means of the gradients and of their squares before the first: zeros."""
+    """Returns the number of updates, int32 [], and the means of the gradients and of their squares: all zero."""
     return (tf.constant(0), *(tf.zeros_like(weight) for _ in range(2) for weight in weights))
 
 
@@ -24,8 +24,8 @@ def update(
     """m <- b1 m + (1 - b1) d;  v <- b2 v + (1 - b2) d^2;  w <- w - learning_rate m' / (sqrt(v') + epsilon).
 
     m' and v' are m / (1 - b1^t) and v / (1 - b2^t) after t updates (Kingma and Ba 2015, algorithm 1). `rectified`:
-    RAdam (Liu et al. 2020, algorithm 2): the step grows from small as v becomes known; as long as nothing can be said
-    of v, for five updates, it is learning_rate m'.
+    RAdam (Liu et al. 2020, algorithm 2): the step is small at first and grows as v becomes known. For the first five
+    updates v cannot be estimated, and the step is learning_rate m'.
 
     Returns: the new weights and the new state.
     """

@@ -13,41 +13,43 @@ class Algorithm(Protocol):
     """The fields of a rollout (`rollout.rollout_dtype`), or of a transition (`rollout.transition_dtype`), that `update`
     reads."""
     replays: bool
-    """Whether it learns from transitions that a replay memory draws, and not from rollouts."""
+    """True if it learns from transitions that a replay memory draws, False if from rollouts."""
     network_options: dict[str, Any]
-    """What its network is made with besides the spec of the game: arguments of `networks.build`."""
+    """The arguments of `networks.build` that its network needs besides the spec of the game."""
     devices: Any
-    """The devices that share each update: `alone.ALONE`, or a `devices.replicas.AllReduce`."""
+    """The devices that share each update: `alone.ALONE`, or a `devices.all_reduce.AllReduce`."""
 
     def act(self, outputs: Tensors, seed: Any, explore: Any) -> dict[str, Any]:
-        """Returns what goes into the rows that asked, by field, [batch, ...] each: actions, and what `update` will want
-        to know of them. `outputs`: of the network. `seed`: int32 [2]. `explore`: what `exploration` said."""
+        """Returns the fields that acting adds to a rollout's rows, by name, [batch, ...] each: actions, and what
+        `update` needs to know of them. outputs: those of the network. seed: int32 [2]. explore: `exploration`."""
 
     def exploration(self, steps: int, games: int = 0) -> Any:
         """Returns how much `act` is to explore after so many steps of play: one number, or float32 [games]."""
 
     def initial_state(self, weights: Tensors) -> Tensors:
-        """Returns what the optimizer keeps, before the first update."""
+        """Returns the state of the optimizer before the first update."""
 
     def learning_rate(self, steps: int) -> float:
         """Returns the step size after so many steps of play."""
 
     def update(self, apply: Callable, weights: Tensors, state: Tensors, learning_rate: Any, batch: dict) -> tuple:
-        """Makes one update from a batch, [time, columns, ...] each. `apply(weights, observations)` gives the outputs of
-        the network. Where `replays`, there is one argument more: `target(observations)`, of the target network.
+        """Makes one update from a batch of fields [time, columns, ...], those that `learns_from` names.
+
+        `apply(weights, observations)` returns the outputs of the network. If the algorithm `replays`, there is one more
+        argument: `target(observations)` returns those of the target network.
 
         Returns new weights, the new state of the optimizer, numbers by name (float32 []; the logs have these names),
-        and where `replays` the errors of the transitions (float32 [batch]), by whose size priorities go.
+        and if it `replays` the errors of the transitions, float32 [batch], of which the replay makes priorities.
         """
 
 
 class SharedOptimizer(Protocol):
-    """What an algorithm says of its optimizer where devices make updates on their own, and share what it keeps."""
+    """An algorithm with which devices can make updates on their own: they share the state of its optimizer, too."""
 
     @property
     def decays(self) -> tuple[float | None, ...]:
-        """The decays of the optimizer's running means, each of which is as long as the weights. None: a count of
-        steps."""
+        """The decays of the running means in the optimizer's state, in their order. Each mean has a tensor for each of
+        the weights. None stands for a count of steps, which is one tensor."""
 
     @property
     def local_steps(self) -> int:

@@ -1,4 +1,4 @@
-"""What devices that learn together put together, where there is one alone: nothing."""
+"""The exchange between devices that learn together, for one device alone."""
 
 from collections.abc import Sequence
 
@@ -6,19 +6,19 @@ import tensorflow as tf
 
 
 class Alone:
-    """An algorithm's `devices`; `devices.replicas.AllReduce` is another."""
+    """One device, which returns what it is given. `devices.all_reduce.AllReduce` has the same methods for several."""
 
     def gradients(self, gradients: Sequence[tf.Tensor], weight: tf.Tensor | None = None) -> Sequence[tf.Tensor]:
-        """Of the whole batch, from those of each device's part of it: their sum; or their mean, if each comes with a
-        weight (float32 [])."""
+        """Returns the gradients of the whole batch: the sum of those of each device's part of it; or their mean, where
+        each device gives a weight (float32 [])."""
         return gradients
 
     def sum(self, tensor: tf.Tensor) -> tf.Tensor:
-        """Of the tensors of all devices."""
+        """Returns the sum of the tensors of all devices."""
         return tensor
 
     def mean(self, tensor: tf.Tensor) -> tf.Tensor:
-        """Of the tensors of all devices."""
+        """Returns the mean of the tensors of all devices."""
         return tensor
 
 

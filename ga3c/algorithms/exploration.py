@@ -1,4 +1,4 @@
-"""Epsilon-greedy: the best action, or now and then any."""
+"""Epsilon-greedy play: the best action, and with probability epsilon a random one."""
 
 import numpy as np
 import tensorflow as tf
@@ -8,7 +8,7 @@ from ga3c.settings.learning import DQN_EVALUATION_EPSILON, LearningSettings
 
 
 def epsilon(steps: int, settings: LearningSettings, games: int) -> float | np.ndarray:
-    """After so many steps of play: of all games; or float32 [games], of each (Horgan et al. 2018, section 4.1)."""
+    """Returns epsilon after so many steps: one for all games, or float32 [games] (Horgan et al. 2018, section 4.1)."""
     if games and settings.exploration == "per-game":
         place = np.linspace(0.0, 1.0, games, dtype=np.float32)
         return settings.exploration_base ** (1.0 + settings.exploration_exponent * place)
@@ -18,17 +18,21 @@ def epsilon(steps: int, settings: LearningSettings, games: int) -> float | np.nd
 
 
 def scored(settings: LearningSettings, agents: int, games: int) -> np.ndarray:
-    """per-game: bool [agents, games of each], those that explore no more than an evaluation of DQN does (Mnih et al.
-    2015), or least of all. Their scores tell what was learned, those of the others how much they explore."""
+    """Returns which games count for the score, with an epsilon for each game: bool [agents, games of each].
+
+    They are those that explore no more than an evaluation of DQN (Mnih et al. 2015), or the one that explores least.
+    The scores of the others depend on how much they explore.
+    """
     epsilons = epsilon(0, settings, agents * games).reshape(agents, games)
     return epsilons <= max(DQN_EVALUATION_EPSILON, float(epsilons.min()))
 
 
 def act(outputs: tuple[tf.Tensor, ...], seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:
-    """The best action, or with probability `explore` any. Arguments and result as `softmax.act`.
+    """Returns the best action, or with probability `explore` a random one, and what is known of it, by field.
 
-    outputs: action values float32 [batch, actions], the largest of them [batch], and what else there is.
-    explore: float32, of the whole batch, or [batch].
+    outputs: action values float32 [batch, actions], the largest of them [batch]; more are not used.
+    seed: int32 [2], another one for each batch.
+    explore: float32, [] for the whole batch, or [batch].
     """
     q_values, best_values = outputs[:2]
     actions = q_values.shape[1]

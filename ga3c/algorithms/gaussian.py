@@ -1,7 +1,7 @@
 """The policy over continuous actions: a Gaussian with independent elements, as pure functions of tensors.
 
-A policy is means and log deviations side by side, float32 [batch, 2n]; actions are float32 [batch, n] (Schulman et al.
-2017, section 6.1). `softmax` has the same functions for discrete actions.
+A policy is means and the logarithms of standard deviations side by side, float32 [batch, 2n]; actions are float32
+[batch, n] (Schulman et al. 2017, section 6.1). `softmax` has the same functions for discrete actions.
 """
 
 import math
@@ -10,7 +10,7 @@ import tensorflow as tf
 
 
 def act(outputs: tuple[tf.Tensor, tf.Tensor], seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:
-    """Samples actions, within no bounds. Arguments and result as `softmax.act`."""
+    """Samples actions, without bounds. Returns their fields, [batch, ...] each, by name. seed: as `softmax.act`."""
     policy, values = outputs
     means, log_deviations = tf.split(policy, 2, axis=1)
     actions = means + tf.exp(log_deviations) * tf.random.stateless_normal(tf.shape(means), seed)
@@ -18,9 +18,9 @@ def act(outputs: tuple[tf.Tensor, tf.Tensor], seed: tf.Tensor, explore: tf.Tenso
 
 
 def log_probabilities(policy: tf.Tensor, actions: tf.Tensor) -> tf.Tensor:
-    """Logarithms of the density, float32 [batch]: the sum of -z^2 / 2 - log deviation - log(2 pi) / 2.
+    """Returns the logarithms of the density, float32 [batch]: the sum of -z^2 / 2 - log deviation - log(2 pi) / 2.
 
-    z: deviations from the mean.
+    z is the distance from the mean in standard deviations.
     """
     means, log_deviations = tf.split(policy, 2, axis=1)
     z = (actions - means) * tf.exp(-log_deviations)
@@ -28,7 +28,7 @@ def log_probabilities(policy: tf.Tensor, actions: tf.Tensor) -> tf.Tensor:
 
 
 def terms(policy: tf.Tensor, actions: tf.Tensor, log_epsilon: float = 0.0) -> tuple[tf.Tensor, tf.Tensor]:
-    """log pi(a) and the entropy, float32 [batch] each. log_epsilon: not used; a density is never zero."""
+    """Returns log pi(a) and the entropy, float32 [batch] each. log_epsilon: not used; a density is never zero."""
     log_deviations = tf.split(policy, 2, axis=1)[1]
     entropies = tf.reduce_sum(log_deviations + 0.5 * math.log(2 * math.pi * math.e), axis=1)
     return log_probabilities(policy, actions), entropies

@@ -8,12 +8,12 @@ def total(terms: tf.Tensor, valid: tf.Tensor) -> tf.Tensor:
 
 
 def count(valid: tf.Tensor) -> tf.Tensor:
-    """Of the valid steps, float32; 1 where there is none."""
+    """Returns the number of valid steps, float32; 1 where there is none."""
     return tf.maximum(tf.reduce_sum(tf.cast(valid, tf.float32)), 1.0)
 
 
 def mean(terms: tf.Tensor, valid: tf.Tensor) -> tf.Tensor:
-    """0 without a valid step."""
+    """Returns the mean of the valid steps; 0 where there is none."""
     return total(terms, valid) / count(valid)
 
 
@@ -22,7 +22,7 @@ def variance(terms: tf.Tensor, valid: tf.Tensor) -> tf.Tensor:
 
 
 def normalized(terms: tf.Tensor, valid: tf.Tensor) -> tf.Tensor:
-    """Less their mean and over their standard deviation."""
+    """Returns the terms minus their mean, divided by their standard deviation."""
     return (terms - mean(terms, valid)) * tf.math.rsqrt(variance(terms, valid) + 1e-8)
 
 
@@ -31,5 +31,5 @@ def root_mean_square(terms: tf.Tensor, valid: tf.Tensor) -> tf.Tensor:
 
 
 def explained_variance(returns: tf.Tensor, values: tf.Tensor, valid: tf.Tensor) -> tf.Tensor:
-    """1 - var(R - V) / var(R), -1 at the least: 1 is perfect, 0 what a constant has."""
+    """Returns 1 - var(R - V) / var(R), at least -1. Perfect values have 1, a constant has 0."""
     return tf.maximum(1.0 - variance(returns - values, valid) / tf.maximum(variance(returns, valid), 1e-8), -1.0)

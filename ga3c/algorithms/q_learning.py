@@ -4,27 +4,26 @@ import tensorflow as tf
 
 
 def action_values(q_values: tf.Tensor, actions: tf.Tensor) -> tf.Tensor:
-    """Q(s, a): of float32 [batch, actions] those of int32 [batch]. Of [batch, actions, atoms] likewise."""
+    """Returns Q(s, a) [batch, ...] from values [batch, actions, ...] and actions int32 [batch]."""
     return tf.gather(q_values, actions, batch_dims=1)
 
 
 def targets(returns: tf.Tensor, discounts: tf.Tensor, next_values: tf.Tensor, choosing: tf.Tensor) -> tf.Tensor:
-    """R + discount Q'(s', argmax_a Q(s', a)).
+    """Returns R + discount Q'(s', argmax_a Q(s', a)), float32 [batch].
 
     Args:
-        returns, discounts: float32 [batch]: rewards of n steps, and gamma^n, or 0 where the game has ended.
+        returns, discounts: float32 [batch]: the rewards of n steps; and gamma^n, or 0 where the game has ended.
         next_values: float32 [batch, actions], Q' of the target network (Mnih et al. 2015).
-        choosing: the same of the network that chooses the action: the target network, too; or the newest one (van
-            Hasselt et al. 2016, Eq. 4: double Q-learning).
+        choosing: the action values of the network that chooses the action: the target network, or the newest one for
+            double Q-learning (van Hasselt et al. 2016, Eq. 4).
     """
     best = tf.argmax(choosing, axis=1, output_type=tf.int32)
     return returns + discounts * action_values(next_values, best)
 
 
 def huber(errors: tf.Tensor, limit: float = 1.0) -> tf.Tensor:
-    """Half the square, and from `limit` on a straight line: its slope is the error clipped to that (Mnih et al. 2015).
-
-    limit: 0: half the square of every error.
+    """Returns half the squares of errors up to `limit`, and a straight line beyond: the slope is limited (Mnih et al.
+    2015). A limit of 0 means none.
     """
     size = tf.abs(errors)
     square = 0.5 * tf.square(errors)
@@ -34,9 +33,9 @@ def huber(errors: tf.Tensor, limit: float = 1.0) -> tf.Tensor:
 def projection(
     returns: tf.Tensor, discounts: tf.Tensor, probabilities: tf.Tensor, lowest: float, highest: float
 ) -> tf.Tensor:
-    """The distribution of R + discount Z, on the same atoms as that of Z (Bellemare et al. 2017, Eq. 7).
+    """Returns the distribution of R + discount Z on the atoms of Z (Bellemare et al. 2017, Eq. 7), [batch, atoms].
 
-    What lies between two atoms is shared by them, the nearer one getting more; what is outside goes to the last.
+    A value between two atoms is shared by them, and the nearer one gets more. A value outside goes to the last atom.
 
     Args:
         returns, discounts: float32 [batch].
@@ -50,5 +49,5 @@ def projection(
 
 
 def cross_entropy(wanted: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-    """-sum wanted log softmax(logits): float32 [batch] of two of [batch, atoms]."""
+    """Returns -sum wanted log softmax(logits), float32 [batch]; both arguments are [batch, atoms]."""
     return -tf.reduce_sum(wanted * tf.nn.log_softmax(logits), axis=1)

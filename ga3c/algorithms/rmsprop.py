@@ -1,14 +1,14 @@
 """RMSProp with shared statistics, as pure functions of tensors: non-centred (paper, Eq. 3), and centred.
 
-Keras's own differs in two ways that matter here: its mean square starts at zero, where the paper's TensorFlow
-started at one, and it works in place, while our weights are tensors that nobody changes.
+Keras's RMSProp differs in two ways that matter here. Its mean square starts at zero, but at one in the TensorFlow of
+the paper. And it changes weights in place, but ours are only replaced.
 """
 
 import tensorflow as tf
 
 
 def initial_state(weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
-    """The mean squares before the first update: ones."""
+    """Returns the mean squares before the first update: ones."""
     return tuple(tf.ones_like(weight) for weight in weights)
 
 
@@ -31,7 +31,7 @@ def update(
 
 
 def initial_state_centred(weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
-    """The mean gradients and the mean squares before the first update: zeros."""
+    """Returns the mean gradients and the mean squares before the first update: zeros."""
     return tuple(tf.zeros_like(weight) for _ in range(2) for weight in weights)
 
 
@@ -46,7 +46,8 @@ def update_centred(
 ) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...]]:
     """m <- decay m + (1 - decay) dw;  g likewise of dw^2;  w <- w - learning_rate dw / sqrt(g - m^2 + epsilon).
 
-    Over the gradient's deviation, not its size (Graves 2013, Eq. 38 to 41; Mnih et al. 2015, extended data table 1).
+    It divides by the gradient's deviation, not its size (Graves 2013, Eq. 38 to 41; Mnih et al. 2015, extended data
+    table 1).
 
     Returns: the new weights and the new state.
     """

@@ -4,9 +4,9 @@ import tensorflow as tf
 
 
 def act(outputs: tuple[tf.Tensor, tf.Tensor], seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:
-    """Samples actions. Returns what goes into the rows that asked, [batch] each, by the names of their fields.
+    """Samples actions. Returns the fields that go into the rollout's rows, [batch] each, by name.
 
-    seed: int32 [2], of this batch alone. explore: not used; a softmax explores by itself.
+    seed: int32 [2], another one for each batch. explore: not used; a softmax explores by itself.
     """
     logits, values = outputs
     # Gumbel-max: the largest of logit + Gumbel noise is a sample of the softmax.
@@ -16,12 +16,12 @@ def act(outputs: tuple[tf.Tensor, tf.Tensor], seed: tf.Tensor, explore: tf.Tenso
 
 
 def log_probabilities(logits: tf.Tensor, actions: tf.Tensor) -> tf.Tensor:
-    """log pi(a), float32 [batch], of actions int32 [batch] under logits [batch, actions]."""
+    """Returns log pi(a), float32 [batch], of actions int32 [batch] under logits [batch, actions]."""
     return tf.gather(tf.nn.log_softmax(logits), actions, batch_dims=1)
 
 
 def terms(logits: tf.Tensor, actions: tf.Tensor, log_epsilon: float = 0.0) -> tuple[tf.Tensor, tf.Tensor]:
-    """log pi(a) and the entropy, float32 [batch] each; with `log_epsilon` added to pi inside the logarithms."""
+    """Returns log pi(a) and the entropy, float32 [batch] each; `log_epsilon` is added to pi inside the logarithms."""
     if not log_epsilon:
         log_pi = tf.nn.log_softmax(logits)
         return tf.gather(log_pi, actions, batch_dims=1), -tf.reduce_sum(tf.exp(log_pi) * log_pi, axis=1)

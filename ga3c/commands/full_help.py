@@ -41,7 +41,7 @@ VALUES = {
     "game": "GAME", "start_from": "RUN", "resume": "[RUN]", "name": "NAME", "run_dir": "DIRECTORY",
     "devices": "DEVICES", "cluster": "ADDRESS",
 }  # fmt: skip
-WIDEST = 100  # letters of a line: longer ones are hard to read
+WIDEST = 100  # characters in a line: longer lines are hard to read
 
 
 def text_of(options: Any) -> str:
@@ -65,7 +65,7 @@ def _groups(options: Any) -> list:
 
 
 def _settings(group: Any):
-    """Name, type, value and text of each setting of one group."""
+    """Yields name, type, value and text of each setting of one group."""
     said, kinds = texts(type(group)), get_type_hints(type(group))
     for field in fields(group):
         if field.name in said:
@@ -73,7 +73,7 @@ def _settings(group: Any):
 
 
 def _entry(name: str, kind: Any, value: Any, text: str, width: int) -> list[str]:
-    """The flag, and below it its text, with a line for each word that it may have, and the default."""
+    """Returns the flag with its default, and below it its text, with a line for each word that it may have."""
     words = list(map(str, get_args(kind))) if get_origin(kind) is Literal else []
     paragraphs = re.split(rf"\n(?=(?:{'|'.join(map(re.escape, words))}): )", text) if words else [text]
     explained = {paragraph.partition(":")[0] for paragraph in paragraphs[1:]}

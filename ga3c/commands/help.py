@@ -1,4 +1,4 @@
-"""Says what there is to type: python -m ga3c help."""
+"""Shows the commands and the first options: python -m ga3c help."""
 
 import ast
 import inspect
@@ -20,7 +20,7 @@ EXAMPLES = {
     "./play.sh --game Boxing": "watch the agent play",
     "./run.sh dashboard": "see all runs in a browser",
 }
-# What people use first.
+# The options that people use first.
 FIRST = (
     *("game", "protocol", "minutes", "steps", "episodes", "resume", "from", "name", "run_dir", "seed"),
     *("preset", "learning_rate", "network", "t_max", "agents", "envs_per_agent", "controller", "device"),
@@ -45,7 +45,7 @@ def first_sentence(text: str) -> str:
 
 
 def overview() -> str:
-    """Examples, commands, and the options that people use first."""
+    """Returns examples, commands, and the options that people use first."""
     known = {name: text for group in fields(Settings) for name, text in texts(group.default_factory).items()}
     known["from"] = known["start_from"]
     lines = ["GA3C: an agent that learns a game on the machine you have.", ""]

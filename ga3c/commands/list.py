@@ -19,7 +19,7 @@ games, how long ago that was, why a run failed, and which settings differ from t
 at its limit, was stopped, has failed, or is lost: the program was killed, or the machine went down. Agents that were
 exported stand among them, with the score of their evaluation."""
 HEAD = ("run", "state", "steps", "games", "score", "age", "not as usual")
-NUMBERS = ("steps", "games", "score", "age")  # stand to the right
+NUMBERS = ("steps", "games", "score", "age")  # are aligned to the right
 UNITS = {"d": 86_400, "h": 3_600, "min": 60, "s": 1}
 
 
@@ -32,7 +32,7 @@ class ListOptions:
 
 
 def age(seconds: float) -> str:
-    """Returns a time as "3 min", in the largest unit of which it is at least one."""
+    """Returns seconds as "3 min": in the largest unit that fits."""
     unit = next((name for name, length in UNITS.items() if seconds >= length), "s")
     return f"{seconds // UNITS[unit]:.0f} {unit}"
 
@@ -44,7 +44,7 @@ def written(run: Path) -> float:
 
 
 def cells(run: Path, name: str) -> list[str]:
-    """Returns the cells of a run's line. Raises ConfigError if it cannot be read."""
+    """Returns the cells of a run's line. Raises ConfigError where the run cannot be read."""
     read_settings(run)
     since, differs = age(max(0.0, time.time() - written(run))), said(know(run).changed)
     if run_directory.is_exported(run):
@@ -69,7 +69,7 @@ def _game(run: Path, results: Path) -> str:
 
 
 def table(results: Path, game: str | None) -> list[str]:
-    """Returns the lines: a head, and one for each run. The line of a run that cannot be read says so."""
+    """Returns the head and a line for each run. A run that cannot be read says so in its line."""
     runs = [run for run in run_directory.below(results) if game in (None, _game(run, results))]
     found: list[list[str]] = [list(HEAD)]
     for run in sorted(runs, key=lambda run: (not _is_shipped(run), written(run))):

@@ -1,1 +1,1 @@
-"""Where the model runs, and how its functions are compiled for that."""
+"""The devices that the model runs on, and functions compiled for them."""

@@ -1,4 +1,4 @@
-"""Where the model runs. Imported before anything that needs TensorFlow, it loads TensorFlow without its chatter."""
+"""The device of the model. This module loads TensorFlow without its messages: import it before all that needs it."""
 
 import contextlib
 import functools
@@ -30,7 +30,7 @@ def quiet():
 
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-gc.disable()  # what is imported stays: looking for garbage in it is a sixth of the time
+gc.disable()  # imports leave no garbage, and the search for it takes a sixth of the time
 with quiet():
     import tensorflow as tf
 gc.freeze()
@@ -39,7 +39,7 @@ gc.enable()
 
 @functools.cache
 def set_up_device(device: str, threads: int) -> str:
-    """Chooses where TensorFlow runs, and how many threads an operation has, once for each process, before any Model.
+    """Chooses TensorFlow's device and the threads of an operation, once for each process, before any Model.
 
     Returns "cpu" or "gpu". Raises ConfigError where a GPU was asked for and there is none.
     """
@@ -57,16 +57,16 @@ def set_up_device(device: str, threads: int) -> str:
 
 
 def count_gpus() -> int:
-    """That TensorFlow finds here."""
+    """Returns the number of GPUs that TensorFlow finds."""
     with quiet():
         return len(tf.config.list_physical_devices("GPU"))
 
 
 @functools.cache
 def set_up_devices(kind: str, numbers: tuple[int, ...] | None, threads: int) -> list[str]:
-    """Likewise for several, as `settings.devices.named` has them. Returns TensorFlow's names of them.
+    """Chooses several devices, as `settings.devices.named` returns them. Returns TensorFlow's names of them.
 
-    Raises ConfigError where one is not there.
+    Raises ConfigError where one does not exist.
     """
     with quiet():
         gpus = tf.config.list_physical_devices("GPU")
@@ -83,7 +83,7 @@ def set_up_devices(kind: str, numbers: tuple[int, ...] | None, threads: int) -> 
 
 
 def _equal_gpus(gpus: list, numbers: tuple[int, ...] | None) -> list:
-    """Those of these numbers, or all. Raises ConfigError."""
+    """Returns the GPUs with these numbers, or all. Raises ConfigError where one is missing or they differ in kind."""
     if not gpus:
         raise ConfigError("TensorFlow finds no GPU here: use --devices cpu:2, or check the driver with nvidia-smi.")
     if missing := [number for number in numbers or () if number >= len(gpus)]:
@@ -95,15 +95,15 @@ def _equal_gpus(gpus: list, numbers: tuple[int, ...] | None) -> list:
 
 
 def scope(device: str):
-    """In it TensorFlow computes there."""
+    """Returns a context in which TensorFlow computes on a device."""
     return tf.device(device)
 
 
 def threads(name: str) -> int:
-    """How many threads to give one TensorFlow operation, on a machine without a GPU.
+    """Returns how many threads one TensorFlow operation gets on a machine without a GPU, for a network by name.
 
-    Games and model share the cores, so a few are best; only the two largest networks keep all busy (results/README.md
-    has the measurement), and DQN's, whose updates take ten times as long as the play between them.
+    Games and model share the cores, so few are best. Only the two largest networks keep all cores busy (measured in
+    results/README.md), and so does DQN's, whose updates take ten times as long as the play between them.
     """
     cores = usable_cores()
     return cores if name in ("large-stride-1", "large-stride-2", "dqn") else max(1, cores // 4)

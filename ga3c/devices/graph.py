@@ -14,8 +14,8 @@ class Graph:
     """
 
     def __init__(self, function: Callable, signature: tuple, xla: bool, side_by_side: bool = False):
-        """`side_by_side`: operations that do not need each other may run at the same time. Else they run one after the
-        other, and leave the cores to the agents."""
+        """side_by_side: operations that do not need each other may run at the same time. Otherwise they run one after
+        the other, and leave the cores to the agents."""
         self._function = tf.function(
             function, input_signature=signature, jit_compile=xla, autograph=False
         ).get_concrete_function()
@@ -37,12 +37,12 @@ class Graph:
 
 
 def specs(tensors):
-    """What a Graph is told of nested tensors."""
+    """Returns shapes and dtypes of nested tensors, for the signature of a Graph."""
     return tf.nest.map_structure(lambda tensor: tf.TensorSpec(tensor.shape, tensor.dtype), tensors)
 
 
 def open_specs(arrays: dict[str, np.ndarray], axis: Callable[[str], int]) -> dict[str, tf.TensorSpec]:
-    """Likewise of arrays by name, which may have any length along `axis(name)`."""
+    """Returns shapes and dtypes of arrays by name, which may have any length along `axis(name)`."""
     found = {}
     for name, array in arrays.items():
         shape = list(array.shape)
@@ -52,8 +52,8 @@ def open_specs(arrays: dict[str, np.ndarray], axis: Callable[[str], int]) -> dic
 
 
 def sizes_to_compile(step: int, limit: int) -> list[int]:
-    """Sizes up to `limit`, multiples of `step`, each half as large again as the one before: few to compile, little to
-    pad."""
+    """Returns sizes up to `limit`, multiples of `step`. Each is half as large again as the one before, so there are few
+    to compile and little to pad."""
     sizes = [step]
     while sizes[-1] < limit:
         sizes.append(min(sizes[-1] + max(step, sizes[-1] // 2 // step * step), limit))

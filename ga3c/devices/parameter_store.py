@@ -1,11 +1,12 @@
 """Weights in host memory, for devices that learn on their own (Stooke and Abbeel 2018, section 4.3 and appendix A).
 
-A device makes n steps from what it pulled last. Then, chunk by chunk, it pulls what is there now, does to it what its
-own steps have done, and overwrites it; nobody else reads or writes that chunk meanwhile.
+A device makes n steps from what it pulled last. Then it goes through the tensors chunk by chunk: it pulls the chunk as
+it is now, applies the change of its own steps to it, and writes it back. Meanwhile no other device reads or writes it.
 
-What n steps have done to weights is their sum: a_s in appendix A. What they have done to a running mean m of decay b is
-m' - b^n m, whatever the gradients were: (1 - b) a_g and (1 - b) a_g2 there. So the central mean becomes b^n of itself
-and that. A device whose chunk nobody has changed since overwrites it with its own: alone it learns as by itself.
+The change of n steps to weights is their sum: a_s in appendix A. Their change to a running mean m of decay b is
+m' - b^n m, whatever the gradients were: (1 - b) a_g and (1 - b) a_g2 in the appendix. So the central mean becomes b^n
+times itself plus that change. A device whose chunk nobody else has changed overwrites it with its own values: a device
+that is alone learns as without a store.
 """
 
 import itertools
@@ -20,25 +21,25 @@ CHUNKS = 3  # "a small number", section 4.3
 
 
 class Pulled(NamedTuple):
-    """What a device goes on from."""
+    """The tensors that a device goes on from."""
 
     tensors: list[tf.Tensor]
-    changes: list[int]  # of each chunk, before
+    changes: list[int]  # the number of changes to each chunk before
     version: int  # updates before the first chunk was pulled
 
 
 class ParameterStore:
-    """Of an update's numbers: the weights, then what the optimizer keeps. Safe to call from every thread."""
+    """Holds the weights, and after them the state of the optimizer. Every thread may call it."""
 
     def __init__(self, tensors: Sequence[tf.Tensor], weights: int, groups: Sequence[float | None], steps: int):
-        """The first `weights` of the tensors are those. `groups`: the decay of each group of as many that follow them;
-        None: a count of steps, one tensor. `steps`: n, in each update."""
+        """tensors: the weights, then the optimizer's state. weights: the number of the first. groups: the optimizer's
+        `decays` (`algorithms.algorithm.SharedOptimizer`). steps: n, the optimizer's steps in each update."""
         self._steps, self._decays, self._of_chunk = steps, [1.0] * weights, [[] for _ in range(CHUNKS)]
         for decay in groups:
             self._decays += [1.0] if decay is None else [decay] * weights
         starts = [0, *(weights + sum(1 if d is None else weights for d in groups[:i]) for i in range(len(groups) + 1))]
         for start, end in itertools.pairwise(starts):
-            for number in range(start, end):  # a weight and what is kept of it are in one chunk
+            for number in range(start, end):  # a weight and its running means are in one chunk
                 self._of_chunk[(number - start) % CHUNKS].append(number)
         if len(tensors) != len(self._decays):
             raise ValueError(f"{len(tensors)} tensors, and decays of {len(self._decays)}")
@@ -49,11 +50,11 @@ class ParameterStore:
 
     @property
     def version(self) -> int:
-        """Updates of all devices."""
+        """The number of updates of all devices."""
         return self._version
 
     def pull(self) -> Pulled:
-        """What is there, on the device in whose scope this is called."""
+        """Returns the newest tensors, on the device in whose scope this is called."""
         version, tensors, changes = self._version, [None] * len(self._arrays), []
         for chunk, lock in enumerate(self._locks):
             with lock:
@@ -63,7 +64,8 @@ class ParameterStore:
         return Pulled(tensors, changes, version)
 
     def update(self, before: Pulled, after: Sequence[tf.Tensor]) -> Pulled:
-        """Adds what a device has made of `before`. Returns what it goes on from; `version`: of before this update."""
+        """Adds the change that a device has made from `before` to `after`. Returns what it goes on from. Its `version`
+        is the number of updates before this one."""
         tensors, changes = list(after), []
         for chunk, lock in enumerate(self._locks):
             numbers = self._of_chunk[chunk]
@@ -83,7 +85,7 @@ class ParameterStore:
             return Pulled(tensors, changes, self._version - 1)
 
     def replace(self, tensors: Sequence[tf.Tensor], version: int) -> None:
-        """Puts others in the place of all."""
+        """Replaces all tensors."""
         for chunk, lock in enumerate(self._locks):
             with lock:
                 for number in self._of_chunk[chunk]:

@@ -1,4 +1,4 @@
-"""Batches in pieces: more cores for the model while nobody plays."""
+"""Batches divided into pieces, which give the model more cores while nobody plays."""
 
 import itertools
 from collections.abc import Callable
@@ -8,11 +8,11 @@ import tensorflow as tf
 
 from ga3c.machine import usable_cores
 
-PIECE_STATES = 24  # of a batch, at the least: fewer are not worth another thread
+PIECE_STATES = 24  # a piece has at least so many states: fewer are not worth another thread
 
 
 class Pieces(NamedTuple):
-    """Into how many a batch is divided. The network runs through them side by side, with a core for each."""
+    """How many pieces batches are divided into. The network runs through them side by side, with a core for each."""
 
     predictions: int
     updates: int
@@ -22,11 +22,13 @@ WHOLE = Pieces(1, 1)
 
 
 def pieces(turns: str, threads: int) -> Pieces:
-    """How to divide batches, after `set_up_device`; `turns` as `algorithms.turns` says, `threads` of an operation.
+    """Returns how to divide batches. It is called after `set_up_device`.
 
-    In lockstep nobody plays during an update, and with synchronised sampling nobody during a prediction: all cores are
-    the model's. More threads for each operation would do for that, too, but every prediction would have them: with
-    alternating sampling they take cores from the agents, and for a few states they take longer to wake than to help.
+    In lockstep nobody plays during an update, and with synchronised sampling nobody plays during a prediction either:
+    the model can use all cores. More threads for each operation would do that, too, but for every prediction. With
+    alternating sampling they would take cores from the agents, and for a few states they wake too slowly to help.
+
+    turns: as `algorithms.turns` returns it. threads: those of one operation.
     """
     if turns not in ("synchronised", "alternating") or tf.config.get_visible_devices("GPU"):
         return WHOLE
@@ -35,7 +37,7 @@ def pieces(turns: str, threads: int) -> Pieces:
 
 
 def in_pieces(function: Callable, states: tf.Tensor, count: int) -> tuple[tf.Tensor, ...]:
-    """`function(states)`, a tuple of tensors [batch, ...]; of so many pieces, unless those would be too small."""
+    """Returns `function(states)`, tensors [batch, ...], made in `count` pieces unless those would be too small."""
     if count == 1:
         return function(states)
     batch = tf.shape(states)[0]

@@ -1,4 +1,4 @@
-"""The network of DQN (Mnih et al. 2015) and what was put on it: dueling streams, and distributions for values."""
+"""The network of DQN (Mnih et al. 2015), with dueling streams and with distributions of values."""
 
 import math
 
@@ -17,7 +17,7 @@ def images(
     support: tuple | None,
     dtype: str = "float32",
 ) -> keras.Model:
-    """32 filters 8x8 stride 4, 64 filters 4x4 stride 2, 64 filters 3x3, unpadded; 512 units. uint8 images."""
+    """Returns a network of 32 filters 8x8 stride 4, 64 filters 4x4 stride 2, 64 filters 3x3, unpadded; 512 units."""
     observations = keras.Input(observation_shape, dtype="uint8")
     hidden, convolution = observations, StandardizingConvolution if standardize else PixelConvolution
     for filters, kernel, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
@@ -27,7 +27,7 @@ def images(
 
 
 def vectors(observation_shape: tuple[int, ...], actions: int, dueling: bool, support: tuple | None) -> keras.Model:
-    """Two layers of 128 units. [batch, *observation_shape], any dtype."""
+    """Returns a network of two layers of 128 units. Input: [batch, *observation_shape], any dtype."""
     observations = keras.Input(observation_shape)
     hidden = layers.Reshape((math.prod(observation_shape),))(observations)
     hidden = layers.Dense(128, activation="relu", kernel_initializer="he_uniform")(hidden)
@@ -39,9 +39,9 @@ def _heads(
 ) -> keras.Model:
     """Output: (action values [batch, actions], the largest of them [batch]), float32.
 
-    `support` (lowest, highest value, atoms): the network gives a distribution over as many values, evenly spaced
-    (Bellemare et al. 2017); its logits [batch, actions, atoms] are a third output, and its means the action values.
-    `dueling`: V(s) + A(s, a) - mean A(s, .), each from a stream of its own (Wang et al. 2016, Eq. 9).
+    support: lowest value, highest value, atoms. It then gives a distribution over so many values, evenly spaced
+        (Bellemare et al. 2017). Its logits [batch, actions, atoms] are a third output, its means the action values.
+    dueling: values are V(s) + A(s, a) - mean A(s, .), from two streams of layers (Wang et al. 2016, Eq. 9).
     """
     atoms = support[2] if support else 1
 
@@ -56,6 +56,7 @@ def _heads(
     if not support:
         q_values = ops.squeeze(values, axis=2)
         return keras.Model(observations, (q_values, ops.max(q_values, axis=1)))
-    support_values = np.linspace(*support, dtype=np.float32)  # NumPy's: a tensor would be an input of each call
+    lowest, highest, atoms = support
+    support_values = np.linspace(lowest, highest, atoms, dtype=np.float32)  # a tensor would be an input of each call
     q_values = ops.sum(ops.softmax(values) * support_values, axis=2)
     return keras.Model(observations, (q_values, ops.max(q_values, axis=1), values))

@@ -8,11 +8,11 @@ from keras import layers
 
 from ga3c.rollout import Actions
 
-_FIRST = 3e-3  # the last layers begin near zero: all actions look alike (Lillicrap et al. 2016, section 7)
+_FIRST = 3e-3  # the last layers begin near zero, so all actions look alike (Lillicrap et al. 2016, section 7)
 
 
 class Rescaling(layers.Layer):
-    """Numbers between -1 and 1 as actions within their bounds; or the inverse."""
+    """Scales numbers between -1 and 1 to actions within their bounds, or the inverse."""
 
     def __init__(self, actions: Actions, inverse: bool):
         super().__init__(trainable=False)
@@ -25,7 +25,7 @@ class Rescaling(layers.Layer):
 
 
 class ActorCritic:
-    """What a `Model` asks of a network. Its weights are those of the actor, and then those of the critic."""
+    """The two networks as one, as a `Model` uses it. Its weights are those of the actor, then those of the critic."""
 
     def __init__(self, observation_shape: tuple[int, ...], actions: Actions):
         self._actor, self._critic = _actor(observation_shape, actions), _critic(observation_shape, actions)
@@ -34,8 +34,8 @@ class ActorCritic:
         self.non_trainable_variables = []
 
     def stateless_call(self, weights, others, observations):
-        """Output: (actions float32 [batch, n] within their bounds; their values float32 [batch]; and a function from
-        other actions [batch, n] to the values of these), and `others`."""
+        """Returns the outputs, and `others`. Outputs are actions float32 [batch, n] within their bounds, their values
+        float32 [batch], and a function from other actions [batch, n] to their values."""
         of_actor, of_critic = list(weights[: self._of_actor]), list(weights[self._of_actor :])
         actions = self._actor.stateless_call(of_actor, [], observations)[0]
 
@@ -46,7 +46,7 @@ class ActorCritic:
 
 
 def _actor(observation_shape: tuple[int, ...], actions: Actions) -> keras.Model:
-    """Layers of 300 and 200 units, tanh. Output: actions [batch, n]."""
+    """Returns a network with layers of 300 and 200 units, tanh. Output: actions [batch, n]."""
     observations = keras.Input(observation_shape)
     hidden = _hidden(layers.Reshape((math.prod(observation_shape),))(observations), (300, 200))
     first = keras.initializers.RandomUniform(-_FIRST, _FIRST)
@@ -55,7 +55,7 @@ def _actor(observation_shape: tuple[int, ...], actions: Actions) -> keras.Model:
 
 
 def _critic(observation_shape: tuple[int, ...], actions: Actions) -> keras.Model:
-    """Layers of 400 and 300 units, tanh. Input: observations, and actions [batch, n]. Output: values [batch]."""
+    """Returns a network with layers of 400 and 300 units, tanh, from observations and actions to values [batch]."""
     observations, taken = keras.Input(observation_shape), keras.Input(actions.shape)
     vectors = layers.Reshape((math.prod(observation_shape),))(observations)
     both = layers.Concatenate()([vectors, Rescaling(actions, inverse=True)(taken)])

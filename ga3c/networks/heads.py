@@ -1,4 +1,4 @@
-"""What networks end in."""
+"""The last layers of networks for a policy."""
 
 import keras
 from keras import layers, ops
@@ -7,7 +7,7 @@ from ga3c.rollout import Actions
 
 
 class Deviation(layers.Layer):
-    """Puts log deviations beside means [batch, n]: [batch, 2n]. They are weights, the same in all states, first 0."""
+    """Appends log deviations to means [batch, n]: [batch, 2n]. They are weights, the same in all states, 0 at first."""
 
     def build(self, input_shape):
         self.log_deviation = self.add_weight(name="log_deviation", shape=input_shape[1:], initializer="zeros")
@@ -17,7 +17,7 @@ class Deviation(layers.Layer):
 
 
 def policy(hidden, actions: Actions):
-    """float32 [batch, actions.policy_size]: logits, or means and log deviations. Starts near zero."""
+    """Returns float32 [batch, actions.policy_size]: logits, or means and log deviations, near zero at first."""
     size = actions.shape[0] if actions.continuous else actions.count
     first = layers.Dense(size, kernel_initializer=keras.initializers.Orthogonal(0.01), name="policy")(hidden)
     return Deviation()(first) if actions.continuous else first

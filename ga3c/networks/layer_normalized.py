@@ -1,4 +1,4 @@
-"""PQN's networks (Gallici et al. 2024): each layer is normalized, so that they learn without a target network."""
+"""PQN's networks (Gallici et al. 2024). Each layer is normalized, so they learn without a target network."""
 
 import math
 
@@ -21,7 +21,7 @@ def _heads(observations, hidden, actions: int) -> keras.Model:
 def images(
     observation_shape: tuple[int, int, int], actions: int, standardize: bool, dtype: str = "float32"
 ) -> keras.Model:
-    """32 filters 8x8 stride 4, 64 filters 4x4 stride 2, 64 filters 3x3, unpadded; 512 units. uint8 images."""
+    """Returns a network of 32 filters 8x8 stride 4, 64 filters 4x4 stride 2, 64 filters 3x3, unpadded; 512 units."""
     observations = keras.Input(observation_shape, dtype="uint8")
     hidden, convolution = observations, StandardizingConvolution if standardize else PixelConvolution
     for filters, kernel, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
@@ -33,7 +33,7 @@ def images(
 
 
 def vectors(observation_shape: tuple[int, ...], actions: int) -> keras.Model:
-    """Two layers of 128 units. [batch, *observation_shape], any dtype."""
+    """Returns a network of two layers of 128 units. Input: [batch, *observation_shape], any dtype."""
     observations = keras.Input(observation_shape)
     hidden = layers.Reshape((math.prod(observation_shape),))(observations)
     for _ in range(2):

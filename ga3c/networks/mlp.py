@@ -8,13 +8,13 @@ from keras import layers, ops
 from ga3c.networks import heads
 from ga3c.rollout import Actions
 
-_FURTHEST = 10.0  # deviations from the mean that a standardized number may be
+_FURTHEST = 10.0  # standardized numbers are clipped to plus or minus this
 
 
 class Standardization(layers.Layer):
-    """Vectors less the mean of each number and over its deviation, clipped.
+    """Subtracts the mean of each number of a vector, divides by its standard deviation, and clips.
 
-    Its three weights that are not trained are `standardization.Statistics`, in that order.
+    Its three weights, which no gradient changes, are `standardization.Statistics`, in that order.
     """
 
     def build(self, input_shape):
@@ -38,7 +38,7 @@ def _hidden(vectors):
 
 
 def mlp(observation_shape: tuple[int, ...], actions: Actions) -> keras.Model:
-    """Two hidden layers of 64 units, tanh.
+    """Returns a network of two hidden layers of 64 units, tanh.
 
     Input: [batch, *observation_shape], any dtype.
     Output: (policy [batch, actions.policy_size], value [batch]), float32.
@@ -51,7 +51,7 @@ def mlp(observation_shape: tuple[int, ...], actions: Actions) -> keras.Model:
 
 
 def separate(observation_shape: tuple[int, ...], actions: Actions, standardize: bool) -> keras.Model:
-    """The same layers twice, for policy and value: nothing is shared (Schulman et al. 2017, section 6.1)."""
+    """Returns two networks as one, for policy and value: they share nothing (Schulman et al. 2017, section 6.1)."""
     observations = keras.Input(observation_shape)
     vectors = Standardization()(observations) if standardize else observations
     vectors = layers.Reshape((math.prod(observation_shape),))(vectors)

@@ -8,17 +8,17 @@ from ga3c.rollout import Actions
 
 
 class PixelConvolution(layers.Conv2D):
-    """A convolution over bytes, scaled to 0..1. It scales its kernel: the same result for a fraction of the work."""
+    """A convolution over bytes, scaled to 0..1. It scales its kernel, which gives the same for less work."""
 
     def convolution_op(self, inputs, kernel):
         return super().convolution_op(ops.cast(inputs, self.compute_dtype), kernel / 255)
 
 
 class StandardizingConvolution(layers.Conv2D):
-    """A convolution over bytes less their mean, over four deviations: k * (x - mean) = k * x - k * mean.
+    """A convolution over bytes minus their mean, divided by four deviations: k * (x - mean) = k * x - k * mean.
 
-    What moves is many deviations away: over one, the first outputs are several times what the layers after it expect.
-    Its three weights that are not trained are `algorithms.standardization.Statistics`, in that order.
+    Moving things are many deviations from the mean: divided by one, they would give the next layers far too large
+    inputs. Its three weights, which no gradient changes, are `standardization.Statistics`, in that order.
     """
 
     def build(self, input_shape):
@@ -28,11 +28,11 @@ class StandardizingConvolution(layers.Conv2D):
             setattr(self, name, self.add_weight(name=name, shape=shape, initializer=initializer, trainable=False))
 
     def convolution_op(self, inputs, kernel):
-        # A screen that never changed has no deviation: one grey level is the least.
+        # A screen that never changed has no deviation: at least one grey level is taken.
         scale = 0.25 * ops.rsqrt(ops.maximum(ops.cast(self.variance, "float32"), 1.0))
         kernel = kernel * ops.cast(scale, self.compute_dtype)
         mean = ops.cast(self.mean, "float32")[None]
-        if self.compute_dtype != "float32":  # of two results that are nearly the same the difference is rounding
+        if self.compute_dtype != "float32":  # the difference of two results that are nearly the same would be rounding
             return super().convolution_op(ops.cast(ops.cast(inputs, "float32") - mean, self.compute_dtype), kernel)
         pixels = super().convolution_op(ops.cast(inputs, self.compute_dtype), kernel)
         return pixels - super().convolution_op(mean, kernel)
@@ -45,7 +45,7 @@ def _network(
     standardize: bool,
     dtype: str,
 ):
-    """Convolutions (filters, kernel, stride), 256 units, two heads. `dtype`: Keras's policy of all but the heads.
+    """Returns convolutions (filters, kernel, stride), 256 units and two heads. dtype: that of all but the heads.
 
     Input: uint8 [batch, height, width, channels].
     Output: (policy [batch, actions.policy_size], value [batch]), float32.
@@ -57,7 +57,7 @@ def _network(
         hidden, convolution = convolve(hidden), layers.Conv2D
     hidden = layers.Flatten(dtype=dtype)(hidden)
     hidden = layers.Dense(256, activation="relu", kernel_initializer="he_uniform", dtype=dtype)(hidden)
-    # Both start near zero: values of a few points, where scores are rare, are errors that wreck the layers below.
+    # Both start near zero: where scores are rare, values of a few points are errors that spoil the layers below.
     policy = heads.policy(hidden, actions)
     value = layers.Dense(1, kernel_initializer=keras.initializers.Orthogonal(0.01), name="value")(hidden)
     return keras.Model(observations, (policy, layers.Reshape(())(value)))
@@ -66,7 +66,7 @@ def _network(
 def small(
     observation_shape: tuple[int, int, int], actions: Actions, standardize: bool, dtype: str = "float32"
 ) -> keras.Model:
-    """16 filters 8x8 stride 4, 32 filters 4x4 stride 2, 256 units."""
+    """Returns a network of 16 filters 8x8 stride 4, 32 filters 4x4 stride 2, 256 units."""
     return _network(observation_shape, actions, [(16, 8, 4), (32, 4, 2)], standardize, dtype)
 
 
@@ -77,5 +77,5 @@ def large(
     first_stride: int,
     dtype: str = "float32",
 ) -> keras.Model:
-    """32 filters 8x8 with stride 1 to 4, 32 filters 4x4 stride 2, 64 filters 4x4 stride 2, 256 units."""
+    """Returns a network of 32 filters 8x8 with stride 1 to 4, 32 filters 4x4 and 64 filters 4x4 stride 2, 256 units."""
     return _network(observation_shape, actions, [(32, 8, first_stride), (32, 4, 2), (64, 4, 2)], standardize, dtype)

@@ -1,4 +1,4 @@
-"""Tensors as plain arrays with names, as checkpoints hold them; read back with suspicion."""
+"""Tensors as plain arrays with names, as checkpoints hold them, checked when they are read."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from ga3c.errors import ConfigError
 
 
 def to_arrays(group: str, tensors: Sequence[tf.Tensor]) -> dict[str, np.ndarray]:
-    """By the group's name and their number."""
+    """Returns tensors as arrays, named by their group and their number."""
     return {f"{group}/{i}": tensor.numpy() for i, tensor in enumerate(tensors)}
 
 
@@ -20,7 +20,7 @@ def has(arrays: dict[str, np.ndarray], group: str) -> bool:
 def from_arrays(
     arrays: dict[str, np.ndarray], group: str, like: Sequence[tf.Tensor], network: str
 ) -> tuple[tf.Tensor, ...]:
-    """The inverse of `to_arrays`, for tensors `like` these. Raises ConfigError where the arrays are of others."""
+    """Returns the tensors of a group. Raises ConfigError where they are not of the shapes of `like`, or not finite."""
     saved = [arrays.get(f"{group}/{i}") for i in range(len(like))]
     more = f"{group}/{len(like)}" in arrays
     if more or any(s is None or s.shape != tuple(t.shape) for s, t in zip(saved, like, strict=True)):
@@ -34,7 +34,7 @@ def from_arrays(
 
 
 def version_of(arrays: dict[str, np.ndarray]) -> int:
-    """Raises ConfigError."""
+    """Returns the number of updates. Raises ConfigError where there is none."""
     version = arrays.get("version")
     is_number = np.ndim(version) == 0 and isinstance(version, np.ndarray | np.integer) and version.dtype.kind == "i"
     if not (is_number and version >= 0):

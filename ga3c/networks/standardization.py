@@ -1,10 +1,10 @@
 """Running mean and deviation of what the agents see, as pure functions of tensors.
 
-Images have one deviation for all pixels, and one state of each rollout is counted: those after it are much the same.
+Images have one deviation for all pixels, and one state of each rollout is counted: the others are much the same.
 Vectors have one deviation for each number, and all states are counted.
 
-Little moves on an Atari screen: in Pong the squares of the pixels are 800 times their variance. Without the
-background the first layers see what moves; Pong is learned in a fraction of the steps (results/README.md).
+Little moves on an Atari screen: in Pong the squares of the pixels are 800 times their variance. Once the mean is
+subtracted, the first layers see what moves, and Pong is learned in a fraction of the steps (results/README.md).
 """
 
 import math
@@ -13,37 +13,34 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-# No weight changes before so many states are counted: what they are scaled by would move under it.
+# No weight changes before so many states are counted, because the scale of the input still changes a lot.
 FIRST_STATES = 2_000
-# More are not told apart in float32; from here on old states fade slowly.
+# float32 cannot count further. From here on old states lose weight slowly.
 _MOST_STATES = 1e7
 
 
 class Statistics(NamedTuple):
-    """Tensors, float32: the mean state [...], its elements' mean squared distance from it, and states counted [].
+    """Statistics of the states so far, float32."""
 
-    The distance is of each element [...], or one of all [].
-    """
-
-    mean: tf.Tensor
-    variance: tf.Tensor
-    count: tf.Tensor
+    mean: tf.Tensor  # [...], of each element
+    variance: tf.Tensor  # [...] of each element, or [] of all
+    count: tf.Tensor  # [], states counted
 
 
 def update_from_rollouts(
     statistics: Statistics, states: tf.Tensor, valid: tf.Tensor, total: Callable = tf.identity
 ) -> Statistics:
-    """Adds states [time, columns, ...], where valid (bool [time, columns])."""
+    """Adds states [time, columns, ...] that are valid (bool [time, columns]). total: as for `update`."""
     if statistics.variance.shape.rank == 0:
         return update(statistics, *one_of_each(states, valid, total), total)
     return update(statistics, tf.reshape(states, (-1, *states.shape[2:])), tf.reshape(valid, (-1,)), total)
 
 
 def one_of_each(states: tf.Tensor, valid: tf.Tensor, total: Callable = tf.identity) -> tuple[tf.Tensor, tf.Tensor]:
-    """One state of each column, and whether it is valid; arguments as those of `update_from_rollouts`.
+    """Returns one state of each column, and whether it is valid. total: as for `update`.
 
-    It is the first one. Where most columns begin with a row that is not valid, as those of games that end within a
-    rollout do, it is the first that is valid.
+    It is the first state. Where most columns begin with a row that is not valid, as where games end within a rollout,
+    it is the first valid one.
     """
     counted = tf.cast(valid, tf.float32)
     first_valid = tf.argmax(counted, axis=0, output_type=tf.int32)  # 0 where none is
@@ -54,10 +51,10 @@ def one_of_each(states: tf.Tensor, valid: tf.Tensor, total: Callable = tf.identi
 
 
 def update(statistics: Statistics, states: tf.Tensor, valid: tf.Tensor, total: Callable = tf.identity) -> Statistics:
-    """Adds states [columns, ...], where valid (bool [columns]), by the rule of Chan, Golub and LeVeque (1983).
+    """Adds states [columns, ...] that are valid (bool [columns]), by the rule of Chan, Golub and LeVeque (1983).
 
-    Of images one variance for all elements: an element that hardly ever changes is not blown up when it does.
-    `total`: of a tensor the sum over all devices, each of which has states of its own.
+    Images have one variance for all elements, so a pixel that hardly ever changes is not blown up when it does.
+    total: function that sums a tensor over all devices that learn together.
     """
     mean, variance, count = statistics
     weights = tf.reshape(tf.cast(valid, tf.float32), (-1, *[1] * len(mean.shape)))
@@ -74,5 +71,5 @@ def update(statistics: Statistics, states: tf.Tensor, valid: tf.Tensor, total: C
 
 
 def learning_rate(statistics: Statistics, rate: tf.Tensor) -> tf.Tensor:
-    """`rate`, or 0 as long as the statistics are of too few states."""
+    """Returns `rate`, or 0 as long as too few states are counted."""
     return tf.where(statistics.count < FIRST_STATES, 0.0, rate)

@@ -1,4 +1,4 @@
-"""What a row of the catalogue of algorithms holds, and which settings algorithms of one kind have in common."""
+"""The rows of the catalogue of algorithms, and the settings that algorithms of one kind have in common."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -60,12 +60,12 @@ class AlgorithmRow:
     presets: tuple[Preset, ...] = ()
     """The first is that of --algorithm without --preset."""
     replays: bool = False
-    """Whether it learns from transitions of a replay memory, and not from rollouts."""
+    """True if it learns from transitions of a replay memory, False if from rollouts."""
     learns_at_once: bool = True
-    """Whether it learns as soon as a rollout is complete. If not, it first needs the prediction for the state after it,
+    """True if it learns as soon as a rollout is complete. Else it first needs the prediction for the state after that,
     so agents play on while it learns."""
     policy: bool = True
-    """Whether its network gives a policy, from which actions are sampled. If not, it gives values of actions."""
+    """True if its network gives a policy, from which actions are sampled. Else it gives values of actions."""
     actions: tuple[str, ...] = ("discrete",)
     """The kinds of actions that it chooses: discrete, continuous."""
     pictures: tuple[str, ...] = POLICY_PICTURES

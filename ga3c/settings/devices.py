@@ -1,4 +1,4 @@
-"""What `--devices` says."""
+"""The devices that `--devices` names."""
 
 import re
 
@@ -8,9 +8,9 @@ MOST = 64
 
 
 def named(text: str) -> tuple[str, tuple[int, ...] | None]:
-    """ "gpu" and the numbers of those that are meant, None for all; or "cpu" and as many numbers as parts of the cores.
+    """Returns "gpu" and the numbers of GPUs, None for all; or "cpu" and a number for each part of the cores.
 
-    Raises ConfigError.
+    Raises ConfigError where the text is something else.
     """
     wrong = ConfigError(f"--devices {text!r}: say gpu:all, gpu:0,1 or cpu:2.")
     kind, _, which = text.partition(":")

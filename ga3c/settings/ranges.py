@@ -1,4 +1,4 @@
-"""Which values the settings may have."""
+"""The values that the settings may have."""
 
 import reprlib
 from dataclasses import asdict, fields
@@ -7,8 +7,8 @@ from ga3c.errors import ConfigError
 from ga3c.settings import combinations
 from ga3c.settings.run import Settings
 
-MANY = 1e15  # what needs no other limit; all that is counted in floating point stays exact
-LONG = 1e9  # seconds, 30 years: more than that the system cannot wait for
+MANY = 1e15  # the limit of numbers that need none: up to it counts in floating point stay exact
+LONG = 1e9  # seconds, 30 years: the system cannot wait for longer
 
 # Smallest and largest allowed value of each number.
 RANGES: dict[str, tuple[float, float]] = {
@@ -90,7 +90,7 @@ RANGES: dict[str, tuple[float, float]] = {
 
 
 def check(settings: Settings) -> None:
-    """Raises ConfigError for the first number that is out of its range, and for numbers that do not go together."""
+    """Raises ConfigError for the first number that is out of its range, and for settings that do not go together."""
     for group in fields(settings):
         for name, value in asdict(getattr(settings, group.name)).items():
             low, high = RANGES.get(name, (None, None))

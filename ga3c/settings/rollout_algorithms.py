@@ -13,7 +13,7 @@ from ga3c.settings.algorithm_row import (
 _EITHER = ("discrete", "continuous")
 _EACH_ON_ITS_OWN = ("synchronous", "asynchronous")
 _IN_LOCKSTEP = {"sampling": "synchronised", "controller": "off"}
-# Stooke and Abbeel 2018, section 5.3, name no number of random first steps.
+# Stooke and Abbeel 2018, section 5.3, give no number for the random steps at the start.
 _START_STEPS = {"start_steps_limit": 100}
 _PAPER = {
     "input_scaling": "bytes",

@@ -1,4 +1,4 @@
-"""Settings as they lie in config.json and in checkpoints, read back with suspicion; and as flags of `train`."""
+"""Settings as config.json and checkpoints hold them, checked when they are read; and as flags of `train`."""
 
 import reprlib
 from collections.abc import Callable
@@ -11,21 +11,23 @@ from ga3c.settings.presets import with_presets
 from ga3c.settings.ranges import check
 from ga3c.settings.run import Settings
 
-# Settings of older runs that are no more, with the value that says nothing.
+# Settings of older runs that no longer exist, with the value that had no effect.
 _GONE = [("learning", "lag_correction", False)]
-_LATER = {"replay": {}}  # groups that older runs do not have
-_BEFORE = {"adapt_spaces": False}  # settings of the environment that older runs of Gymnasium games did without
+_LATER = {"replay": {}}  # groups of settings that older runs do not have, and what they stand for
+_BEFORE = {"adapt_spaces": False}  # settings that older runs of Gymnasium games do not have
 
 
 def to_dict(settings: Settings) -> dict[str, dict]:
-    """Settings as plain nested dictionaries, for config.json."""
+    """Returns settings as plain nested dictionaries, for config.json."""
     return asdict(settings)
 
 
 def from_dict(saved: dict[str, dict], protocol: str | None = None) -> Settings:
-    """The inverse of `to_dict`. Unknown names and values are an error (ConfigError): the run is of another version.
+    """Returns the settings that `to_dict` has made a dictionary of.
 
-    `protocol`: the fingerprint that is saved beside them.
+    protocol: the fingerprint of the rules that is saved beside them.
+
+    Raises ConfigError where a name or a value is unknown: another version has written it.
     """
     groups = {}
     for group in fields(Settings):
@@ -45,7 +47,7 @@ def from_dict(saved: dict[str, dict], protocol: str | None = None) -> Settings:
 
 
 def _is(value, kind) -> bool:
-    """Whether a value is of a field's type; whole numbers are floats, too."""
+    """Returns True if a value is of a field's type. Whole numbers count as floats, too."""
     if get_origin(kind) is Literal:
         return value in get_args(kind)
     if get_args(kind):
@@ -56,8 +58,10 @@ def _is(value, kind) -> bool:
 
 
 def flags_of(settings: Settings, of_game: Callable[[EnvironmentSettings], EnvironmentSettings]) -> list[str]:
-    """The flags of `train` that make these settings, but for those of RunSettings: what neither the preset nor the game
-    says. `of_game`: `environments.rewards.usual`."""
+    """Returns the flags of `train` for all settings that differ from those of preset and game, without RunSettings.
+
+    of_game: `environments.rewards.usual`.
+    """
     learning, environment = settings.learning, settings.environment
     names = learning.preset, environment.protocol
     own, usual = with_presets(Settings(), *names), with_presets(Settings(), *names, settings.replay.batch)
@@ -72,7 +76,7 @@ def flags_of(settings: Settings, of_game: Callable[[EnvironmentSettings], Enviro
 
 
 def to_flags(options, default) -> list[str]:
-    """The flags that make `options` of `default`: what is different, group by group."""
+    """Returns the flags that turn `default` into `options`, group by group."""
     flags = []
     for field in fields(options):
         value, usual = getattr(options, field.name), getattr(default, field.name)

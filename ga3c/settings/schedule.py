@@ -59,14 +59,14 @@ class ScheduleSettings:
     """One prediction holds the states of this many games at most. The games of one agent always stay together."""
 
     def first_agents(self) -> int:
-        """Agents that a new run starts with.
+        """Returns the number of agents that a new run starts with.
 
-        One more than there are cores fills the time in which the others wait; who waits for all others waits for it,
-        too.
+        One agent more than there are cores uses the time in which others wait. Where all wait for each other, it would
+        only be one more to wait for.
         """
         cores = usable_cores()
         return self.agents or (cores + 1 if self.sampling == "asynchronous" else max(2, cores))
 
     def games_of(self, agents: int) -> int:
-        """In all: those of so many agents, or those that step as one batch."""
+        """Returns the number of all games: those of so many agents, or those that step as one batch."""
         return self.games or agents * self.envs_per_agent

@@ -16,16 +16,19 @@ ATARI = (
 
 
 class _Rule(NamedTuple):
-    holds: bool  # then the settings have an effect
+    """Some settings, and whether they have an effect in this run."""
+
+    holds: bool  # True: they have
     settings: tuple[str, ...]
-    against: str  # what they do not go with,
-    users: str  # and what they are for
+    against: str  # what they do not go with
+    users: str  # what they are for
 
 
 def check(settings: Settings, default: Settings, given: set[str], is_atari: bool) -> None:
-    """Raises ConfigError for the first of the settings `given` by name that has no effect, or one that nobody means.
+    """Raises ConfigError for the first setting that has no effect, or that nobody can mean.
 
-    `default`: what they would be without being given. One that says "none of it", as it is anyway, is no offence.
+    default: the settings without any flag. A flag that only repeats that something is off is allowed.
+    given: the names of the settings whose flags were given.
     """
     _check(_rules(settings, is_atari), settings, default, given)
     learning, run = settings.learning, settings.run
@@ -55,7 +58,7 @@ def check(settings: Settings, default: Settings, given: set[str], is_atari: bool
 
 
 def check_seen(settings: Settings, given: set[str], network: str, pictures: bool, continuous: bool) -> None:
-    """The same for what depends on what a game shows, and on the `network` that looks at it. Raises ConfigError."""
+    """Raises ConfigError likewise where an effect depends on what the game shows, and on the `network` for it."""
     game, mlp = f"the game {settings.environment.game}", network.endswith("mlp")
     rules = (
         _Rule(not mlp, ("precision",), f"--network {network}", "networks for pictures"),
@@ -81,7 +84,7 @@ def _check(rules, settings: Settings, default: Settings, given: set[str]) -> Non
 
 
 def _said(name: str, value) -> str:
-    """As on the command line."""
+    """Returns a setting with its value as the command line has it."""
     flag = name.replace("_", "-")
     if isinstance(value, bool):
         return f"--{flag}" if value else f"--no-{flag}"
@@ -108,7 +111,7 @@ def _rules(settings: Settings, is_atari: bool) -> Iterator[_Rule]:
 
 
 def _rules_of_play(settings: Settings) -> Iterator[_Rule]:
-    """Who plays, and who waits for whom."""
+    """Yields rules for settings of who plays, and of who waits for whom."""
     schedule, algorithm = settings.schedule, settings.learning.algorithm
     alone, together, pods = schedule.serial, schedule.sampling != "asynchronous", bool(schedule.cluster)
     mode = "--serial" if alone else f"--sampling {schedule.sampling}" if together else "--cluster"
@@ -133,7 +136,7 @@ def _rules_of_play(settings: Settings) -> Iterator[_Rule]:
 
 
 def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
-    """Settings that are for one value of another alone."""
+    """Yields rules for settings that have an effect with one value of another setting alone."""
     learning, replay, controller = settings.learning, settings.replay, settings.schedule.controller
     linear, until = learning.learning_rate_schedule == "linear", settings.run.steps is not None
     scheduled = ("exploration_start", "exploration_end", "exploration_decay_steps")
@@ -152,13 +155,13 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
 
 
 def _plays_on(settings: Settings) -> bool:
-    """Whether agents step together and yet do not wait for updates, because the algorithm does not learn at once."""
+    """Returns True if agents step together and yet do not wait for updates: the algorithm does not learn at once."""
     lockstep = settings.schedule.sampling in ("synchronised", "alternating")
     return lockstep and not ALGORITHMS[settings.learning.algorithm].learns_at_once
 
 
 def _batch_steps(settings: Settings) -> int:
-    """Of one update from rollouts, when the run begins."""
+    """Returns the number of steps in one update from rollouts, when the run begins."""
     learning, schedule = settings.learning, settings.schedule
     agents, envs = schedule.first_agents(), schedule.envs_per_agent
     if schedule.sampling == "batched":

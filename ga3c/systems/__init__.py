@@ -14,12 +14,12 @@ from ga3c.settings.run import Settings
 
 
 class System(Protocol):
-    """What the `server` asks of whatever it runs."""
+    """Whatever a `server` can run."""
 
     model: object
     """A `model.Model`, or what stands in its place. Known from `start` on."""
     device: str
-    """Where the model is, in words. Known from `start` on."""
+    """The device of the model, in words. Known from `start` on."""
     stats: object
     """A `stats.Stats`. Known from `start` on."""
     replay: object
@@ -29,13 +29,13 @@ class System(Protocol):
     counts: Counts
     """Agents, predictors and trainers that run now."""
     chosen_counts: Counts
-    """The same without a trial of the controller that is in progress."""
+    """The numbers that run without the controller's trial that is in progress."""
     next_agent: int
     """The number that the next agent gets."""
     has_all_steps: bool
-    """Whether the steps that were asked for are made, though they may not be learned from yet."""
+    """True once the steps that were asked for are made, though they may not be learned from yet."""
     may_end: bool
-    """Whether the run may end, once it has made the steps that were asked for."""
+    """True if the run may end once it has made the steps that were asked for."""
 
     def start(self, arrays: dict | None) -> None:
         """Starts everything, with the weights to go on from, by name."""
