@@ -1,6 +1,7 @@
 """Proximal policy optimization (Schulman et al. 2017), synchronous and asynchronous (Stooke and Abbeel 2018)."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -80,6 +81,9 @@ class PPO(A3C):
         "last_observation",
     )
 
+    _names = ("loss", "policy_loss", "value_loss", "entropy", "clip_fraction", "approximate_kl")
+    _rectified = False  # whether it is RAdam that makes the steps
+
     def initial_state(self, weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
         """Returns the state of Adam before the first update."""
         return adam.initial_state(weights)
@@ -101,23 +105,23 @@ class PPO(A3C):
         norm of all that was added to the weights; the others are means over the minibatches.
         """
         rows = self._rows(apply, weights, batch)
-
-        def of_minibatch(weights, minibatch):
-            policies, values = apply(weights, minibatch["observation"])
-            found = loss(policies, values, minibatch, self._settings, self._policy.terms)
-            return found.total, found
-
-        names = ("loss", "policy_loss", "value_loss", "entropy", "clip_fraction", "approximate_kl")
-        passes = minibatches.Passes(self._settings, devices=self.devices)
-        learnt = minibatches.learn(of_minibatch, names, weights, state, learning_rate, rows, passes)
-        new_weights, state, numbers = learnt
-        numbers |= {
+        passes = minibatches.Passes(self._settings, self._rectified, self.devices)
+        of_minibatch = partial(self._minibatch_loss, apply)
+        learned = minibatches.learn(of_minibatch, self._names, weights, state, learning_rate, rows, passes)
+        new_weights, state, numbers = learned
+        before = {
             "value": masked.mean(rows["value"], rows["valid"]),
             "value_error": masked.root_mean_square(rows["advantage"], rows["valid"]),
             "explained_variance": masked.explained_variance(rows["return"], rows["value"], rows["valid"]),
             "update_norm": tf.linalg.global_norm([new - old for new, old in zip(new_weights, weights, strict=True)]),
         }
-        return new_weights, state, numbers
+        return new_weights, state, numbers | {name: before[name] for name in before if name not in numbers}
+
+    def _minibatch_loss(self, apply, weights, minibatch) -> tuple[tf.Tensor, tuple[tf.Tensor, ...]]:
+        """Returns what to make less, and the numbers of `_names`."""
+        policies, values = apply(weights, minibatch["observation"])
+        found = loss(policies, values, minibatch, self._settings, self._policy.terms)
+        return found.total, found
 
     def _rows(self, apply, weights, batch) -> dict[str, tf.Tensor]:
         """Returns what `loss` needs of each step, [time * columns, ...], and its observation."""

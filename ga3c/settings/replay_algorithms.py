@@ -8,18 +8,11 @@ _DQN_RATES = {32: 2.5e-4, 512: 7.5e-4, 1024: 1.5e-3}  # Stooke and Abbeel 2018, 
 # Mnih et al. 2015, extended data table 1. Its gradient is a sum over 32 transitions, with 0.01 added to its variance:
 # of the mean that is 0.01 / 32^2.
 _DQN = {
-    "input_scaling": "bytes",
-    "t_max": 1,
-    "minimum_batch_steps": 8,
-    "exploration_start": 1.0,
-    "exploration_end": 0.1,
-    "exploration_decay_steps": 1_000_000,
-    "learning_rate": 2.5e-4,
-    "learning_rate_decay_steps": 0,
-    "rmsprop_decay": 0.95,
-    "rmsprop_epsilon": 1e-5,
-    "gradient_clip_norm": 0.0,
-}
+    "input_scaling": "bytes", "t_max": 1, "minimum_batch_steps": 8,
+    "exploration_start": 1.0, "exploration_end": 0.1, "exploration_decay_steps": 1_000_000,
+    "learning_rate": 2.5e-4, "learning_rate_decay_steps": 0,
+    "rmsprop_decay": 0.95, "rmsprop_epsilon": 1e-5, "gradient_clip_norm": 0.0,
+}  # fmt: skip
 _C51 = {**_DQN, "exploration_end": 0.01, "adam_epsilon": 0.01 / 32}  # Bellemare et al. 2017, section 5 and appendix
 # Hessel et al. 2018, table 1, with epsilon-greedy play in place of noisy networks: there epsilon falls within the first
 # 250,000 frames.
@@ -31,48 +24,32 @@ _APEX_DQN = {
     "t_max": 8,
     "exploration": "per-game",
     "learning_rate": 2.5e-4 / 4,
-    "rmsprop_epsilon": 1.5e-7,
+    "rmsprop_epsilon": 1.5e-7, "gradient_clip_norm": 40.0,
     "error_clip": 0.0,
-    "gradient_clip_norm": 40.0,
-}
+}  # fmt: skip
 # Horgan et al. 2018, section 4.2 and appendix D, and as _APEX_DQN where these say nothing; Adam's epsilon is from
 # Kingma and Ba 2015.
 _APEX_DPG = {
-    "input_scaling": "bytes",
-    "t_max": 2,
-    "minimum_batch_steps": 8,
-    "learning_rate": 1e-4,
-    "learning_rate_decay_steps": 0,
-    "adam_epsilon": 1e-8,
-    "gradient_clip_norm": 40.0,
-}
+    "input_scaling": "bytes", "t_max": 2, "minimum_batch_steps": 8,
+    "learning_rate": 1e-4, "learning_rate_decay_steps": 0,
+    "adam_epsilon": 1e-8, "gradient_clip_norm": 40.0,
+}  # fmt: skip
 _APEX_REPLAY = {
-    "batch": 512,
-    "steps_per_update": 0,
-    "n_steps": 3,
-    "priority_alpha": 0.6,
-    "priority_beta": 0.4,
-    "priority_beta_final": 0.4,
-}
+    "batch": 512, "steps_per_update": 0, "n_steps": 3,
+    "priority_alpha": 0.6, "priority_beta": 0.4, "priority_beta_final": 0.4,
+}  # fmt: skip
 _RAINBOW_REPLAY = {
-    "replay_minimum_transitions": 20_000,
-    "target_updates": 2_000,
-    "n_steps": 3,
-    "double_q": True,
-    "dueling": True,
-    "priority_alpha": 0.5,
-    "priority_beta": 0.4,
-}
+    "replay_minimum_transitions": 20_000, "target_updates": 2_000, "n_steps": 3,
+    "double_q": True, "dueling": True,
+    "priority_alpha": 0.5, "priority_beta": 0.4,
+}  # fmt: skip
 _Q_SETTINGS = (*OPTIMIZER, *REPLAY, *EPSILON_GREEDY, "double_q", "dueling", "secondary_batch")
 
 REPLAY_ALGORITHMS = (
     AlgorithmRow(
         "dqn", "Q-learning from a replay memory (Mnih et al. 2015).", "dqn.DQN",
         settings=(*_Q_SETTINGS, *RMSPROP, "error_clip"),
-        replays=True,
-        policy=False,
-        pictures=("dqn",),
-        vectors=("dqn-mlp",),
+        replays=True, policy=False, pictures=("dqn",), vectors=("dqn-mlp",),
         device_updates=_EACH_ON_ITS_OWN,
         presets=(
             Preset(
@@ -95,10 +72,7 @@ REPLAY_ALGORITHMS = (
     AlgorithmRow(
         "c51", "dqn that learns the distribution of returns (Bellemare et al. 2017).", "dqn.C51",
         settings=(*_Q_SETTINGS, "adam_epsilon", "atoms", "value_limit"),
-        replays=True,
-        policy=False,
-        pictures=("dqn",),
-        vectors=("dqn-mlp",),
+        replays=True, policy=False, pictures=("dqn",), vectors=("dqn-mlp",),
         device_updates=_EACH_ON_ITS_OWN,
         presets=(
             Preset(
@@ -116,12 +90,7 @@ REPLAY_ALGORITHMS = (
         "dpg", "continuous actions, learned from a replay memory (Lillicrap et al. 2016, Horgan et al. 2018).",
         "dpg.DPG",
         settings=(*OPTIMIZER, *REPLAY, "adam_epsilon", "exploration_noise", "actor_gradient_clip"),
-        replays=True,
-        policy=False,
-        actions=("continuous",),
-        pictures=(),
-        vectors=("dpg-mlp",),
-        samplings=AGENTS,
+        replays=True, policy=False, pictures=(), vectors=("dpg-mlp",), actions=("continuous",), samplings=AGENTS,
         presets=(
             Preset(
                 "apex-dpg", "apex-dqn for continuous actions: dpg, updates from 256 of a million transitions, Adam at "

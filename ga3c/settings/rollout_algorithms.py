@@ -16,93 +16,57 @@ _IN_LOCKSTEP = {"sampling": "synchronised", "controller": "off"}
 # Stooke and Abbeel 2018, section 5.3, give no number for the random steps at the start.
 _START_STEPS = {"start_steps_limit": 100}
 _PAPER = {
-    "input_scaling": "bytes",
-    "t_max": 5,
-    "minimum_batch_steps": 40,
-    "return_lambda": 1.0,
-    "normalize_advantages": False,
-    "learning_rate": 3e-4,
-    "learning_rate_decay_steps": 0,
-    "entropy_weight": 0.01,
-    "rmsprop_epsilon": 0.1,
-    "value_weight": 1.0,
-    "gradient_clip_norm": 0.0,
-}
+    "input_scaling": "bytes", "t_max": 5, "minimum_batch_steps": 40,
+    "return_lambda": 1.0, "normalize_advantages": False,
+    "learning_rate": 3e-4, "learning_rate_decay_steps": 0,
+    "entropy_weight": 0.01, "value_weight": 1.0,
+    "rmsprop_epsilon": 0.1, "gradient_clip_norm": 0.0,
+}  # fmt: skip
 # Stooke and Abbeel 2018, section 5.3: 16 games, 5 steps, RMSProp at 7e-4 for that batch. All else is from OpenAI
 # Baselines' A2C, whose loss is a mean, too. But its epsilon of 1e-5 is added outside of the root (1e-10 inside), as
 # PyTorch's A2Cs do: inside it would exceed the mean square, and RMSProp would be little more than gradient descent.
 _A2C = {
-    "input_scaling": "bytes",
-    "t_max": 5,
-    "minimum_batch_steps": 80,
+    "input_scaling": "bytes", "t_max": 5, "minimum_batch_steps": 80,
     "return_lambda": 1.0,
-    "learning_rate": 7e-4,
-    "learning_rate_decay_steps": 0,
-    "learning_rate_batch_steps": 80,
-    "entropy_weight": 0.01,
-    "value_weight": 0.5,
-    "rmsprop_epsilon": 1e-10,
-    "gradient_clip_norm": 0.5,
-}
+    "learning_rate": 7e-4, "learning_rate_decay_steps": 0, "learning_rate_batch_steps": 80,
+    "entropy_weight": 0.01, "value_weight": 0.5,
+    "rmsprop_epsilon": 1e-10, "gradient_clip_norm": 0.5,
+}  # fmt: skip
 _LOCKSTEP = {"rmsprop_epsilon": 1e-10, "gradient_clip_norm": 0.5}  # the defaults, for a mean over 320 steps
 _A2C_VTRACE = {**_LOCKSTEP, "learning_rate_batch_steps": 320}  # the correction is of Espeholt et al. 2018, not these
 # Schulman et al. 2017, table 5, with the epochs, minibatches and clipping of OpenAI Baselines' PPO2. Its value loss is
 # a half of a half of the mean square: 0.25 here.
 _PPO = {
-    "input_scaling": "bytes",
-    "t_max": 128,
-    "minimum_batch_steps": 1024,
-    "return_lambda": 0.95,
-    "normalize_advantages": True,
-    "epochs": 4,
-    "minibatches": 4,
-    "ppo_clip": 0.1,
-    "learning_rate": 2.5e-4,
-    "learning_rate_schedule": "linear",
-    "learning_rate_decay_steps": 10_000_000,
-    "adam_epsilon": 1e-5,
-    "entropy_weight": 0.01,
-    "value_weight": 0.25,
-    "gradient_clip_norm": 0.5,
-}
+    "input_scaling": "bytes", "t_max": 128, "minimum_batch_steps": 1024,
+    "return_lambda": 0.95, "normalize_advantages": True,
+    "epochs": 4, "minibatches": 4, "ppo_clip": 0.1,
+    "learning_rate": 2.5e-4, "learning_rate_schedule": "linear", "learning_rate_decay_steps": 10_000_000,
+    "adam_epsilon": 1e-5, "gradient_clip_norm": 0.5,
+    "entropy_weight": 0.01, "value_weight": 0.25,
+}  # fmt: skip
 # Schulman et al. 2017, table 3, with the loss and gradient norm of OpenAI Baselines' PPO2, as above.
 _PPO_CONTINUOUS = {
     **_PPO,
-    "input_scaling": "standardized",
-    "t_max": 2048,
-    "minimum_batch_steps": 2048,
-    "epochs": 10,
-    "minibatches": 32,
-    "ppo_clip": 0.2,
-    "learning_rate": 3e-4,
-    "learning_rate_decay_steps": 1_000_000,
+    "input_scaling": "standardized", "t_max": 2048, "minimum_batch_steps": 2048,
+    "epochs": 10, "minibatches": 32, "ppo_clip": 0.2,
+    "learning_rate": 3e-4, "learning_rate_decay_steps": 1_000_000,
     "entropy_weight": 0.0,
-}
+}  # fmt: skip
 # Stooke and Abbeel 2018, section 5.3: PPO with 256 steps, a quarter of the rate, and no schedule.
 _APPO = {
     **_PPO,
-    "t_max": 256,
-    "minimum_batch_steps": 2048,
-    "learning_rate": 2.5e-4 / 4,
-    "learning_rate_schedule": "inverse",
-    "learning_rate_decay_steps": 0,
-}
+    "t_max": 256, "minimum_batch_steps": 2048,
+    "learning_rate": 2.5e-4 / 4, "learning_rate_schedule": "inverse", "learning_rate_decay_steps": 0,
+}  # fmt: skip
 # Gallici et al. 2024, Atari: epsilon falls during a tenth of 10 million steps, the rate does not.
 _PQN = {
-    "input_scaling": "bytes",
-    "t_max": 32,
-    "minimum_batch_steps": 4096,
+    "input_scaling": "bytes", "t_max": 32, "minimum_batch_steps": 4096,
     "return_lambda": 0.65,
-    "epochs": 2,
-    "minibatches": 32,
-    "exploration_start": 1.0,
-    "exploration_end": 0.001,
-    "exploration_decay_steps": 1_000_000,
-    "learning_rate": 2.5e-4,
-    "learning_rate_decay_steps": 0,
-    "adam_epsilon": 1e-8,
-    "gradient_clip_norm": 10.0,
-}
+    "epochs": 2, "minibatches": 32,
+    "exploration_start": 1.0, "exploration_end": 0.001, "exploration_decay_steps": 1_000_000,
+    "learning_rate": 2.5e-4, "learning_rate_decay_steps": 0,
+    "adam_epsilon": 1e-8, "gradient_clip_norm": 10.0,
+}  # fmt: skip
 _A2C_SETTINGS = (*OPTIMIZER, *POLICY, *RMSPROP, "log_epsilon", "learning_rate_batch_steps")
 _PPO_SETTINGS = (*OPTIMIZER, *POLICY, "adam_epsilon", "epochs", "minibatches", "ppo_clip", "value_clip")
 
@@ -110,8 +74,7 @@ ROLLOUT_ALGORITHMS = (
     AlgorithmRow(
         "a3c", "GA3C's own; its loss is a sum over the batch.", "a3c.A3C",
         settings=(*OPTIMIZER, *POLICY, *RMSPROP, "log_epsilon"),
-        learns_at_once=False,
-        samplings=AGENTS,
+        learns_at_once=False, samplings=AGENTS,
         presets=(
             Preset("default", "GA3C as it learns best on a small machine."),
             Preset(
@@ -125,8 +88,7 @@ ROLLOUT_ALGORITHMS = (
     AlgorithmRow(
         "a2c", "the loss is a mean over the batch, and all values are of the newest weights.", "a2c.A2C",
         settings=_A2C_SETTINGS,
-        actions=_EITHER,
-        device_updates=_EACH_ON_ITS_OWN,
+        actions=_EITHER, device_updates=_EACH_ON_ITS_OWN,
         presets=(
             Preset(
                 "a2c", "16 games in lockstep, 5 steps, RMSProp at 7e-4 (Stooke and Abbeel 2018).", _A2C,
@@ -143,8 +105,7 @@ ROLLOUT_ALGORITHMS = (
     AlgorithmRow(
         "a2c-vtrace", "a2c with a correction for steps of older policies (Espeholt et al. 2018).", "a2c.A2CVtrace",
         settings=(*_A2C_SETTINGS, "vtrace_rho_limit", "vtrace_c_limit"),
-        actions=_EITHER,
-        device_updates=_EACH_ON_ITS_OWN,
+        actions=_EITHER, device_updates=_EACH_ON_ITS_OWN,
         presets=(
             Preset("a2c-vtrace", "the default with V-trace (Espeholt et al. 2018).", _A2C_VTRACE),
             Preset(
@@ -162,8 +123,7 @@ ROLLOUT_ALGORITHMS = (
     AlgorithmRow(
         "ppo", "proximal policy optimization, with several passes over each batch (Schulman et al. 2017).", "ppo.PPO",
         settings=_PPO_SETTINGS,
-        actions=_EITHER,
-        device_updates=_EACH_ON_ITS_OWN,
+        actions=_EITHER, device_updates=_EACH_ON_ITS_OWN,
         presets=(
             Preset(
                 "ppo", "8 games in lockstep, 128 steps, 4 epochs of 4 minibatches, clip 0.1, Adam at 2.5e-4 (Schulman "
@@ -180,8 +140,7 @@ ROLLOUT_ALGORITHMS = (
     AlgorithmRow(
         "appo", "ppo with games that wait for nobody (Stooke and Abbeel 2018).", "ppo.PPO",
         settings=_PPO_SETTINGS,
-        actions=_EITHER,
-        samplings=AGENTS,
+        actions=_EITHER, samplings=AGENTS,
         presets=(
             Preset(
                 "appo", "8 games that wait for nobody, 256 steps, Adam at 6.25e-5, and the rest as ppo (Stooke and "
@@ -193,9 +152,7 @@ ROLLOUT_ALGORITHMS = (
     AlgorithmRow(
         "pqn", "Q-learning without a replay memory (Gallici et al. 2024).", "pqn.PQN",
         settings=(*OPTIMIZER, *EPSILON_GREEDY, "return_lambda", "adam_epsilon", "epochs", "minibatches"),
-        policy=False,
-        pictures=("pqn",),
-        vectors=("pqn-mlp",),
+        policy=False, pictures=("pqn",), vectors=("pqn-mlp",),
         presets=(
             Preset(
                 "pqn", "128 games in lockstep, 32 steps, 2 epochs of 32 minibatches, lambda 0.65, RAdam at 2.5e-4 "
