@@ -18,9 +18,9 @@ from ga3c.errors import ConfigError
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun, Outcome
 from ga3c.experiments.runs import RunFailed, directory_of
-from ga3c.papers import Options, accelerated
+from ga3c.papers import accelerated
 from ga3c.papers.accelerated import fig3 as accelerated_fig3
-from ga3c.papers.ga3c import ablation, fig5, fig6, fig7, table3
+from ga3c.papers.ga3c import Options, ablation, fig5, fig6, fig7, table3
 from ga3c.records import checkpoint
 from ga3c.records.columns import EPISODE_COLUMNS
 from ga3c.settings.game import EnvironmentSettings

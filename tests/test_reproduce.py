@@ -14,7 +14,7 @@ from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.experiments.runs import RunFailed, directory_of
 from ga3c.experiments.throughput import SpeedRun
-from ga3c.papers import Options, accelerated, fast_dqn, replayed
+from ga3c.papers import accelerated, fast_dqn, replayed
 from ga3c.papers.accelerated import devices as accelerated_devices
 from ga3c.papers.accelerated import fig2 as accelerated_fig2
 from ga3c.papers.accelerated import fig4 as accelerated_fig4
@@ -22,11 +22,12 @@ from ga3c.papers.accelerated import fig5 as accelerated_fig5
 from ga3c.papers.accelerated import sampling, table1, table3
 from ga3c.papers.accelerated import table2 as accelerated_table2
 from ga3c.papers.fast_dqn import table1 as fast_dqn_table1
-from ga3c.papers.ga3c import fig2, fig3, fig4, table2
+from ga3c.papers.ga3c import Options, fig2, fig3, fig4, table2
 from ga3c.settings import devices
 from ga3c.settings.learning import Network
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
+from ga3c.views import drawing
 from ga3c.views.drawing import COLOURS
 from tests import program
 from tests.finished_runs import UNKNOWN, make_run
@@ -341,7 +342,7 @@ def test_fast_dqns_table_is_beside_the_papers(tmp_path):
 
 def test_fast_dqns_picture_has_room_for_the_faster_of_both(tmp_path, monkeypatch):
     drawn = []
-    monkeypatch.setattr(fast_dqn_table1, "save", lambda figure, file: drawn.append(figure))
+    monkeypatch.setattr(drawing, "save", lambda figure, file: drawn.append(figure))
     cells = fast_dqn_table1.plan(fast_dqn.Options())
     for speed in (1.3, 9.0):
         fast_dqn_table1.draw(dict.fromkeys(cells, speed), "Pong", tmp_path / "table1.png")

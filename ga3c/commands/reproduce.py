@@ -14,7 +14,7 @@ from ga3c.commands.command_line import check_range, parse
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.experiments.runs import RunFailed
-from ga3c.papers import CommonOptions, Options, accelerated, apex, cule, fast_dqn
+from ga3c.papers import CommonOptions, accelerated, apex, cule, fast_dqn, ga3c
 from ga3c.processes import stop_signals
 from ga3c.records import run_directory
 
@@ -55,7 +55,7 @@ and steps to a score. table4: hours of PPO and Rainbow by the number of devices.
 
 
 @dataclass(frozen=True)
-class ReproduceGA3C(Options):
+class ReproduceGA3C(ga3c.Options):
     figure: Annotated[
         Literal["fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "table2", "table3", "ablation"], tyro.conf.Positional
     ] = tyro.MISSING

@@ -11,6 +11,7 @@ import numpy as np
 
 from ga3c.experiments.aggregates import interquartile_mean, interval, probability_of_improvement
 from ga3c.experiments.runs import RunFailed, child_environment, directory_of, perform
+from ga3c.experiments.tables import rounded
 from ga3c.records import checkpoint, run_directory
 from ga3c.records.collapse import collapses
 from ga3c.records.csv_reading import read_csv
@@ -50,7 +51,7 @@ class LearningRun:
 
 
 class Outcome(NamedTuple):
-    """Of one finished run."""
+    """What one finished run came to."""
 
     run: LearningRun
     directory: Path
@@ -72,8 +73,7 @@ class Outcome(NamedTuple):
         }
         own = {name: getattr(self, name) for name in self._fields if name not in ("run", "directory", "evaluation")}
         run = asdict(self.run) | {"flags": " ".join(self.run.flags)}
-        rounded = {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in (own | ways).items()}
-        return run | rounded | {"protocol": self.evaluation["fingerprint"]}
+        return run | rounded(own | ways) | {"protocol": self.evaluation["fingerprint"]}
 
 
 def make(runs: list[LearningRun], out: Path, evaluation_games: int) -> list[Outcome]:
@@ -128,7 +128,7 @@ def median(directory: Path, column: str) -> float:
 
 
 class Aggregate(NamedTuple):
-    """Of the runs of one setting, on one game or (`game` empty) on all, where scores are human-normalised."""
+    """What the runs of one setting came to, on one game or, with human-normalised scores, on all (`game` empty)."""
 
     game: str
     setting: str

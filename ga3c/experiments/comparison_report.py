@@ -1,4 +1,4 @@
-"""What came of a comparison, as tables and pictures."""
+"""The report of a comparison: tables and pictures."""
 
 import math
 from itertools import product
@@ -8,12 +8,12 @@ import numpy as np
 
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError
-from ga3c.experiments import aggregates
+from ga3c.experiments import aggregates, tables
 from ga3c.experiments.comparison import Aggregate, Outcome, aggregate
-from ga3c.experiments.throughput import write_rows
 from ga3c.records.files import write_whole
 from ga3c.views import curves
-from ga3c.views.drawing import BAND, COLOURS, INK, common_legend, pyplot, save
+from ga3c.views.drawing import COLOURS, INK
+from ga3c.views.panels import SCORE_LABEL, panels, score_curve, score_label_x, score_panel
 
 ACTIONS = "Scores: whole games, actions sampled from the policy; agents of action values take the best action."
 
@@ -27,19 +27,14 @@ def refuse_mixed(outcomes: list[Outcome]) -> None:
 def markdown(found: list[Aggregate]) -> str:
     """A table, a row for each aggregate."""
     percent = round(100 * aggregates.CONFIDENCE)
-    lines = [
-        f"| game | setting | runs | score (interquartile mean) | {percent} % interval | median | over training | "
-        "beats the first | collapsed |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+    head = ["game", "setting", "runs", "score (interquartile mean)", f"{percent} % interval", "median"]
+    rows = []
     for a in found:
         over_time = "" if math.isnan(a.over_time) else f"{a.over_time:.2f}"
         interval = aggregates.in_words(a.low, a.high, a.means if a.game else ())  # those of all games stand above
-        lines.append(
-            f"| {a.game or 'all, human-normalised'} | {a.setting} | {a.runs} | {a.score:.2f} | "
-            f"{interval} | {a.median:.2f} | {over_time} | {100 * a.better_than_first:.0f} % | {a.collapses} |"
-        )
-    return "\n".join(lines) + "\n"
+        score = [f"{a.score:.2f}", interval, f"{a.median:.2f}", over_time, f"{100 * a.better_than_first:.0f} %"]
+        rows.append([a.game or "all, human-normalised", a.setting, a.runs, *score, a.collapses])
+    return tables.markdown([*head, "over training", "beats the first", "collapsed"], rows)
 
 
 def draw(outcomes: list[Outcome], file: Path, over: curves.Quantity = curves.SCORE_OVER_TIME) -> None:
@@ -47,40 +42,31 @@ def draw(outcomes: list[Outcome], file: Path, over: curves.Quantity = curves.SCO
 
     Of more settings than there are colours each has a panel of its own, with the first behind it.
     """
-    plt = pyplot()
     games, settings = (list(dict.fromkeys(getattr(o.run, name) for o in outcomes)) for name in ("game", "setting"))
+    seeds = {what: [] for what in product(games, settings)}
+    for o in outcomes:
+        seeds[o.run.game, o.run.setting].append(o.directory)
     many = len(settings) > len(COLOURS)
-    panels = list(product(games, settings)) if many else [(game, None) for game in games]
-    columns, (width, height) = (4, (2.6, 2.1)) if many else (min(3, len(panels)), (5.5, 4.2))
-    rows, shared = -(-len(panels) // columns), many and len(games) == 1
-    size = {"figsize": (width * columns, height * rows), "sharex": shared, "sharey": shared, "squeeze": False}
-    figure, axes = plt.subplots(rows, columns, layout="constrained", **size)
-    for axis in axes.flat[len(panels) :]:
-        axis.remove()
-    for place, (axis, (game, setting)) in enumerate(zip(axes.flat, panels, strict=False)):
-        if setting is None:
-            for index, name in enumerate(settings):
-                _draw_curve(axis, outcomes, (game, name), over, f"C{index}", name)
-        else:
-            _draw_curve(axis, outcomes, (game, settings[0]), over, INK, f"{settings[0]}, in each panel")
-            _draw_curve(axis, outcomes, (game, setting), over, "C0", None)
-        axis.set_title(", ".join([game] * (len(games) > 1 or not many) + [setting] * many))
-        if place + columns >= len(panels):  # none stands below it
-            axis.set_xlabel("minutes" if over.x == "seconds" else "million steps")
-            axis.tick_params(labelbottom=True)
-        if place % columns == 0:
-            axis.set_ylabel(f"score (mean of {curves.SMOOTH_GAMES} games)")
-    common_legend(figure)
-    save(figure, file)
-
-
-def _draw_curve(axis, outcomes: list[Outcome], what: tuple[str, str], over, color: str, label: str | None) -> None:
-    """`what`: a game and a setting."""
-    seeds = [o.directory for o in outcomes if (o.run.game, o.run.setting) == what]
-    curve = curves.of_runs(seeds, over)
-    axis.plot(curve.x, curve.y, color=color, label=label)
-    if len(seeds) > 1 and len(curve.x) and color != INK:
-        axis.fill_between(curve.x, curve.low, curve.high, color=color, **BAND)
+    shown = list(product(games, settings)) if many else [(game, None) for game in games]
+    columns, (width, height) = (4, (2.6, 2.1)) if many else (min(3, len(shown)), (5.5, 4.2))
+    rows, shared = -(-len(shown) // columns), many and len(games) == 1
+    with panels(file, rows, columns, size=(width * columns, height * rows), sharex=shared, sharey=shared) as axes:
+        for axis in axes.flat[len(shown) :]:
+            axis.remove()
+        for index, (axis, (game, setting)) in enumerate(zip(axes.flat, shown, strict=False)):
+            title = ", ".join([game] * (len(games) > 1 or not many) + [setting] * many)
+            if setting is None:
+                score_panel(axis, title, {name: seeds[game, name] for name in settings}, over)
+            else:
+                score_curve(axis, seeds[game, settings[0]], over, INK, f"{settings[0]}, in each panel")
+                score_curve(axis, seeds[game, setting], over, "C0", None)
+                axis.set(title=title, xlabel=score_label_x(over), ylabel=SCORE_LABEL)
+            if index + columns < len(shown):
+                axis.set_xlabel("")
+            else:  # no panel stands below it
+                axis.tick_params(labelbottom=True)
+            if index % columns:
+                axis.set_ylabel("")
 
 
 def draw_scores(scores: dict[str, dict[str, list[float]]], file: Path) -> None:
@@ -88,24 +74,20 @@ def draw_scores(scores: dict[str, dict[str, list[float]]], file: Path) -> None:
 
     A dot is a run, a line the interquartile mean with its 95 % interval.
     """
-    plt = pyplot()
     rows = max(map(len, scores.values()))
     columns = min(2, len(scores))
     lines = -(-len(scores) // columns)
-    size = {"figsize": (4.5 * columns, (0.27 * rows + 0.8) * lines + 0.5), "sharey": True, "squeeze": False}
-    figure, axes = plt.subplots(lines, columns, layout="constrained", **size)
-    for axis, (title, by_setting) in zip(axes.flat, scores.items(), strict=True):
-        for row, values in enumerate(by_setting.values()):
-            middle = aggregates.interquartile_mean(np.array(values))
-            low, high = aggregates.interval([values], aggregates.interquartile_mean)
-            axis.plot(values, [row] * len(values), "o", color="C0", alpha=0.6, label="a run")
-            axis.plot(middle, row, "|", color="C1", markersize=12, markeredgewidth=2, label="interquartile mean")
-            if low is not None:
-                axis.plot([low, high], [row, row], color="C1", linewidth=1, label="its 95 % interval")
-        axis.set(title=title, ylim=(rows - 0.5, -0.5))
-        axis.set_yticks(range(len(by_setting)), list(by_setting))
-    common_legend(figure)
-    save(figure, file)
+    with panels(file, lines, columns, size=(4.5 * columns, (0.27 * rows + 0.8) * lines + 0.5), sharey=True) as axes:
+        for axis, (title, by_setting) in zip(axes.flat, scores.items(), strict=True):
+            for row, values in enumerate(by_setting.values()):
+                middle = aggregates.interquartile_mean(np.array(values))
+                low, high = aggregates.interval([values], aggregates.interquartile_mean)
+                axis.plot(values, [row] * len(values), "o", color="C0", alpha=0.6, label="a run")
+                axis.plot(middle, row, "|", color="C1", markersize=12, markeredgewidth=2, label="interquartile mean")
+                if low is not None:
+                    axis.plot([low, high], [row, row], color="C1", linewidth=1, label="its 95 % interval")
+            axis.set(title=title, ylim=(rows - 0.5, -0.5))
+            axis.set_yticks(range(len(by_setting)), list(by_setting))
 
 
 def _scores(outcomes: list[Outcome]) -> dict[str, dict[str, list[float]]]:
@@ -120,8 +102,8 @@ def _scores(outcomes: list[Outcome]) -> dict[str, dict[str, list[float]]]:
 def report(outcomes: list[Outcome], out: Path, name: str) -> str:
     """Writes NAME-runs.csv, NAME.md, NAME.png, NAME-steps.png and NAME-scores.png into `out`; returns the table."""
     refuse_mixed(outcomes)
-    write_rows(out / f"{name}-runs.csv", [o.row() for o in outcomes])
     table = f"{markdown(aggregate(outcomes))}\n{ACTIONS}\n"
+    tables.write_rows(out / f"{name}-runs.csv", [o.row() for o in outcomes])
     write_whole(out / f"{name}.md", table)
     draw(outcomes, out / f"{name}.png")
     draw(outcomes, out / f"{name}-steps.png", curves.SCORE_OVER_STEPS)

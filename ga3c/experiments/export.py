@@ -19,7 +19,7 @@ from ga3c.settings import saved_settings as saved_settings
 from ga3c.settings.run import RunSettings, Settings
 from ga3c.settings.saved_settings import flags_of
 from ga3c.views import curves
-from ga3c.views.drawing import pyplot, save
+from ga3c.views.panels import SCORE_LABEL, panels
 
 
 def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) -> None:
@@ -61,11 +61,9 @@ def command(settings: Settings) -> str:
 
 
 def _draw(x, y, game: str, file: Path) -> None:
-    plt = pyplot()
-    figure, axis = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
-    axis.plot(x, y)
-    axis.set(title=game, xlabel="minutes", ylabel=f"score (mean of {curves.SMOOTH_GAMES} games)")
-    save(figure, file)
+    with panels(file, size=(5.5, 3.2)) as ((axis,),):
+        axis.plot(x, y)
+        axis.set(title=game, xlabel="minutes", ylabel=SCORE_LABEL)
 
 
 def _readme(outcome: dict, names: dict, settings: Settings, minutes: float, frames: int, hardware: dict) -> str:

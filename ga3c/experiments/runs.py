@@ -7,9 +7,10 @@ import random
 import shutil
 import signal
 import subprocess
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ga3c.errors import ConfigError
 from ga3c.records import checkpoint
@@ -21,6 +22,7 @@ from ga3c.text import count, duration
 FINISHED = "finished.json"  # lies in the directory of a finished run and says how it was made
 START_SECONDS = 10.0  # about what a run takes besides its time of training
 STOP_SECONDS = 20.0  # what an interrupted run gets to end by itself
+Found = TypeVar("Found")  # what a finished run came to
 
 
 def child_environment() -> dict[str, str]:
@@ -69,6 +71,13 @@ def perform(runs: list[Run], out: Path) -> None:
     """
     with _alone(out):
         _perform(runs, out)
+
+
+def results(runs: Iterable[Run], out: Path, read: Callable[[Run, Path], Found]) -> dict[Run, Found]:
+    """Makes the runs that are not finished; returns what `read(run, out)` finds in each. Raises as `perform` does."""
+    runs = list(runs)
+    perform(runs, out)
+    return {run: read(run, out) for run in runs}
 
 
 @contextlib.contextmanager

@@ -1,7 +1,5 @@
 """Runs whose speed is measured, and what their logs say of it."""
 
-import csv
-import io
 import json
 import sys
 from dataclasses import asdict, dataclass
@@ -12,9 +10,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ga3c.experiments.runs import RunFailed, directory_of
+from ga3c.experiments.tables import rounded
 from ga3c.records import run_directory
 from ga3c.records.csv_reading import read_csv
-from ga3c.records.files import write_whole
 
 
 @dataclass(frozen=True)
@@ -104,14 +102,5 @@ def measure(run: SpeedRun, out: Path) -> dict[str, Spread]:
 
 def csv_row(run: SpeedRun, measured: dict[str, Spread]) -> dict:
     """The run's settings, and of each quantity median, mean, lowest and highest."""
-    flat = {f"{name}_{kind}": f"{v:.6g}" for name, s in measured.items() for kind, v in s._asdict().items()}
-    return asdict(run) | flat
-
-
-def write_rows(path: Path, rows: list[dict]) -> None:
-    """A CSV file with the keys of the first row as its header; it appears when it is complete."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, rows[0].keys(), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_whole(path, text.getvalue())
+    flat = {f"{name}_{kind}": value for name, spread in measured.items() for kind, value in spread._asdict().items()}
+    return asdict(run) | rounded(flat)

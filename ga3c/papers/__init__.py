@@ -7,9 +7,6 @@ makes the runs that are missing, writes CSV and picture into `out` and returns w
 from dataclasses import dataclass
 from typing import Literal
 
-from ga3c.errors import ConfigError
-from ga3c.settings.learning import Network
-
 
 @dataclass(frozen=True)
 class CommonOptions:
@@ -27,36 +24,3 @@ class CommonOptions:
     """Runs of each setting, with the seeds 1, 2, ...; for all that shows learning, and for fast DQN's trials."""
     episodes: int = 30
     """Games that each trained agent plays; for all that shows learning."""
-
-
-@dataclass(frozen=True)
-class Options(CommonOptions):
-    """Of GA3C's figures."""
-
-    agents: tuple[int, ...] = ()
-    """Numbers of agents (paper: N_A)."""
-    predictors: tuple[int, ...] = ()
-    """Numbers of predictors (paper: N_P)."""
-    trainers: tuple[int, ...] = ()
-    """Numbers of trainers (paper: N_T)."""
-    network: tuple[Network, ...] = ()
-    """Networks, the one to start from first."""
-
-
-def only(values: tuple, default, flag: str):
-    """The one value given, or the default. Raises ConfigError for more than one."""
-    if len(values) > 1:
-        raise ConfigError(f"{flag} takes one value for this figure.")
-    return values[0] if values else default
-
-
-def games(options: CommonOptions, default: tuple[str, ...]) -> tuple[str, ...]:
-    return options.game or default
-
-
-def seconds(options: CommonOptions, scale: dict) -> float:
-    return options.seconds or scale["seconds"]
-
-
-def seeds(options: CommonOptions, scale: dict) -> range:
-    return range(1, (options.seeds or scale["seeds"]) + 1)

@@ -1,4 +1,4 @@
-"""Runs of Q-learning from a replay memory: how fast they play and learn."""
+"""Runs with a replay memory: how fast they play and learn."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from ga3c.experiments.runs import RunFailed, directory_of
-from ga3c.experiments.throughput import SpeedRun
+from ga3c.experiments.tables import rounded
+from ga3c.experiments.throughput import SpeedRun, csv_row
 from ga3c.records.csv_reading import read_csv
 from ga3c.records.run_directory import game_directory
 
@@ -56,5 +57,13 @@ def steps_per_second(run: ReplayedRun, out: Path) -> float:
 
 
 def hours(speed: float) -> float:
-    """For as many steps as in the papers, at so many in a second."""
+    """Returns the hours for as many steps as in the papers, at `speed` steps per second."""
     return FULL_STEPS / speed / 3600
+
+
+def speed_columns(speed: float) -> dict:
+    return rounded({"steps_per_second": speed, "hours": hours(speed)})
+
+
+def csv_rows(speeds: dict[ReplayedRun, float]) -> list[dict]:
+    return [csv_row(run, {}) | speed_columns(speed) for run, speed in speeds.items()]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ga3c.papers import CommonOptions
+from ga3c.settings.presets import agents_of
 
 # Section 5.3: all of its experiments start each game with a random number of random steps; it does not say how many.
 START_STEPS = "--start-steps-limit 100"
@@ -18,3 +19,13 @@ class Options(CommonOptions):
     """Numbers of devices in table2 and table3; the one of fig5. At cpu scale they are parts of the cores."""
     batches: tuple[int, ...] = ()
     """Transitions in an update; fig4 shows each."""
+
+
+def as_flags(settings: dict[str, object]) -> str:
+    """Returns the flags of `train` for these settings."""
+    return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in settings.items())
+
+
+def games_flags(count: int) -> str:
+    """Returns the flags of `train` for so many games in all."""
+    return as_flags(agents_of(count))

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from ga3c.experiments import tables
 from ga3c.papers.accelerated import Options
-from ga3c.papers.replayed import ReplayedRun
+from ga3c.papers.replayed import ReplayedRun, hours
 from ga3c.settings.presets import agents_of
 
 ON_CORES = "Devices are parts of one CPU here, which share its cores: this shows the wiring, not a speed-up."
@@ -13,7 +14,7 @@ APPO_RATE = 2.5e-4 / 4  # section 5.3
 
 
 def flag(scale: str, count: int) -> str | None:
-    """Of --devices, for so many; None: one is as usual."""
+    """Returns the value of --devices for so many; None for one, which needs no flag."""
     if count == 1:
         return None
     return f"cpu:{count}" if scale == "cpu" else "gpu:" + ",".join(map(str, range(count)))
@@ -50,3 +51,20 @@ class DeviceRun(ReplayedRun):
         words = super().command(directory)
         at = words.index("--algorithm")
         return [*words[:at], *words[at + 2 :]]
+
+
+def hours_table(speeds: dict[tuple[str, int], float], paper: dict[str, dict[int, float]], digits: int) -> str:
+    """Returns a table of hours: a row for each algorithm, a column for each number of devices.
+
+    `speeds`: steps per second by algorithm and number of devices.
+    """
+    counts = list(dict.fromkeys(count for _, count in speeds))
+    rows = []
+    for algorithm in dict.fromkeys(algorithm for algorithm, _ in speeds):
+        cells = []
+        for count in counts:
+            speed, theirs = speeds.get((algorithm, count)), paper[algorithm].get(count)
+            own = f"{hours(speed):.{digits}f} h ({speed:,.0f} steps/s)" if speed else "-"
+            cells.append(own + (f"; paper {theirs} h" if theirs else ""))
+        rows.append([algorithm, *cells])
+    return tables.markdown(["algorithm", *(f"{count} device{'s' * (count > 1)}" for count in counts)], rows)

@@ -4,18 +4,20 @@ import multiprocessing
 from pathlib import Path
 
 from ga3c.experiments import station_costs
-from ga3c.experiments.runs import perform
-from ga3c.experiments.throughput import Spread, csv_row, measure, write_rows
+from ga3c.experiments.runs import results
+from ga3c.experiments.tables import rounded, write_rows
+from ga3c.experiments.throughput import Spread, csv_row, measure
 from ga3c.papers.accelerated import Options, sampling
 from ga3c.papers.accelerated.sampling import SamplingRun
 from ga3c.settings.game import EnvironmentSettings
-from ga3c.views.drawing import BAND, by_doubling, common_legend, from_zero, pyplot, save
+from ga3c.views.drawing import by_doubling, from_zero
+from ga3c.views.panels import banded, panels
 
 RUNS = "accelerated-fig2"
 SCALES = {
     # Agents wait for each other at the end of a rollout, too: long ones, so that it does not count.
-    "cpu": {"seconds": 20.0, "games": (2, 4, 8, 16, 32), "t_max": 50},
-    "full": {"seconds": 60.0, "games": (2, 4, 8, 16, 32), "t_max": 50},
+    "cpu": {"seconds": 20.0, "game": "Breakout", "games": (2, 4, 8, 16, 32), "t_max": 50},
+    "full": {"seconds": 60.0, "game": "Breakout", "games": (2, 4, 8, 16, 32), "t_max": 50},
 }
 EMULATION_SECONDS = 5.0
 PAPER = {(16, 8): 0.8}  # (cores, games per core) -> about what share of the speed without inference
@@ -24,14 +26,13 @@ PAPER = {(16, 8): 0.8}  # (cores, games per core) -> about what share of the spe
 def plan(options: Options) -> list[SamplingRun]:
     count = len(sampling.usable())
     cores = options.cores or [n for n in (1, 2, 4, 8, 16) if n <= count]
-    return sampling.plan(options, cores, SCALES[options.scale], ["alternating"])
+    return sampling.plan(options, cores, SCALES, ["alternating"])
 
 
 def reproduce(options: Options, out: Path) -> str:
-    runs = plan(options)
-    perform(runs, out)
-    measured = {run: measure(run, out) for run in runs}
-    speeds = {run: _per_core(measured[run]["pps"], run.cores) for run in runs}
+    measured = results(plan(options), out, measure)
+    runs = list(measured)
+    speeds = {run: Spread(*(value / run.cores for value in measured[run]["pps"])) for run in runs}
     alone = {n: without_inference(runs[0].game, n, options.seconds) for n in dict.fromkeys(run.cores for run in runs)}
     rows = [csv_row(run, measured[run]) | _columns(run, speeds[run], alone[run.cores]) for run in runs]
     write_rows(out / "fig2.csv", rows)
@@ -47,17 +48,12 @@ def without_inference(game: str, cores: int, seconds: float | None) -> float:
     return sum(1000 / cost.wall_ms for cost in costs) / cores
 
 
-def _per_core(pps: Spread, cores: int) -> Spread:
-    return Spread(*(value / cores for value in pps))
-
-
 def _columns(run: SamplingRun, speed: Spread, alone: float) -> dict:
-    values = {f"samples_per_second_per_core_{name}": f"{value:.6g}" for name, value in speed._asdict().items()}
+    values = {f"samples_per_second_per_core_{name}": value for name, value in speed._asdict().items()}
     return {
         "cores": run.cores,
         "games_per_core": run.games_per_core,
-        **values,
-        "without_inference": f"{alone:.6g}",
+        **rounded(values | {"without_inference": alone}),
         "share_of_that": f"{speed.median / alone:.4f}",
         "paper_share_of_that": PAPER.get((run.cores, run.games_per_core), ""),
     }
@@ -65,22 +61,18 @@ def _columns(run: SamplingRun, speed: Spread, alone: float) -> dict:
 
 def draw(speeds: dict[SamplingRun, Spread], alone: dict[int, float], file: Path) -> None:
     """A line for each number of cores, from lowest to highest of its rows, and a dashed one without inference."""
-    plt = pyplot()
-    figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
-    for index, (cores, speed) in enumerate(alone.items()):
-        runs = sorted((run for run in speeds if run.cores == cores), key=lambda run: run.games_per_core)
-        games, colour = [run.games_per_core for run in runs], f"C{index}"
-        label = f"{cores} core{'s' * (cores > 1)}"
-        axis.plot(games, [speeds[run].median for run in runs], "o-", color=colour, label=label)
-        ends = ([getattr(speeds[run], end) for run in runs] for end in ("lowest", "highest"))
-        axis.fill_between(games, *ends, color=colour, **BAND)
-        axis.axhline(speed, color=colour, linestyle="--", linewidth=1, label=f"{label}, without inference")
-    by_doubling(axis, sorted({run.games_per_core for run in speeds}))
-    axis.set(xlabel="games per core", ylabel="samples per second and core")
-    axis.set_title(f"{next(iter(speeds)).game}: sampling speed, alternating")
-    from_zero(axis)
-    common_legend(figure)
-    save(figure, file)
+    with panels(file, size=(6.5, 4)) as ((axis,),):
+        for index, (cores, speed) in enumerate(alone.items()):
+            runs = sorted((run for run in speeds if run.cores == cores), key=lambda run: run.games_per_core)
+            label = f"{cores} core{'s' * (cores > 1)}"
+            style = {"color": f"C{index}", "label": label}
+            banded(axis, [run.games_per_core for run in runs], [speeds[run] for run in runs], **style)
+            style["label"] += ", without inference"
+            axis.axhline(speed, linestyle="--", linewidth=1, **style)
+        by_doubling(axis, sorted({run.games_per_core for run in speeds}))
+        axis.set(xlabel="games per core", ylabel="samples per second and core")
+        axis.set_title(f"{next(iter(speeds)).game}: sampling speed, alternating")
+        from_zero(axis)
 
 
 def _words(speeds: dict[SamplingRun, Spread], alone: dict[int, float]) -> str:

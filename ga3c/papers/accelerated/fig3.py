@@ -1,14 +1,11 @@
 """Figure 3 of the paper: learning curves of A2C, A3C, PPO and APPO over steps, with more and more games."""
 
-from itertools import product
 from pathlib import Path
 
 from ga3c.errors import ConfigError
-from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
-from ga3c.papers import games, seconds, seeds
-from ga3c.papers.accelerated import START_STEPS, Options
-from ga3c.settings.presets import agents_of
+from ga3c.papers.accelerated import START_STEPS, Options, games_flags
+from ga3c.papers.plan import chosen, learning_runs, reports
 
 RUNS = "accelerated-fig3"
 SCALES = {
@@ -30,8 +27,8 @@ A3C_GAMES, APPO_GAMES, PPO_BATCH_STEPS = 16, 8, 2048  # of each learner; of each
 
 
 def flags(algorithm: str, count: int) -> str:
-    """Of `train`, for so many games in all (section 5.3)."""
-    spread = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in agents_of(count).items())
+    """Returns the flags of `train` for so many games in all (section 5.3)."""
+    spread = games_flags(count)
     return {
         # The batch grows with the games, and the rate with its root: the preset's learning_rate_batch_steps.
         "a2c": f"--preset a2c {spread} --minimum-batch-steps {5 * count}",
@@ -46,29 +43,20 @@ def flags(algorithm: str, count: int) -> str:
 
 def plan(options: Options) -> dict[str, list[LearningRun]]:
     """Algorithm -> its runs, those of the fewest games first. Raises ConfigError."""
-    scale = SCALES[options.scale]
     for count in options.games:
         if count % A3C_GAMES or PPO_BATCH_STEPS % count:
             raise ConfigError(
                 f"--games {count} is out of range: give powers of 2 from {A3C_GAMES} to {PPO_BATCH_STEPS}."
             )
-    limits = {"seconds": seconds(options, scale), "steps": 0 if options.seconds else scale["steps"]}
+    scale = chosen(SCALES, options)
     return {
-        algorithm: [
-            LearningRun(game, f"{algorithm}-{count}", tuple(flags(algorithm, count).split()), seed, **limits)
-            for count, game, seed in product(
-                options.games or counts, games(options, scale["game"]), seeds(options, scale)
-            )
-        ]
+        algorithm: learning_runs(
+            scale, {f"{algorithm}-{count}": flags(algorithm, count) for count in options.games or counts}
+        )
         for algorithm, counts in COUNTS[options.scale].items()
     }
 
 
 def reproduce(options: Options, out: Path) -> str:
-    runs = plan(options)
-    outcomes = comparison.make([run for group in runs.values() for run in group], out, options.episodes)
-    tables = [
-        comparison_report.report([o for o in outcomes if o.run in group], out, f"fig3-{algorithm}")
-        for algorithm, group in runs.items()
-    ]
-    return "\n" + "\n".join(tables) + "Paper: with more games most curves over steps match those of the fewest."
+    tables = reports(plan(options), options, out, "fig3")
+    return f"{tables}Paper: with more games most curves over steps match those of the fewest."

@@ -1,13 +1,10 @@
 """Figure 4 of the paper: learning curves of DQN and categorical DQN over steps, with larger and larger batches."""
 
-from itertools import product
 from pathlib import Path
 
-from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
-from ga3c.papers import games, seconds, seeds
-from ga3c.papers.accelerated import START_STEPS, Options
-from ga3c.settings.presets import agents_of
+from ga3c.papers.accelerated import START_STEPS, Options, games_flags
+from ga3c.papers.plan import chosen, learning_runs, reports
 
 RUNS = "accelerated-fig4"
 SCALES = {
@@ -42,38 +39,21 @@ def games_for(batch: int) -> int:
 
 
 def flags(algorithm: str, batch: int) -> str:
-    """Of `train`: the preset's step size and intensity go with the batch (section 5.4.1)."""
-    spread = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in agents_of(games_for(batch)).items())
-    return f"--preset {algorithm} --batch {batch} {spread} {START_STEPS}"
+    """Returns the flags of `train`: the preset's step size and intensity go with the batch (section 5.4.1)."""
+    return f"--preset {algorithm} --batch {batch} {games_flags(games_for(batch))} {START_STEPS}"
 
 
 def plan(options: Options) -> dict[str, list[LearningRun]]:
     """Algorithm -> its runs, those of the smallest batch first."""
-    scale = SCALES[options.scale]
-    limits = {"seconds": seconds(options, scale), "steps": 0 if options.seconds else scale["steps"]}
-    return {
-        algorithm: [
-            LearningRun(
-                game,
-                f"{algorithm}-{batch}",
-                tuple(f"{flags(algorithm, batch)} {scale['constants']}".split()),
-                seed,
-                **limits,
-            )
-            for batch, game, seed in product(
-                options.batches or batches, games(options, scale["game"]), seeds(options, scale)
-            )
-        ]
-        for algorithm, batches in BATCHES[options.scale].items()
-    }
+    scale, runs = chosen(SCALES, options), {}
+    for algorithm, batches in BATCHES[options.scale].items():
+        settings = {f"{algorithm}-{batch}": flags(algorithm, batch) for batch in options.batches or batches}
+        runs[algorithm] = learning_runs(
+            scale, {name: f"{words} {scale['constants']}" for name, words in settings.items()}
+        )
+    return runs
 
 
 def reproduce(options: Options, out: Path) -> str:
-    runs = plan(options)
-    outcomes = comparison.make([run for group in runs.values() for run in group], out, options.episodes)
-    tables = [
-        comparison_report.report([o for o in outcomes if o.run in group], out, f"fig4-{algorithm}")
-        for algorithm, group in runs.items()
-    ]
     words = "Paper: batches of 512 learn as well as those of 32, and with categorical DQN those of 2,048 as well."
-    return "\n" + "\n".join(tables) + words
+    return reports(plan(options), options, out, "fig4") + words

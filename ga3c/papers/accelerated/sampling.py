@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ga3c.errors import ConfigError
 from ga3c.experiments.throughput import SpeedRun
-from ga3c.papers import only
 from ga3c.papers.accelerated import Options
+from ga3c.papers.plan import chosen
 from ga3c.records.run_directory import PRETRAINED, game_directory
 
 AGENTS_PER_CORE = 2  # so that with alternating sampling one steps its games while the other is predicted for
@@ -49,18 +49,18 @@ def usable() -> list[int]:
     return sorted(os.sched_getaffinity(0))
 
 
-def plan(options: Options, cores: Sequence[int], scale: dict, samplings: Sequence[str]) -> list[SamplingRun]:
+def plan(options: Options, cores: Sequence[int], scales: dict, samplings: Sequence[str]) -> list[SamplingRun]:
     """A run for each sampling, number of cores and number of games per core. Raises ConfigError."""
     if max(cores) > len(usable()):
         raise ConfigError(f"--cores {max(cores)} is out of range: {len(usable())} can be used here.")
-    games = options.games or scale["games"]
-    for count in games:
+    scale = chosen(scales, options)
+    for count in scale["games"]:
         if count % AGENTS_PER_CORE:
             raise ConfigError(f"--games {count} is odd: each core has two groups of games that alternate.")
     return [
         SamplingRun(
-            only(options.game, "Breakout", "--game"), AGENTS_PER_CORE * n, 1, 1, options.seconds or scale["seconds"],
+            scale["game"], AGENTS_PER_CORE * n, 1, 1, scale["seconds"],
             envs_per_agent=count // AGENTS_PER_CORE, t_max=scale["t_max"], sampling=sampling,
         )
-        for sampling in samplings for n in cores for count in games
+        for sampling in samplings for n in cores for count in scale["games"]
     ]  # fmt: skip

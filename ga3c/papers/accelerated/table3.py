@@ -3,19 +3,21 @@
 from itertools import product
 from pathlib import Path
 
-from ga3c.experiments.runs import perform
-from ga3c.experiments.throughput import csv_row, write_rows
-from ga3c.papers import only, seconds
+from ga3c.experiments import tables
+from ga3c.experiments.runs import results
 from ga3c.papers.accelerated import Options, devices, fig4
-from ga3c.papers.replayed import ReplayedRun, hours, steps_per_second
-from ga3c.records.files import write_whole
+from ga3c.papers.plan import chosen
+from ga3c.papers.replayed import ReplayedRun, csv_rows, hours, steps_per_second
 from ga3c.settings.presets import agents_of
 
 RUNS = "accelerated-table3"
 SCALES = {
-    "cpu": {"seconds": 90.0, "constants": {"replay_transitions": 50_000, "replay_minimum_transitions": 4_000}},
-    "full": {"seconds": 900.0, "constants": {}},
-}
+    "cpu": {
+        "seconds": 90.0, "game": "Breakout", "devices": (1,),
+        "constants": {"replay_transitions": 50_000, "replay_minimum_transitions": 4_000},
+    },
+    "full": {"seconds": 900.0, "game": "Breakout", "devices": (1,), "constants": {}},
+}  # fmt: skip
 # Preset and batch -> hours with 1, 2, 4 and 8 GPUs, and 5 cores for each.
 PAPER = {
     ("dqn", 512): (8.3, 4.8, 3.1, 2.6),
@@ -26,15 +28,14 @@ GPUS = (1, 2, 4, 8)
 
 
 def plan(options: Options) -> list[ReplayedRun]:
-    scale, game = SCALES[options.scale], only(options.game, "Breakout", "--game")
-    runs = []
-    for (preset, batch), count in product(PAPER, options.devices or (1,)):
+    scale, runs = chosen(SCALES, options), []
+    for (preset, batch), count in product(PAPER, scale["devices"]):
         spread = agents_of(fig4.games_for(batch))
         if spread["agents"] < count:
             spread = {"agents": count, "envs_per_agent": fig4.games_for(batch) // count}
         runs.append(
             ReplayedRun(
-                game, spread["agents"], 1, 1, seconds(options, scale), envs_per_agent=spread["envs_per_agent"],
+                scale["game"], spread["agents"], 1, 1, scale["seconds"], envs_per_agent=spread["envs_per_agent"],
                 preset=preset, batch=batch, devices=devices.flag(options.scale, count), **scale["constants"],
             )
         )  # fmt: skip
@@ -42,31 +43,23 @@ def plan(options: Options) -> list[ReplayedRun]:
 
 
 def reproduce(options: Options, out: Path) -> str:
-    runs = plan(options)
-    perform(runs, out)
-    speeds = {run: steps_per_second(run, out) for run in runs}
-    write_rows(out / "table3.csv", [csv_row(run, {}) | _columns(run, speed) for run, speed in speeds.items()])
+    speeds = results(plan(options), out, steps_per_second)
+    paper = [dict(zip((f"paper_hours_{n}_gpus" for n in GPUS), _paper(run), strict=True)) for run in speeds]
     table = markdown(speeds)
-    write_whole(out / "table3.md", table)
+    tables.write(out, "table3", [row | its for row, its in zip(csv_rows(speeds), paper, strict=True)], table)
     return f"\n{table}" + (devices.note(options) if options.devices else "")
 
 
-def _columns(run: ReplayedRun, speed: float) -> dict:
-    paper = {f"paper_hours_{count}_gpus": time for count, time in zip(GPUS, PAPER[run.preset, run.batch], strict=True)}
-    return {"steps_per_second": f"{speed:.6g}", "hours": f"{hours(speed):.6g}"} | paper
+def _paper(run: ReplayedRun) -> tuple[float, ...]:
+    return PAPER[run.preset, run.batch]
 
 
 def markdown(speeds: dict[ReplayedRun, float]) -> str:
     head = ["algorithm and batch", "devices", "steps/s", "hours for 50 million steps"]
     head += [f"paper: {count} GPU{'s' * (count > 1)}" for count in GPUS]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    for run, speed in speeds.items():
-        paper = [f"{time:.1f}" for time in PAPER[run.preset, run.batch]]
-        lines.append(
-            "| "
-            + " | ".join(
-                [f"{run.preset}-{run.batch}", run.devices or "one", f"{speed:,.0f}", f"{hours(speed):.1f}", *paper]
-            )
-            + " |"
-        )
-    return "\n".join(lines) + "\n"
+    rows = (
+        [f"{run.preset}-{run.batch}", run.devices or "one", f"{speed:,.0f}", f"{hours(speed):.1f}"]
+        + [f"{time:.1f}" for time in _paper(run)]
+        for run, speed in speeds.items()
+    )
+    return tables.markdown(head, rows)

@@ -8,25 +8,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ga3c.experiments.runs import RunFailed, directory_of, perform
-from ga3c.experiments.throughput import SpeedRun, csv_row, write_rows
-from ga3c.papers import only, seconds
+from ga3c.experiments import tables
+from ga3c.experiments.runs import RunFailed, directory_of, results
+from ga3c.experiments.throughput import SpeedRun, csv_row
 from ga3c.papers.apex import Options
+from ga3c.papers.plan import chosen
 from ga3c.records.cluster_file import NAME
 from ga3c.records.csv_reading import read_csv
-from ga3c.records.files import write_whole
-from ga3c.views.drawing import INK, common_legend, from_zero, pyplot, save
+from ga3c.views.drawing import INK
+from ga3c.views.panels import beside_paper
 
 RUNS = "apex-fig11"
 SCALES = {
     "cpu": {
+        "game": "Pong",
         "seconds": 60.0,
         "actors": (1, 2, 4),
         "games": 8,
         "never": 500_000,  # transitions before the first update, where the learner only stores
         "constants": {"batch": 64, "replay_transitions": 50_000, "replay_minimum_transitions": 2_000},
     },
-    "full": {"seconds": 900.0, "actors": (32, 64, 128, 256), "games": 1, "never": 10_000_000, "constants": {}},
+    "full": {
+        "game": "Pong",
+        "seconds": 900.0,
+        "actors": (32, 64, 128, 256),
+        "games": 1,
+        "never": 10_000_000,
+        "constants": {},
+    },
 }
 # Frames per second of all actors (section 4.1, and section 5 for 256), each on a core of its own.
 PAPER = {256: 37_000, 360: 50_000}
@@ -56,7 +65,7 @@ class ApexRun(SpeedRun):
 
 
 class Rate(NamedTuple):
-    """Of a finished run, while all pods play."""
+    """Speeds of a finished run while all pods play."""
 
     steps_per_second: float
     updates_per_second: float
@@ -65,15 +74,14 @@ class Rate(NamedTuple):
 
 
 def plan(options: Options) -> list[ApexRun]:
-    scale, game = SCALES[options.scale], only(options.game, "Pong", "--game")
-    runs = []
-    for actors, learns in product(options.actors or scale["actors"], (True, False)):
+    scale, runs = chosen(SCALES, options), []
+    for actors, learns in product(scale["actors"], (True, False)):
         constants = dict(scale["constants"])
         if not learns:
             constants |= dict.fromkeys(("replay_transitions", "replay_minimum_transitions"), scale["never"])
         runs.append(
             ApexRun(
-                game, actors, 1, 1, seconds(options, scale), envs_per_agent=scale["games"], preset="apex-dqn",
+                scale["game"], actors, 1, 1, scale["seconds"], envs_per_agent=scale["games"], preset="apex-dqn",
                 cluster=options.cluster, learns=learns, **constants,
             )
         )  # fmt: skip
@@ -81,18 +89,13 @@ def plan(options: Options) -> list[ApexRun]:
 
 
 def reproduce(options: Options, out: Path) -> str:
-    runs = plan(options)
-    perform(runs, out)
-    rates = {run: rate(run, out) for run in runs}
-    write_rows(out / "fig11.csv", [_row(run, found) for run, found in rates.items()])
+    rates = results(plan(options), out, rate)
     table = markdown(rates)
-    write_whole(out / "fig11.md", table)
+    tables.write(
+        out, "fig11", [csv_row(run, {}) | tables.rounded(found._asdict()) for run, found in rates.items()], table
+    )
     draw(rates, out / "fig11.png")
     return f"\n{table}\n{words(rates)}"
-
-
-def _row(run: ApexRun, found: Rate) -> dict:
-    return csv_row(run, {}) | {name: f"{value:.6g}" for name, value in found._asdict().items()}
 
 
 def rate(run: ApexRun, out: Path) -> Rate:
@@ -120,35 +123,31 @@ def _messages(directory: Path) -> float:
 
 def markdown(rates: dict[ApexRun, Rate]) -> str:
     head = ["actors", "learner", "steps/s", "frames/s", "of one actor", "updates/s", "KB/s", "requests/s"]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    rows = []
     for run, found in sorted(rates.items(), key=lambda pair: (not pair[0].learns, pair[0].agents)):
         frames = 4 * found.steps_per_second
-        cells = [str(run.agents), "learns" if run.learns else "stores alone", f"{found.steps_per_second:,.0f}"]
+        cells = [run.agents, "learns" if run.learns else "stores alone", f"{found.steps_per_second:,.0f}"]
         cells += [f"{frames:,.0f}", f"{frames / run.agents:,.0f}", f"{found.updates_per_second:.2f}"]
-        cells += [f"{found.bytes_per_second / 1000:,.0f}", f"{found.messages_per_second:.1f}"]
-        lines.append("| " + " | ".join(cells) + " |")
+        rows.append([*cells, f"{found.bytes_per_second / 1000:,.0f}", f"{found.messages_per_second:.1f}"])
     for actors, frames in PAPER.items():
-        lines.append(f"| {actors} | paper | {frames / 4:,.0f} | {frames:,} | {frames / actors:,.0f} | - | - | - |")
-    return "\n".join(lines) + "\n"
+        cells = [actors, "paper", f"{frames / 4:,.0f}", f"{frames:,}", f"{frames / actors:,.0f}"]
+        rows.append([*cells, None, None, None])
+    return tables.markdown(head, rows)
 
 
 def draw(rates: dict[ApexRun, Rate], file: Path) -> None:
-    """Ours left, the paper's right: frames per second over actors."""
-    plt = pyplot()
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-    for learns, label in ((True, "the learner learns"), (False, "it stores alone")):
-        line = sorted((run.agents, 4 * found.steps_per_second) for run, found in rates.items() if run.learns == learns)
-        if line:
-            axes[0].plot(*zip(*line, strict=True), "o-", label=label)
-    axes[0].set_xticks(sorted({run.agents for run in rates}))
-    axes[1].plot([0, 360], [0, 50_000], "--", color=INK, label="139 frames/s of each actor")
-    axes[1].plot(list(PAPER), list(PAPER.values()), "o", color="C2", label="paper")
-    for axis, title in zip(axes, ("this machine", "the paper: a core for each actor"), strict=True):
-        axis.set(title=title, xlabel="actors", ylabel="frames per second")
-        axis.yaxis.set_major_formatter("{x:,.0f}")
-        from_zero(axis)
-    common_legend(figure)
-    save(figure, file)
+    """Frames per second over actors."""
+    titles = "this machine", "the paper: a core for each actor"
+    with beside_paper(file, titles, ("actors", "frames per second")) as (ours, paper):
+        for learns, label in ((True, "the learner learns"), (False, "it stores alone")):
+            line = sorted(
+                (run.agents, 4 * found.steps_per_second) for run, found in rates.items() if run.learns == learns
+            )
+            if line:
+                ours.plot(*zip(*line, strict=True), "o-", label=label)
+        ours.set_xticks(sorted({run.agents for run in rates}))
+        paper.plot([0, 360], [0, 50_000], "--", color=INK, label="139 frames/s of each actor")
+        paper.plot(list(PAPER), list(PAPER.values()), "o", color="C2", label="paper")
 
 
 def words(rates: dict[ApexRun, Rate]) -> str:

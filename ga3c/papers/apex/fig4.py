@@ -1,12 +1,11 @@
 """Figure 4 of the paper: learning of Ape-X DQN with more and more actors, at equal time and with one size of replay."""
 
-from itertools import product
 from pathlib import Path
 
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
-from ga3c.papers import games, seconds, seeds
 from ga3c.papers.apex import Options
+from ga3c.papers.plan import chosen, learning_runs
 
 RUNS = "apex-fig4"
 SCALES = {
@@ -30,20 +29,15 @@ SCALES = {
 }
 
 
-def flags(options: Options, actors: int) -> tuple[str, ...]:
-    """Of `train`."""
+def flags(options: Options, actors: int) -> str:
+    """Returns the flags of `train`."""
     own = SCALES[options.scale]["flags"].format(half=max(1, actors // 2), actors=actors, cluster=options.cluster)
-    return tuple(f"--preset apex-dqn {own}".split())
+    return f"--preset apex-dqn {own}"
 
 
 def plan(options: Options) -> list[LearningRun]:
-    scale = SCALES[options.scale]
-    return [
-        LearningRun(game, f"{actors}-actors", flags(options, actors), seed, seconds(options, scale))
-        for actors, game, seed in product(
-            options.actors or scale["actors"], games(options, scale["game"]), seeds(options, scale)
-        )
-    ]
+    scale = chosen(SCALES, options)
+    return learning_runs(scale, {f"{actors}-actors": flags(options, actors) for actors in scale["actors"]})
 
 
 def reproduce(options: Options, out: Path) -> str:

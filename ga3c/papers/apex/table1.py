@@ -1,16 +1,15 @@
 """Table 1 of the paper: median of human-normalised scores over games, beside those of other agents."""
 
-from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from ga3c.environments import atari
 from ga3c.environments.human_scores import RANDOM_AND_HUMAN_SCORES
-from ga3c.experiments import comparison, comparison_report
+from ga3c.experiments import comparison, comparison_report, tables
 from ga3c.experiments.comparison import LearningRun, Outcome
-from ga3c.papers import games, seconds, seeds
 from ga3c.papers.apex import Options
+from ga3c.papers.plan import chosen, learning_runs
 from ga3c.records.files import write_whole
 
 RUNS = "apex-table1"
@@ -23,24 +22,26 @@ PAPER = {
     "DQN": ("9.5 days", "200", "1 GPU", 79),
     "Gorila DQN": ("about 4 days", "-", "unknown", 96),
 }
+ALL_GAMES = tuple(atari.display_name(rom) for rom in sorted(RANDOM_AND_HUMAN_SCORES))
 SCALES = {
     "cpu": {
         "game": ("Pong",),
         "seconds": 3600.0,
+        "seeds": 1,
         "flags": "--batch 64 --replay-transitions 200000 --replay-minimum-transitions 20000",
     },
-    "full": {"game": None, "seconds": 432_000.0, "flags": "--cluster {cluster} --agents 360 --envs-per-agent 1"},
+    "full": {
+        "game": ALL_GAMES,
+        "seconds": 432_000.0,
+        "seeds": 1,
+        "flags": "--cluster {cluster} --agents 360 --envs-per-agent 1",
+    },
 }
 
 
 def plan(options: Options) -> list[LearningRun]:
-    scale = SCALES[options.scale] | {"seeds": 1}
-    all_of_them = tuple(atari.display_name(rom) for rom in sorted(RANDOM_AND_HUMAN_SCORES))
-    flags = tuple(f"--preset apex-dqn {scale['flags']}".format(cluster=options.cluster).split())
-    return [
-        LearningRun(game, "apex", flags, seed, seconds(options, scale))
-        for game, seed in product(games(options, scale["game"] or all_of_them), seeds(options, scale))
-    ]
+    scale = chosen(SCALES, options)
+    return learning_runs(scale, {"apex": f"--preset apex-dqn {scale['flags']}".format(cluster=options.cluster)})
 
 
 def reproduce(options: Options, out: Path) -> str:
@@ -62,10 +63,8 @@ def normalized(outcomes: list[Outcome]) -> dict[str, float]:
 def markdown(outcomes: list[Outcome]) -> str:
     scores = normalized(outcomes)
     head = ["agent", "training time", "million frames", "resources", "games", "median, no-op starts"]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     frames, minutes = (float(np.median([getattr(one, name) for one in outcomes])) for name in ("frames", "minutes"))
-    median = f"{100 * np.median(list(scores.values())):.0f} %" if scores else "-"
-    lines.append(f"| ours | {minutes / 60:.1f} hours | {frames / 1e6:,.1f} | this machine | {len(scores)} | {median} |")
-    for agent, (time, million, resources, percent) in PAPER.items():
-        lines.append(f"| {agent} | {time} | {million} | {resources} | 57 | {percent} % |")
-    return "\n".join(lines) + "\n"
+    median = f"{100 * np.median(list(scores.values())):.0f} %" if scores else None
+    ours = ["ours", f"{minutes / 60:.1f} hours", f"{frames / 1e6:,.1f}", "this machine", len(scores), median]
+    papers = ([agent, *row[:3], 57, f"{row[3]} %"] for agent, row in PAPER.items())
+    return tables.markdown(head, [ours, *papers])

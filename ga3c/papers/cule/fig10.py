@@ -13,11 +13,10 @@ from pathlib import Path
 
 from ga3c.experiments.aggregates import in_words
 from ga3c.experiments.runs import RunFailed, child_environment
-from ga3c.experiments.throughput import write_rows
-from ga3c.papers import games
+from ga3c.experiments.tables import rounded, write_rows
 from ga3c.papers.cule import Options
 from ga3c.records.run_directory import PRETRAINED, game_directory
-from ga3c.views.drawing import pyplot, save
+from ga3c.views.panels import panels
 
 RUNS = "cule-fig10"
 EMULATORS = ("ale", "ours")
@@ -32,7 +31,7 @@ def shipped() -> tuple[str, ...]:
 def reproduce(options: Options, out: Path) -> str:
     found = {}
     out.mkdir(parents=True, exist_ok=True)
-    for game, emulator in product(games(options, shipped()), EMULATORS):
+    for game, emulator in product(options.game or shipped(), EMULATORS):
         found[game, emulator] = _evaluation(game, emulator, options.episodes, out)["ways"]["sampled"]
     write_rows(out / "fig10.csv", [_row(game, emulator, way) for (game, emulator), way in found.items()])
     draw(found, out / "fig10.png")
@@ -40,7 +39,7 @@ def reproduce(options: Options, out: Path) -> str:
 
 
 def _evaluation(game: str, emulator: str, episodes: int, out: Path) -> dict:
-    """Of an earlier start, if there was one. Raises RunFailed."""
+    """Returns what `evaluate --json` wrote, at an earlier start or now. Raises RunFailed."""
     file, agent = out / f"{game}-{emulator}.json", PRETRAINED / game_directory(game).name
     if file.exists() and (known := json.loads(file.read_text(encoding="utf-8")))["episodes"] == episodes:
         return known
@@ -55,24 +54,22 @@ def _evaluation(game: str, emulator: str, episodes: int, out: Path) -> dict:
 
 def _row(game: str, emulator: str, way: dict) -> dict:
     names = ("mean", "low", "high", "std", "min", "max")
-    numbers = {name: "" if way[name] is None else f"{way[name]:.6g}" for name in names}
+    numbers = rounded({name: way[name] for name in names})
     scores = " ".join(f"{score:g}" for score in way["scores"])
     return {"game": game, "emulator": emulator, "games": len(way["scores"]), **numbers, "scores": scores}
 
 
 def draw(found: dict[tuple[str, str], dict], file: Path) -> None:
     """A panel for each game: the mean on each emulator with two standard deviations, as in the paper, and each game."""
-    plt = pyplot()
     names = list(dict.fromkeys(game for game, _ in found))
-    figure, axes = plt.subplots(1, len(names), figsize=(2.2 * len(names) + 1, 3.5), squeeze=False, layout="constrained")
-    for axis, game in zip(axes.flat, names, strict=True):
-        for place, emulator in enumerate(EMULATORS):
-            way, colour = found[game, emulator], f"C{place}"
-            axis.bar(place, way["mean"], yerr=2 * way["std"], color=colour, alpha=0.6, width=0.6, capsize=4)
-            axis.plot([place] * len(way["scores"]), way["scores"], ".", color=colour)
-        axis.set_xticks(range(len(EMULATORS)), NAMES.values())
-        axis.set(title=game, ylabel="score" if game == names[0] else "")
-    save(figure, file)
+    with panels(file, 1, len(names), size=(2.2 * len(names) + 1, 3.5)) as (axes,):
+        for axis, game in zip(axes, names, strict=True):
+            for x, emulator in enumerate(EMULATORS):
+                way, colour = found[game, emulator], f"C{x}"
+                axis.bar(x, way["mean"], yerr=2 * way["std"], color=colour, alpha=0.6, width=0.6, capsize=4)
+                axis.plot([x] * len(way["scores"]), way["scores"], ".", color=colour)
+            axis.set_xticks(range(len(EMULATORS)), NAMES.values())
+            axis.set(title=game, ylabel="score" if game == names[0] else "")
 
 
 def _words(found: dict[tuple[str, str], dict]) -> str:

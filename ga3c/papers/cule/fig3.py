@@ -10,18 +10,19 @@ import numpy as np
 
 from ga3c.experiments import emulation
 from ga3c.experiments.comparison import LearningRun
-from ga3c.experiments.runs import perform
-from ga3c.experiments.throughput import write_rows
-from ga3c.papers import games, seconds
+from ga3c.experiments.runs import results
+from ga3c.experiments.tables import markdown, rounded, write_rows
 from ga3c.papers.cule import Options, loads
-from ga3c.views.drawing import by_doubling, common_legend, logarithmic, pyplot, save
+from ga3c.papers.plan import chosen
+from ga3c.views.drawing import by_doubling, logarithmic
+from ga3c.views.panels import panels
 
 RUNS = "cule-fig3"
 LOADS = ("emulation", "inference")
 SCALES = {
-    "cpu": {"game": ("Pong", "Boxing", "Riverraid"), "games": (1, 8, 64, 256), "seconds": 8.0,
+    "cpu": {"loads": LOADS, "game": ("Pong", "Boxing", "Riverraid"), "games": (1, 8, 64, 256), "seconds": 8.0,
             "emulation_seconds": 1.0, "rounds": 3},
-    "full": {"game": (), "games": (1, 8, 32, 128, 512, 2048, 4096, 16384), "seconds": 60.0,
+    "full": {"loads": LOADS, "game": (), "games": (1, 8, 32, 128, 512, 2048, 4096, 16384), "seconds": 60.0,
              "emulation_seconds": 5.0, "rounds": 3},
 }  # fmt: skip
 # What the text says of 57 games, with 4,096 environments each: lowest, median, highest; a gap: not said. On System I:
@@ -39,31 +40,27 @@ PAPER = {
 
 def plan(options: Options) -> dict[LearningRun, tuple[str, int]]:
     """The runs with inference, and the engine and number of games of each."""
-    if "inference" not in _loads(options):
+    scale = chosen(SCALES, options)
+    if "inference" not in scale["loads"]:
         return {}
     return {
-        loads.inference(game, engine, count, seconds(options, SCALES[options.scale])): (engine, count)
+        loads.inference(game, engine, count, scale["seconds"]): (engine, count)
         for (game, count), engine in product(points(options), emulation.engines())
     }
 
 
-def _loads(options: Options) -> tuple[str, ...]:
-    return options.loads or LOADS
-
-
 def points(options: Options) -> list[tuple[str, int]]:
-    """Games (Pong, ...) and numbers of them."""
-    scale = SCALES[options.scale]
-    named = emulation.proven() if options.all_games else games(options, scale["game"] or emulation.proven())
-    return list(product(named, options.games or scale["games"]))
+    """Returns games (Pong, ...) and numbers of them."""
+    scale = chosen(SCALES, options)
+    return list(product((scale["game"] if not options.all_games else ()) or emulation.proven(), scale["games"]))
 
 
 def reproduce(options: Options, out: Path) -> str:
-    runs, scale = plan(options), SCALES[options.scale]
-    perform(list(runs), out)
-    found = {("inference", run.game, *what): [loads.frames_per_second(run, out)] for run, what in runs.items()}
+    runs, scale = plan(options), chosen(SCALES, options)
+    speeds = results(runs, out, loads.frames_per_second)
+    found = {("inference", run.game, *runs[run]): [speed] for run, speed in speeds.items()}
     how_long = min(options.seconds or np.inf, scale["emulation_seconds"]), scale["rounds"]
-    for game, count in points(options) if "emulation" in _loads(options) else ():
+    for game, count in points(options) if "emulation" in scale["loads"] else ():
         for engine, rates in loads.emulation_alone(game, count, *how_long, out).items():
             found["emulation", game, engine, count] = rates
     write_rows(out / "fig3.csv", [_row(key, rates) for key, rates in sorted(found.items())])
@@ -74,12 +71,11 @@ def reproduce(options: Options, out: Path) -> str:
 def _row(key: tuple, rates: list[float]) -> dict:
     load, game, engine, count = key
     spread = {"lowest": min(rates), "median": np.median(rates), "highest": max(rates)}
-    numbers = {f"frames_per_second_{name}": f"{value:.6g}" for name, value in spread.items()}
-    each = {"frames_per_second_and_game": f"{np.median(rates) / count:.6g}"}
-    paper = dict(zip(("lowest", "median", "highest"), PAPER.get((load, engine), ("",) * 3), strict=True))
-    return {"load": load, "game": game, "engine": engine, "games": count} | numbers | each | {
-        f"paper_{name}_of_57_games": "" if value is None else value for name, value in paper.items()
-    }  # fmt: skip
+    numbers = {f"frames_per_second_{name}": float(value) for name, value in spread.items()}
+    numbers["frames_per_second_and_game"] = numbers["frames_per_second_median"] / count
+    paper = PAPER.get((load, engine), (None,) * 3)
+    papers = {f"paper_{name}_of_57_games": value or "" for name, value in zip(spread, paper, strict=True)}
+    return {"load": load, "game": game, "engine": engine, "games": count} | rounded(numbers) | papers
 
 
 def over_games(found: dict, load: str, engine: str) -> dict[int, tuple[float, float, float]]:
@@ -94,27 +90,23 @@ def over_games(found: dict, load: str, engine: str) -> dict[int, tuple[float, fl
 
 def draw(found: dict, file: Path) -> None:
     """Above all games' frames, below those of one; left emulation alone, right with inference. Hollow: the paper's."""
-    plt = pyplot()
     shown = [load for load in LOADS if any(key[0] == load for key in found)]
-    size = {"figsize": (4.5 * len(shown), 5.8), "sharex": True, "sharey": "row", "squeeze": False}
-    figure, axes = plt.subplots(2, len(shown), layout="constrained", **size)
     counts = sorted({key[3] for key in found} | {PAPER_GAMES})
-    for (row, column), axis in np.ndenumerate(axes):
-        by_doubling(axis, counts)
-        logarithmic(axis, (1,) if row else (1, 2, 5))
-        for place, (engine, (colour, mark)) in enumerate(loads.STYLES.items(), -1):
-            own, papers = over_games(found, shown[column], engine), PAPER.get((shown[column], engine))
-            style = {"color": colour, "marker": mark}
-            _line(axis, own, row, 1.15**place, label=loads.ENGINES[engine], **style)
-            paper = {PAPER_GAMES: papers} if papers else {}
-            _line(axis, paper, row, 1.6**place, label=PAPER_ENGINES[engine], mfc="none", **style)
-    for column, load in enumerate(shown):
-        axes[0, column].set_title(f"{load} only")
-        axes[1, column].set_xlabel("games")
-    axes[0, 0].set_ylabel("frames per second")
-    axes[1, 0].set_ylabel("frames per second and game")
-    common_legend(figure)
-    save(figure, file)
+    with panels(file, 2, len(shown), size=(4.5 * len(shown), 5.8), sharex=True, sharey="row") as axes:
+        for (row, column), axis in np.ndenumerate(axes):
+            by_doubling(axis, counts)
+            logarithmic(axis, (1,) if row else (1, 2, 5))
+            for shift, (engine, (colour, mark)) in enumerate(loads.STYLES.items(), -1):
+                own, papers = over_games(found, shown[column], engine), PAPER.get((shown[column], engine))
+                style = {"color": colour, "marker": mark}
+                _line(axis, own, row, 1.15**shift, label=loads.ENGINES[engine], **style)
+                paper = {PAPER_GAMES: papers} if papers else {}
+                _line(axis, paper, row, 1.6**shift, label=PAPER_ENGINES[engine], mfc="none", **style)
+        for column, load in enumerate(shown):
+            axes[0, column].set_title(f"{load} only")
+            axes[1, column].set_xlabel("games")
+        axes[0, 0].set_ylabel("frames per second")
+        axes[1, 0].set_ylabel("frames per second and game")
 
 
 def _line(axis, spread: dict[int, tuple], of_one: bool, shift: float, **style) -> None:
@@ -130,22 +122,17 @@ def _line(axis, spread: dict[int, tuple], of_one: bool, shift: float, **style) -
 
 def words(found: dict) -> str:
     """The paper's numbers stand beside them; ratios are of rounds in turn, so they hold on a busy machine too."""
-    lines = [
-        f"| load | games | {' | '.join(loads.ENGINES.values())} | ours / ale-py | paper: ours / ale-py | paper, GPU |"
-    ]
-    lines.append("|---" * 8 + "|")
+    head = ["load", "games", *loads.ENGINES.values(), "ours / ale-py", "paper: ours / ale-py", "paper, GPU"]
+    rows = []
     for load in [load for load in LOADS if any(key[0] == load for key in found)]:
         spreads = {engine: over_games(found, load, engine) for engine in loads.ENGINES}
         for count in spreads["ours"]:
             cells = [_spread(spreads[engine].get(count)) for engine in loads.ENGINES]
             paper = " / ".join(_paper(load, engine) for engine in ("ours", "ale")), _paper(load, "gpu")
-            lines.append("| " + " | ".join([load, f"{count:,}", *cells, _ratio(found, load, count), *paper]) + " |")
-    return "\n".join(
-        [
-            *lines,
-            f"Raw frames a second: median (lowest to highest) over games. Paper: of 57 games, {PAPER_GAMES:,} of each "
-            "at a time, on 12 cores and a Titan V; of ale-py (OpenAI Gym) the most that any number of games gave.",
-        ]
+            rows.append([load, f"{count:,}", *cells, _ratio(found, load, count), *paper])
+    return markdown(head, rows) + (
+        f"Raw frames a second: median (lowest to highest) over games. Paper: of 57 games, {PAPER_GAMES:,} of each "
+        "at a time, on 12 cores and a Titan V; of ale-py (OpenAI Gym) the most that any number of games gave."
     )
 
 

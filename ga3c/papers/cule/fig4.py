@@ -12,19 +12,19 @@ import numpy as np
 
 from ga3c import environments
 from ga3c.errors import ConfigError
-from ga3c.experiments.throughput import write_rows
-from ga3c.papers import games, only
+from ga3c.experiments.tables import rounded, write_rows
 from ga3c.papers.cule import Options
+from ga3c.papers.plan import chosen
 from ga3c.settings.game import EnvironmentSettings
-from ga3c.views.drawing import common_legend, pyplot, save
+from ga3c.views.panels import panels
 
 RUNS = "cule-fig4"
 WARP = 32
-SCALES = {
-    "cpu": {"games": 64, "steps": 300, "every": 10},
-    "full": {"games": 512, "steps": 2000, "every": 10},
-}
 GAMES = ("Assault", "Asterix", "MsPacman", "Pong")
+SCALES = {
+    "cpu": {"game": GAMES, "games": 64, "most_steps": 300, "every": 10},
+    "full": {"game": GAMES, "games": 512, "most_steps": 2000, "every": 10},
+}
 PAPER_LOSS = 0.3  # of the speed at the beginning, in the worst case
 
 
@@ -39,14 +39,14 @@ class Step(NamedTuple):
 
 
 def reproduce(options: Options, out: Path) -> str:
-    scale, found = SCALES[options.scale], {}
-    count = only(options.games, scale["games"], "--games")
+    scale, found = chosen(SCALES, options), {}
+    count = scale["games"]
     if count % WARP:
         raise ConfigError(f"--games {count} is out of range: a warp has {WARP}, give a multiple of it.")
     out.mkdir(parents=True, exist_ok=True)
-    for game in games(options, GAMES):
-        found[game] = measure(game, count, scale["steps"], scale["every"])
-    rows = [{"game": game, "games": count} | _columns(step) for game, steps in found.items() for step in steps]
+    for game in scale["game"]:
+        found[game] = measure(game, count, scale["most_steps"], scale["every"])
+    rows = [{"game": game, "games": count} | rounded(step._asdict()) for game, steps in found.items() for step in steps]
     write_rows(out / "fig4.csv", rows)
     draw(found, count, out / "fig4.png")
     return words(found)
@@ -78,26 +78,17 @@ def _mean(step: int, by_lines: list, by_frames: list, frames: int, restarted: in
     return Step(step, *shares, float(np.mean([one.instructions for one in by_lines])) / WARP / frames, restarted)
 
 
-def _columns(step: Step) -> dict:
-    return {name: f"{value:.6g}" for name, value in step._asdict().items()}
-
-
 def draw(found: dict[str, list[Step]], count: int, file: Path) -> None:
     """A panel for each game: both shares, and below them the games that begin anew."""
-    plt = pyplot()
-    rows = -(-len(found) // 2)
-    figure, axes = plt.subplots(
-        rows, min(2, len(found)), figsize=(7.5, 2.6 * rows), layout="constrained", squeeze=False
-    )
-    for axis, (game, steps) in zip(axes.flat, found.items(), strict=False):
-        at = [one.step for one in steps]
-        axis.plot(at, [one.by_lines for one in steps], color="C0", label="each line begun together")
-        axis.plot(at, [one.by_frames for one in steps], "--", color="C0", label="each frame begun together")
-        axis.bar(at, [one.restarted / count for one in steps], width=at[-1] / len(at) or 1, color="C1", alpha=0.6,
-                 label="games that begin anew")  # fmt: skip
-        axis.set(title=game, ylim=(0, 1.05), xlabel="step", ylabel="share of the speed")
-    common_legend(figure)
-    save(figure, file)
+    rows, columns = -(-len(found) // 2), min(2, len(found))
+    with panels(file, rows, columns, size=(7.5, 2.6 * rows)) as axes:
+        for axis, (game, steps) in zip(axes.flat, found.items(), strict=False):
+            at = [one.step for one in steps]
+            axis.plot(at, [one.by_lines for one in steps], color="C0", label="each line begun together")
+            axis.plot(at, [one.by_frames for one in steps], "--", color="C0", label="each frame begun together")
+            axis.bar(at, [one.restarted / count for one in steps], width=at[-1] / len(at) or 1, color="C1", alpha=0.6,
+                     label="games that begin anew")  # fmt: skip
+            axis.set(title=game, ylim=(0, 1.05), xlabel="step", ylabel="share of the speed")
 
 
 def words(found: dict[str, list[Step]]) -> str:

@@ -10,18 +10,20 @@ import numpy as np
 
 from ga3c.experiments import emulation
 from ga3c.experiments.comparison import LearningRun
-from ga3c.experiments.runs import perform
-from ga3c.experiments.throughput import write_rows
-from ga3c.papers import only, seconds
+from ga3c.experiments.runs import results
+from ga3c.experiments.tables import markdown, write_rows
 from ga3c.papers.cule import Options, loads
-from ga3c.views.drawing import by_doubling, common_legend, logarithmic, pyplot, save
+from ga3c.papers.plan import chosen
+from ga3c.views.drawing import by_doubling, logarithmic
+from ga3c.views.panels import panels
 
 RUNS = "cule-fig5"
 LOADS = {"emulation": "-", "inference": "--", "training": ":"}
 SCALES = {
-    "cpu": {"games": (32, 128, 512), "seconds": 20.0, "emulation_seconds": 2.0},
-    "full": {"games": (32, 128, 512, 1024, 2048, 4096), "seconds": 60.0, "emulation_seconds": 10.0},
-}
+    "cpu": {"game": "Assault", "games": (32, 128, 512), "seconds": 20.0, "emulation_seconds": 2.0},
+    "full": {"game": "Assault", "games": (32, 128, 512, 1024, 2048, 4096), "seconds": 60.0,
+             "emulation_seconds": 10.0},
+}  # fmt: skip
 ROUNDS = 3  # of emulation alone, in turns
 PAPER_RATIO, PAPER_GAMES = 2.53, 1024  # CuLE on a GPU to the engines on cores, when training
 _RUNS = {"inference": loads.inference, "training": loads.training}
@@ -29,20 +31,19 @@ _RUNS = {"inference": loads.inference, "training": loads.training}
 
 def plan(options: Options) -> dict[LearningRun, tuple[str, str, int]]:
     """The runs, and load, engine and number of games of each."""
-    scale, game = SCALES[options.scale], only(options.game, "Assault", "--game")
+    scale = chosen(SCALES, options)
     return {
-        _RUNS[load](game, engine, count, seconds(options, scale)): (load, engine, count)
-        for load, count, engine in product(_RUNS, options.games or scale["games"], emulation.engines())
+        _RUNS[load](scale["game"], engine, count, scale["seconds"]): (load, engine, count)
+        for load, count, engine in product(_RUNS, scale["games"], emulation.engines())
     }
 
 
 def reproduce(options: Options, out: Path) -> str:
-    runs, scale = plan(options), SCALES[options.scale]
-    perform(list(runs), out)
-    found = {what: loads.frames_per_second(run, out) for run, what in runs.items()}
-    game = only(options.game, "Assault", "--game")
+    runs, scale = plan(options), chosen(SCALES, options)
+    found = {runs[run]: rate for run, rate in results(runs, out, loads.frames_per_second).items()}
+    game = scale["game"]
     how_long = min(options.seconds or np.inf, scale["emulation_seconds"])
-    for count in options.games or scale["games"]:
+    for count in scale["games"]:
         for engine, rates in loads.emulation_alone(game, count, how_long, ROUNDS, out).items():
             found["emulation", engine, count] = float(np.median(rates))
     rows = [
@@ -55,30 +56,24 @@ def reproduce(options: Options, out: Path) -> str:
 
 
 def draw(found: dict, game: str, file: Path) -> None:
-    plt = pyplot()
-    figure, axis = plt.subplots(figsize=(8, 4), layout="constrained")
-    for (load, dash), (engine, (colour, mark)) in product(LOADS.items(), loads.STYLES.items()):
-        rates = {count: rate for (kind, name, count), rate in sorted(found.items()) if (kind, name) == (load, engine)}
-        if rates:
-            label = f"{loads.ENGINES[engine]}, {load}"
-            axis.plot(list(rates), list(rates.values()), dash, color=colour, marker=mark, label=label)
-    by_doubling(axis, sorted({count for _, _, count in found}))
-    logarithmic(axis, (1, 1.5, 2, 3, 4, 5, 7))
-    axis.set(xlabel="games", ylabel="frames per second", title=game)
-    common_legend(figure)
-    save(figure, file)
+    with panels(file, size=(8, 4)) as ((axis,),):
+        for (load, dash), (engine, (colour, mark)) in product(LOADS.items(), loads.STYLES.items()):
+            rates = {key[2]: rate for key, rate in sorted(found.items()) if key[:2] == (load, engine)}
+            if rates:
+                label = f"{loads.ENGINES[engine]}, {load}"
+                axis.plot(list(rates), list(rates.values()), dash, color=colour, marker=mark, label=label)
+        by_doubling(axis, sorted({count for _, _, count in found}))
+        logarithmic(axis, (1, 1.5, 2, 3, 4, 5, 7))
+        axis.set(xlabel="games", ylabel="frames per second", title=game)
 
 
 def words(found: dict) -> str:
-    lines = ["| load | games | ale-py | ours | ours / ale-py | ours, GPU |", "|---" * 6 + "|"]
+    rows = []
     for load, count in sorted({(load, count) for load, _, count in found}):
         theirs, ours, gpu = (found.get((load, engine, count)) for engine in loads.ENGINES)
-        cells = [*map(loads.thousands, (theirs, ours)), f"{ours / theirs:.2f}", loads.thousands(gpu) if gpu else "-"]
-        lines.append("| " + " | ".join([load, f"{count:,}", *cells]) + " |")
-    return "\n".join(
-        [
-            *lines,
-            f"Raw frames a second. Paper: with {PAPER_GAMES:,} games in training, its engine on a GPU made "
-            f"{PAPER_RATIO} times the frames of those on cores.",
-        ]
+        speeds = [loads.thousands(theirs), loads.thousands(ours), f"{ours / theirs:.2f}", gpu and loads.thousands(gpu)]
+        rows.append([load, f"{count:,}", *speeds])
+    return markdown(["load", "games", "ale-py", "ours", "ours / ale-py", "ours, GPU"], rows) + (
+        f"Raw frames a second. Paper: with {PAPER_GAMES:,} games in training, its engine on a GPU made {PAPER_RATIO} "
+        "times the frames of those on cores."
     )

@@ -11,15 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ga3c.experiments import comparison
+from ga3c.experiments import comparison, tables
 from ga3c.experiments.comparison import LearningRun
-from ga3c.experiments.runs import directory_of, perform
-from ga3c.experiments.throughput import write_rows
-from ga3c.papers import games, seconds, seeds
+from ga3c.experiments.runs import directory_of, results
+from ga3c.papers.accelerated import as_flags
 from ga3c.papers.cule import Options
-from ga3c.records.files import write_whole
+from ga3c.papers.plan import chosen
 from ga3c.views import curves
-from ga3c.views.drawing import common_legend, pyplot, save
+from ga3c.views.panels import SCORE_LABEL, panels, score_curve, score_label_x
 
 RUNS = "cule-table3"
 SCALES = {
@@ -94,7 +93,7 @@ CPU_GAMES = 120
 
 
 class Outcome(NamedTuple):
-    """Of a run: what its cells of the table say. NaN: that score was not reached."""
+    """What the table says of a run. NaN: that score was not reached."""
 
     steps_per_second: float
     updates_per_second: float
@@ -105,10 +104,11 @@ class Outcome(NamedTuple):
 
 
 def plan(options: Options) -> dict[LearningRun, Strategy]:
-    scale = SCALES[options.scale]
+    scale = chosen(SCALES, options)
+    seeds = range(1, scale["seeds"] + 1)
     return {
-        LearningRun(game, str(strategy), tuple(flags(strategy)), seed, seconds(options, scale)): strategy
-        for game, strategy, seed in product(games(options, scale["game"]), _strategies(options), seeds(options, scale))
+        LearningRun(game, str(strategy), tuple(flags(strategy).split()), seed, scale["seconds"]): strategy
+        for game, strategy, seed in product(scale["game"], _strategies(options), seeds)
     }
 
 
@@ -132,27 +132,23 @@ def papers(strategy: Strategy, game: str) -> tuple[float | None, ...] | None:
     return None
 
 
-def flags(strategy: Strategy) -> list[str]:
-    """Of `train`."""
-    values = {
-        "--preset": "cule", "--games": strategy.games, "--batches": strategy.batches, "--t-max": strategy.n_steps,
-        "--emulator": strategy.engine, "--return-lambda": strategy.return_lambda,
-    }  # fmt: skip
-    return [word for flag, value in values.items() for word in (flag, str(value))]
+def flags(strategy: Strategy) -> str:
+    """Returns the flags of `train`."""
+    values = {"preset": "cule", "games": strategy.games, "batches": strategy.batches, "t_max": strategy.n_steps}
+    return as_flags(values | {"emulator": strategy.engine, "return_lambda": strategy.return_lambda})
 
 
 def reproduce(options: Options, out: Path) -> str:
     runs = plan(options)
-    perform(list(runs), out)
-    found = {run: measured(run, directory_of(run, out)) for run in runs}
-    write_rows(out / "table3.csv", [_row(run, strategy, found[run]) for run, strategy in runs.items()])
+    found = results(runs, out, measured)
     draw(runs, out)
     table = markdown(runs, found)
-    write_whole(out / "table3.md", table)
+    tables.write(out, "table3", [_row(run, strategy, found[run]) for run, strategy in runs.items()], table)
     return f"\n{table}"
 
 
-def measured(run: LearningRun, directory: Path) -> Outcome:
+def measured(run: LearningRun, out: Path) -> Outcome:
+    directory = directory_of(run, out)
     speeds = (comparison.median(directory, name) for name in ("trained_steps_per_second", "updates_per_second"))
     minutes, scores = curves.of_run(directory, curves.SCORE_OVER_TIME)
     million_steps, _ = curves.of_run(directory, curves.SCORE_OVER_STEPS)
@@ -171,17 +167,16 @@ def _first_at(means: np.ndarray, score: float | None) -> int | None:
 def _row(run: LearningRun, strategy: Strategy, outcome: Outcome) -> dict:
     own = {"game": run.game, "seed": run.seed, **strategy._asdict(), "spu_steps": strategy.spu_steps}
     own |= {"seconds": run.seconds, "score_on_the_way": ON_THE_WAY.get(run.game, ""), "score": SCORES.get(run.game, "")}
-    numbers = {name: f"{value:.6g}" for name, value in outcome._asdict().items()}
     names = "kfps", "updates_per_second", "minutes", "million_steps"
     theirs = zip(names, papers(strategy, run.game) or ("",) * 4, strict=True)
-    return own | numbers | {f"paper_{name}": value for name, value in theirs}
+    return own | tables.rounded(outcome._asdict()) | {f"paper_{name}": value for name, value in theirs}
 
 
 def markdown(runs: dict[LearningRun, Strategy], found: dict[LearningRun, Outcome]) -> str:
     """A row for each run; the paper's numbers in brackets."""
     head = ["game", "engine", "games", "batches", "N-steps", "λ", "SPU", "1,000 steps/s", "updates/s"]
     head += ["minutes on the way", "minutes to the score", "million steps to it", "last 100 games"]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    rows = []
     for run, strategy in runs.items():
         steps, updates, early, minutes, million, last = found[run]
         own = [f"{steps / 1000:.2f}", f"{updates:.1f}", _or_dash(minutes), _or_dash(million)]
@@ -191,10 +186,10 @@ def markdown(runs: dict[LearningRun, Strategy], found: dict[LearningRun, Outcome
         score = f"{run.game}, {SCORES[run.game]}" if run.game in SCORES else run.game
         name = [score, strategy.engine, f"{strategy.games:,}", strategy.batches, strategy.n_steps]
         name += [f"{strategy.return_lambda:g}", strategy.spu_steps]
-        lines.append("| " + " | ".join(map(str, [*name, *cells, _or_dash(last)])) + " |")
+        rows.append([*name, *cells, _or_dash(last)])
     minutes = f"{min(run.seconds for run in runs) / 60:.1f}"
-    return "\n".join(lines) + (
-        f"\n-: not reached in {minutes} minutes. In brackets: the paper's, on 12 cores, with a Titan V where its "
+    return tables.markdown(head, rows) + (
+        f"-: not reached in {minutes} minutes. In brackets: the paper's, on 12 cores, with a Titan V where its "
         "engine is CuLE; where it has a strategy on OpenAI Gym alone, that.\n"
     )
 
@@ -205,17 +200,13 @@ def _or_dash(value: float) -> str:
 
 def draw(runs: dict[LearningRun, Strategy], out: Path) -> None:
     """For each game the score of each run, over minutes and over steps."""
-    plt, named = pyplot(), list(dict.fromkeys(run.game for run in runs))
-    size = {"figsize": (9.5, 3.4 * len(named)), "sharey": "row", "squeeze": False}
-    figure, axes = plt.subplots(len(named), 2, layout="constrained", **size)
-    colours = {strategy: f"C{place}" for place, strategy in enumerate(dict.fromkeys(runs.values()))}
-    for row, game in enumerate(named):
-        for axis, over in zip(axes[row], (curves.SCORE_OVER_TIME, curves.SCORE_OVER_STEPS), strict=True):
-            for run, strategy in runs.items():
-                if run.game == game:
-                    points = curves.of_run(directory_of(run, out), over)
-                    axis.plot(*points, color=colours[strategy], label=strategy.words)
-            axis.set(title=game, xlabel="minutes" if over == curves.SCORE_OVER_TIME else "million steps")
-        axes[row, 0].set_ylabel(f"score (mean of {curves.SMOOTH_GAMES} games)")
-    common_legend(figure)
-    save(figure, out / "table3.png")
+    named = list(dict.fromkeys(run.game for run in runs))
+    colours = {strategy: f"C{index}" for index, strategy in enumerate(dict.fromkeys(runs.values()))}
+    with panels(out / "table3.png", len(named), 2, size=(9.5, 3.4 * len(named)), sharey="row") as axes:
+        for row, game in zip(axes, named, strict=True):
+            for axis, over in zip(row, (curves.SCORE_OVER_TIME, curves.SCORE_OVER_STEPS), strict=True):
+                for run, strategy in runs.items():
+                    if run.game == game:
+                        score_curve(axis, [directory_of(run, out)], over, colours[strategy], strategy.words)
+                axis.set(title=game, xlabel=score_label_x(over))
+            row[0].set_ylabel(SCORE_LABEL)

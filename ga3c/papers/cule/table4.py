@@ -6,26 +6,26 @@ All games step as one batch; each device learns from its part of every batch. Th
 from itertools import product
 from pathlib import Path
 
+from ga3c.experiments import tables
 from ga3c.experiments.comparison import LearningRun
-from ga3c.experiments.runs import perform
-from ga3c.experiments.throughput import write_rows
-from ga3c.papers import only, seconds
+from ga3c.experiments.runs import results
 from ga3c.papers.accelerated import devices
 from ga3c.papers.cule import Options, loads
-from ga3c.papers.replayed import hours
-from ga3c.records.files import write_whole
+from ga3c.papers.plan import chosen
+from ga3c.papers.replayed import speed_columns
 from ga3c.settings.game import EnvironmentSettings
 
 RUNS = "cule-table4"
 # `games` are for each device. With little in the replay an update costs what it does later.
 SCALES = {
     "cpu": {
+        "game": "Pong",
         "seconds": 60.0,
         "devices": (1, 2),
         "games": 64,
         "rainbow": ("--replay-minimum-transitions", "5000", "--replay-transitions", "50000"),
     },
-    "full": {"seconds": 900.0, "devices": (1, 2, 4, 8), "games": 2048, "rainbow": ()},
+    "full": {"game": "Pong", "seconds": 900.0, "devices": (1, 2, 4, 8), "games": 2048, "rainbow": ()},
 }
 PAPER = {  # hours by the number of GPUs: System III, 8 V100
     "ppo": {1: 9.38, 2: 4.45, 4: 2.12, 8: 1.1},
@@ -35,41 +35,22 @@ PAPER = {  # hours by the number of GPUs: System III, 8 V100
 
 def plan(options: Options) -> dict[LearningRun, tuple[str, int]]:
     """The runs, and algorithm and number of devices of each."""
-    scale, game = SCALES[options.scale], only(options.game, "Pong", "--game")
-    games, runs = only(options.games, scale["games"], "--games"), {}
-    for algorithm, count in product(PAPER, options.devices or scale["devices"]):
+    scale, runs = chosen(SCALES, options), {}
+    for algorithm, count in product(PAPER, scale["devices"]):
         flag, name = devices.flag(options.scale, count), f"{algorithm}-{count}devices"
         words = ("--preset", algorithm, *(("--devices", flag) if flag else ()), *scale.get(algorithm, ()))
-        run = loads.run(game, "auto", games * count, seconds(options, scale), *words, name=name)
+        run = loads.run(scale["game"], "auto", scale["games"] * count, scale["seconds"], *words, name=name)
         runs[run] = algorithm, count
     return runs
 
 
 def reproduce(options: Options, out: Path) -> str:
-    runs = plan(options)
-    perform(list(runs), out)
-    skip = EnvironmentSettings().frame_skip_frames
-    found = {what: loads.frames_per_second(run, out) / skip for run, what in runs.items()}
-    rows = [
-        {"algorithm": algorithm, "devices": count, "steps_per_second": f"{speed:.6g}", "hours": f"{hours(speed):.6g}"}
-        | {"paper_hours": PAPER[algorithm].get(count, "")}
-        for (algorithm, count), speed in found.items()
-    ]
-    write_rows(out / "table4.csv", rows)
-    table = markdown(found)
-    write_whole(out / "table4.md", table)
+    runs, skip = plan(options), EnvironmentSettings().frame_skip_frames
+    found = {runs[run]: rate / skip for run, rate in results(runs, out, loads.frames_per_second).items()}
+    rows = []
+    for (algorithm, count), speed in found.items():
+        paper = {"paper_hours": PAPER[algorithm].get(count, "")}
+        rows.append({"algorithm": algorithm, "devices": count} | speed_columns(speed) | paper)
+    table = devices.hours_table(found, PAPER, digits=1)
+    tables.write(out, "table4", rows, table)
     return f"\n{table}" + devices.note(options)
-
-
-def markdown(found: dict[tuple[str, int], float]) -> str:
-    counts = list(dict.fromkeys(count for _, count in found))
-    head = ["algorithm", *(f"{count} device{'s' * (count > 1)}" for count in counts)]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    for algorithm in dict.fromkeys(algorithm for algorithm, _ in found):
-        cells = []
-        for count in counts:
-            speed = found[algorithm, count]
-            paper = PAPER[algorithm].get(count)
-            cells.append(f"{hours(speed):.1f} h ({speed:,.0f} steps/s)" + (f"; paper {paper} h" if paper else ""))
-        lines.append("| " + " | ".join([algorithm, *cells]) + " |")
-    return "\n".join(lines) + "\n"

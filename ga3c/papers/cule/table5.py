@@ -8,16 +8,17 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from ga3c.experiments import emulation
+from ga3c.experiments import emulation, tables
 from ga3c.experiments.comparison import LearningRun
-from ga3c.experiments.runs import perform
-from ga3c.experiments.throughput import write_rows
-from ga3c.papers import only, seconds
+from ga3c.experiments.runs import results
 from ga3c.papers.cule import Options, loads
-from ga3c.records.files import write_whole
+from ga3c.papers.plan import chosen
 
 RUNS = "cule-table5"
-SCALES = {"cpu": {"games": (256,), "seconds": 60.0}, "full": {"games": (256, 1024), "seconds": 300.0}}
+SCALES = {
+    "cpu": {"game": "Pong", "games": (256,), "seconds": 60.0},
+    "full": {"game": "Pong", "games": (256, 1024), "seconds": 300.0},
+}
 # With little in the replay an update costs what it does later: there is no need to wait for 50,000 transitions.
 PRESETS = {
     "dqn": ("--replay-minimum-transitions", "5000", "--replay-transitions", "50000"),
@@ -46,40 +47,37 @@ PAPER = {
 
 def plan(options: Options) -> dict[LearningRun, tuple[str, int, str]]:
     """The runs, and algorithm, number of games and engine of each."""
-    scale, game = SCALES[options.scale], only(options.game, "Pong", "--game")
-    return {
-        loads.run(
-            game, engine, count, seconds(options, scale), "--preset", algorithm, *PRESETS[algorithm], name=algorithm
-        ): (algorithm, count, engine)
-        for algorithm, count, engine in product(PRESETS, options.games or scale["games"], emulation.engines())
-    }
+    scale, runs = chosen(SCALES, options), {}
+    for algorithm, count, engine in product(PRESETS, scale["games"], emulation.engines()):
+        words = "--preset", algorithm, *PRESETS[algorithm]
+        run = loads.run(scale["game"], engine, count, scale["seconds"], *words, name=algorithm)
+        runs[run] = algorithm, count, engine
+    return runs
 
 
 def reproduce(options: Options, out: Path) -> str:
     runs = plan(options)
-    perform(list(runs), out)
-    found = {what: loads.frames_per_second(run, out) for run, what in runs.items()}
+    found = {runs[run]: rate for run, rate in results(runs, out, loads.frames_per_second).items()}
     rows = []
     for (algorithm, count, engine), rate in found.items():
         paper = PAPER.get((algorithm, count))
         own = {"algorithm": algorithm, "games": count, "engine": engine, "frames_per_second": f"{rate:.6g}"}
         rows.append(own | {"paper_frames_per_second": getattr(paper, engine) if paper else ""})
-    write_rows(out / "table5.csv", rows)
     table = markdown(found)
-    write_whole(out / "table5.md", table)
+    tables.write(out, "table5", rows, table)
     return f"\n{table}"
 
 
 def markdown(found: dict[tuple[str, int, str], float]) -> str:
     head = ["algorithm", "games", "ale-py", "ours", "ours / ale-py", "paper: ours / ale-py", "ours, GPU", "paper, GPU"]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    rows = []
     for algorithm, count in dict.fromkeys((algorithm, count) for algorithm, count, _ in found):
-        theirs, ours = found[algorithm, count, "ale"], found[algorithm, count, "ours"]
-        paper, gpu, cells = PAPER.get((algorithm, count)), found.get((algorithm, count, "gpu")), ["-", "-"]
-        names = [loads.thousands(theirs), loads.thousands(ours), f"{ours / theirs:.2f}"]
-        if paper:
-            names[:2] = [f"{names[0]} ({loads.thousands(paper.ale)})", f"{names[1]} ({loads.thousands(paper.ours)})"]
-            cells = [f"{paper.ours / paper.ale:.2f}", loads.thousands(paper.gpu)]
-        cells.insert(1, loads.thousands(gpu) if gpu else "-")
-        lines.append("| " + " | ".join([algorithm.upper(), f"{count:,}", *names, *cells]) + " |")
-    return "\n".join(lines) + "\nRaw frames a second; in brackets the paper's, on 12 cores and a Titan V.\n"
+        theirs, ours, gpu = (found.get((algorithm, count, engine)) for engine in loads.ENGINES)
+        speeds, ratio, its_gpu = [loads.thousands(theirs), loads.thousands(ours)], None, None
+        if paper := PAPER.get((algorithm, count)):
+            in_brackets = map(loads.thousands, (paper.ale, paper.ours))
+            speeds = [f"{own} ({its})" for own, its in zip(speeds, in_brackets, strict=True)]
+            ratio, its_gpu = f"{paper.ours / paper.ale:.2f}", loads.thousands(paper.gpu)
+        cells = [*speeds, f"{ours / theirs:.2f}", ratio, gpu and loads.thousands(gpu), its_gpu]
+        rows.append([algorithm.upper(), f"{count:,}", *cells])
+    return tables.markdown(head, rows) + "Raw frames a second; in brackets the paper's, on 12 cores and a Titan V.\n"

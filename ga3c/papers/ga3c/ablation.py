@@ -1,12 +1,12 @@
-"""What each deviation from the paper is worth: the defaults, and the defaults with one thing put back."""
+"""Ablation: the defaults, and the defaults with one thing at a time put back to the paper's."""
 
-from itertools import product
 from pathlib import Path
 
 from ga3c import environments
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
-from ga3c.papers import Options, games, seconds, seeds
+from ga3c.papers.ga3c import Options
+from ga3c.papers.plan import chosen, learning_runs
 
 RUNS = "ablation"
 SETTINGS = {
@@ -27,19 +27,16 @@ SETTINGS = {
 }
 OF_ATARI = ("bytes", "lives-go-on")  # have no effect on games without pictures and lives
 SCALES = {
-    "cpu": {"games": ("CartPole-v1",), "seconds": 40.0, "seeds": 5},
-    "full": {"games": ("Pong",), "seconds": 3600.0, "seeds": 3},
+    "cpu": {"game": ("CartPole-v1",), "seconds": 40.0, "seeds": 5},
+    "full": {"game": ("Pong",), "seconds": 3600.0, "seeds": 3},
 }
 
 
 def plan(options: Options) -> list[LearningRun]:
-    scale = SCALES[options.scale]
     return [
-        LearningRun(game, name, tuple(flags.split()), seed, seconds(options, scale))
-        for (name, flags), game, seed in product(
-            SETTINGS.items(), games(options, scale["games"]), seeds(options, scale)
-        )
-        if name not in OF_ATARI or environments.resolve(game)[0] == "atari"
+        run
+        for run in learning_runs(chosen(SCALES, options), SETTINGS)
+        if run.setting not in OF_ATARI or environments.resolve(run.game)[0] == "atari"
     ]
 
 

@@ -6,30 +6,31 @@ from pathlib import Path
 import numpy as np
 
 from ga3c.experiments.runs import RunFailed, directory_of, perform
-from ga3c.experiments.throughput import SpeedRun, spread, write_rows
-from ga3c.papers import Options
+from ga3c.experiments.tables import write_rows
+from ga3c.experiments.throughput import SpeedRun, spread
+from ga3c.papers.ga3c import Options
+from ga3c.papers.plan import chosen
 from ga3c.records.csv_reading import read_csv
 from ga3c.records.run_directory import game_directory
-from ga3c.views.drawing import from_zero, legend, pyplot, save
+from ga3c.views.drawing import from_zero, legend
+from ga3c.views.panels import panels
 
 RUNS = "fig2"
 RULES = {"on": "our controller", "paper": "the paper's rule"}
 SCALES = {
-    "cpu": {"seconds": 1500.0},
+    "cpu": {"game": ("Boxing", "Pong"), "seconds": 1500.0},
     # The paper does not say how long; its Figure 5 shows the same for three hours.
-    "full": {"seconds": 10_800.0, "preset": "paper"},
+    "full": {"game": ("Boxing", "Pong"), "seconds": 10_800.0, "preset": "paper"},
 }
 COUNTS = {"trainers": "$N_T$", "predictors": "$N_P$", "agents": "$N_A$"}
 
 
 def plan(options: Options) -> dict[tuple[str, str], SpeedRun]:
     """(name of the game, rule) -> run."""
-    scale = SCALES[options.scale] | ({"seconds": options.seconds} if options.seconds else {})
-    games = options.game or ("Boxing", "Pong")
+    scale = chosen(SCALES, options)
+    games, scale = scale.pop("game"), scale | {"agents": 1, "predictors": 1, "trainers": 1}
     return {
-        (game_directory(game).name, rule): SpeedRun(
-            game=game, agents=1, predictors=1, trainers=1, network="auto", controller=rule, **scale
-        )
+        (game_directory(game).name, rule): SpeedRun(game, controller=rule, **scale)
         for game, rule in product(games, RULES)
     }
 
@@ -69,23 +70,20 @@ def _end(trace: dict[str, np.ndarray]) -> dict:
 
 def draw(traces: dict[tuple[str, str], dict[str, np.ndarray]], file: Path) -> None:
     """A column for each game, as in the paper; counts under each rule, and TPS under both."""
-    plt = pyplot()
     games = list(dict.fromkeys(game for game, _ in traces))
-    figure, axes = plt.subplots(
-        3, len(games), figsize=(4.5 * len(games), 7), sharex="col", sharey="row", squeeze=False, layout="constrained"
-    )
-    for (game, rule), trace in traces.items():
-        column, minutes = games.index(game), trace["seconds"] / 60
-        axis = axes[list(RULES).index(rule), column]
-        for (name, label), style in zip(COUNTS.items(), ("-", "--", "-."), strict=True):
-            axis.step(minutes, trace[name], style, where="post", label=label)
-        axis.set_title(f"{game}: {RULES[rule]}")
-        axis.yaxis.get_major_locator().set_params(integer=True)
-        axes[2, column].plot(minutes, trace["tps"], linewidth=1, label=RULES[rule])
-        axes[2, column].set(title=f"{game}: TPS", xlabel="minutes")
-    from_zero(axes[2, 0])  # of both games, so not before both are drawn
-    for axis, label in zip(axes[:, 0], ("number", "number", "TPS (rollouts/s)"), strict=True):
-        axis.set_ylabel(label)
-    for axis in axes.flat:
-        legend(axis)
-    save(figure, file)
+    shared = {"size": (4.5 * len(games), 7), "sharex": "col", "sharey": "row"}
+    with panels(file, 3, len(games), **shared) as axes:
+        for (game, rule), trace in traces.items():
+            column, minutes = games.index(game), trace["seconds"] / 60
+            axis = axes[list(RULES).index(rule), column]
+            for (name, label), style in zip(COUNTS.items(), ("-", "--", "-."), strict=True):
+                axis.step(minutes, trace[name], style, where="post", label=label)
+            axis.set_title(f"{game}: {RULES[rule]}")
+            axis.yaxis.get_major_locator().set_params(integer=True)
+            axes[2, column].plot(minutes, trace["tps"], linewidth=1, label=RULES[rule])
+            axes[2, column].set(title=f"{game}: TPS", xlabel="minutes")
+        from_zero(axes[2, 0])  # of both games, so not before both are drawn
+        for axis, label in zip(axes[:, 0], ("number", "number", "TPS (rollouts/s)"), strict=True):
+            axis.set_ylabel(label)
+        for axis in axes.flat:
+            legend(axis)

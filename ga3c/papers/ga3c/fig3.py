@@ -4,33 +4,37 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-from ga3c.experiments.runs import perform
-from ga3c.experiments.throughput import SpeedRun, Spread, csv_row, measure, write_rows
-from ga3c.papers import Options, only
-from ga3c.views.drawing import INK, from_zero, pyplot, save
+from ga3c.experiments.runs import results
+from ga3c.experiments.tables import write_rows
+from ga3c.experiments.throughput import SpeedRun, Spread, csv_row, measure
+from ga3c.papers.ga3c import Options
+from ga3c.papers.plan import chosen
+from ga3c.views.drawing import INK, from_zero
+from ga3c.views.panels import panels
 
 RUNS = "fig3"
 SHOWN = 3  # settings for each number of agents
 NETWORKS = ("small", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1")
-COUNTS = {
-    "cpu": {"agents": (1, 2, 4, 8), "predictors": (1, 2, 4), "trainers": (1, 2, 4)},
-    "full": {"agents": (16, 32, 64, 128), "predictors": (1, 2, 4, 8, 16), "trainers": (1, 2, 4, 8, 16)},
-}
 SCALES = {
-    "cpu": {"seconds": 25.0, "envs_per_agent": 16, "t_max": 5},
-    "full": {"seconds": 960.0, "preset": "paper"},
-}
+    "cpu": {
+        "game": "Pong", "seconds": 25.0, "envs_per_agent": 16, "t_max": 5,
+        "agents": (1, 2, 4, 8), "predictors": (1, 2, 4), "trainers": (1, 2, 4),
+    },
+    "full": {
+        "game": "Pong", "seconds": 960.0, "preset": "paper",
+        "agents": (16, 32, 64, 128), "predictors": (1, 2, 4, 8, 16), "trainers": (1, 2, 4, 8, 16),
+    },
+}  # fmt: skip
 Measured = dict[SpeedRun, dict[str, Spread]]
 
 
 def grid(options: Options) -> list[SpeedRun]:
     """All combinations of agents, predictors and trainers, with the first network."""
-    scale = SCALES[options.scale] | ({"seconds": options.seconds} if options.seconds else {})
-    scale |= {"game": only(options.game, "Pong", "--game"), "network": (options.network or NETWORKS)[0]}
-    counts = [getattr(options, name) or values for name, values in COUNTS[options.scale].items()]
+    scale = chosen(SCALES, options) | {"network": (options.network or NETWORKS)[0]}
+    names = "agents", "predictors", "trainers"
     return [
-        SpeedRun(agents=agents, predictors=predictors, trainers=trainers, **scale)
-        for agents, predictors, trainers in product(*counts)
+        SpeedRun(**scale | dict(zip(names, counts, strict=True)))
+        for counts in product(*(scale[name] for name in names))
     ]
 
 
@@ -41,9 +45,7 @@ def larger(best: SpeedRun, options: Options) -> list[SpeedRun]:
 
 def measure_grid(options: Options, out: Path) -> Measured:
     """Makes the runs of the grid that are missing, and measures all."""
-    runs = grid(options)
-    perform(runs, out)
-    return {run: measure(run, out) for run in runs}
+    return results(grid(options), out, measure)
 
 
 def tps(measured: Measured):
@@ -66,10 +68,7 @@ def reproduce(options: Options, out: Path) -> str:
     shown = top(small)
     best = max(small, key=tps(small))
     others = larger(best, options)
-    if others:
-        perform(others, out)
-    large = {run: measure(run, out) for run in others}
-    measured = small | large
+    measured = small | (results(others, out, measure) if others else {})
     unit = max(values["tps"].median for values in measured.values())
     rows = [csv_row(run, measured[run]) | _normalised(measured[run]["tps"], unit) for run in measured]
     write_rows(out / "fig3.csv", rows)
@@ -83,18 +82,16 @@ def _normalised(values: Spread, unit: float) -> dict[str, str]:
 
 def draw(measured: Measured, shown: dict[int, list[SpeedRun]], others: list[SpeedRun], unit: float, file: Path) -> None:
     """Bars in a group for each number of agents, the larger networks in the last; medians, lowest and highest."""
-    plt = pyplot()
-    figure, axis = plt.subplots(figsize=(9, 4), layout="constrained")
     groups = {f"$N_A$ = {agents}": runs for agents, runs in shown.items()}
     if others:
         best = others[0]
         groups[f"larger networks\n({best.agents}, {best.predictors}, {best.trainers})"] = others
-    bars(axis, groups, {run: Spread(*(v / unit for v in measured[run]["tps"])) for run in measured})
-    axis.set(ylabel="TPS, normalised by the best")
-    from_zero(axis)
-    game = next(iter(measured)).game
-    axis.set_title(f"{game}: the best {SHOWN} settings ($N_P$, $N_T$) for each number of agents")
-    save(figure, file)
+    with panels(file, size=(9, 4)) as ((axis,),):
+        bars(axis, groups, {run: Spread(*(v / unit for v in measured[run]["tps"])) for run in measured})
+        axis.set(ylabel="TPS, normalised by the best")
+        from_zero(axis)
+        game = next(iter(measured)).game
+        axis.set_title(f"{game}: the best {SHOWN} settings ($N_P$, $N_T$) for each number of agents")
 
 
 def bars(axis, groups: dict[str, list[SpeedRun]], values: dict[SpeedRun, Spread], height: str = "median") -> None:

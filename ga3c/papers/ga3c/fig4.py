@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from ga3c.experiments.throughput import SpeedRun, csv_row, write_rows
-from ga3c.papers import Options
-from ga3c.papers.ga3c import fig3
-from ga3c.views.drawing import from_zero, pyplot, save
+from ga3c.experiments.tables import write_rows
+from ga3c.experiments.throughput import SpeedRun, csv_row
+from ga3c.papers.ga3c import Options, fig3
+from ga3c.views.drawing import from_zero
+from ga3c.views.panels import panels
 
 RUNS = fig3.RUNS
 PANELS = {
@@ -24,24 +25,22 @@ def reproduce(options: Options, out: Path) -> str:
 
 def draw(measured: fig3.Measured, shown: dict[int, list[SpeedRun]], file: Path) -> None:
     """Queue left, batch right; means, with the lowest and the highest row."""
-    plt = pyplot()
-    figure, axes = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
     groups = {f"$N_A$ = {agents}": runs for agents, runs in shown.items()}
-    for axis, (quantity, (title, unit)) in zip(axes, PANELS.items(), strict=True):
-        fig3.bars(axis, groups, {run: values[quantity] for run, values in measured.items()}, height="mean")
-        axis.set(title=title, ylabel=unit)
-        from_zero(axis)
-    save(figure, file)
+    with panels(file, 1, 2, size=(11, 3.8)) as (axes,):
+        for axis, (quantity, (title, unit)) in zip(axes, PANELS.items(), strict=True):
+            fig3.bars(axis, groups, {run: values[quantity] for run, values in measured.items()}, height="mean")
+            axis.set(title=title, ylabel=unit)
+            from_zero(axis)
 
 
 def _words(measured: fig3.Measured, shown: dict[int, list[SpeedRun]]) -> str:
     depicted = [run for runs in shown.values() for run in runs]
     batch = {run: measured[run]["prediction_batch"].mean for run in depicted}
     fastest = max(depicted, key=fig3.tps(measured))
-    place = 1 + sum(other > batch[fastest] for other in batch.values())
+    rank = 1 + sum(other > batch[fastest] for other in batch.values())
     longest = max(depicted, key=lambda run: measured[run]["training_queue"].mean)
     return (
         f"The fastest setting ({fig3.setting(fastest)}) has prediction batches of {batch[fastest]:.1f} states, number "
-        f"{place} of {len(depicted)} in size (paper: one of the largest). The longest training queue is "
+        f"{rank} of {len(depicted)} in size (paper: one of the largest). The longest training queue is "
         f"{measured[longest]['training_queue'].mean:.0f} rollouts ({fig3.setting(longest)})."
     )

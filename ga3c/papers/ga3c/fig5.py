@@ -1,11 +1,11 @@
 """Figure 5 of the paper: settings with more TPS learn faster in the same time, and the controller finds one."""
 
-from itertools import product
 from pathlib import Path
 
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun, Outcome
-from ga3c.papers import Options, games, seconds, seeds
+from ga3c.papers.ga3c import Options
+from ga3c.papers.plan import chosen, learning_runs
 
 RUNS = "fig5"
 FIXED = "--agents {} --predictors {} --trainers {} --controller off"
@@ -15,19 +15,17 @@ SETTINGS = {
 }
 FLAGS = {"cpu": "", "full": "--preset paper "}
 FROM_ONE = "--agents 1 --predictors 1 --trainers 1"
-SCALES = {"cpu": {"seconds": 1800.0, "seeds": 1}, "full": {"seconds": 10_800.0, "seeds": 1}}
+SCALES = {
+    "cpu": {"game": ("Boxing", "Pong"), "seconds": 1800.0, "seeds": 1},
+    "full": {"game": ("Boxing", "Pong"), "seconds": 10_800.0, "seeds": 1},
+}
 
 
 def plan(options: Options) -> list[LearningRun]:
     settings = {name: FIXED.format(*counts) for name, counts in SETTINGS[options.scale].items()}
     settings["controller"] = FROM_ONE
-    scale = SCALES[options.scale]
-    return [
-        LearningRun(game, name, tuple((FLAGS[options.scale] + flags).split()), seed, seconds(options, scale))
-        for (name, flags), game, seed in product(
-            settings.items(), games(options, ("Boxing", "Pong")), seeds(options, scale)
-        )
-    ]
+    settings = {name: FLAGS[options.scale] + flags for name, flags in settings.items()}
+    return learning_runs(chosen(SCALES, options), settings)
 
 
 def reproduce(options: Options, out: Path) -> str:

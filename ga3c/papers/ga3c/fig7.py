@@ -1,30 +1,26 @@
 """Figure 7 of the paper: learning with different minimum training batch sizes."""
 
-from itertools import product
 from pathlib import Path
 
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
-from ga3c.papers import Options, games, seconds, seeds
+from ga3c.papers.ga3c import Options
+from ga3c.papers.plan import chosen, learning_runs
 
 RUNS = "fig7"
 SIZES = (1, 20, 40, 80)  # steps; the paper goes to 40 and says what comes after that
 SCALES = {
     # An agent with one game, as the paper's, ships rollouts of t_max steps: the smallest batch there is.
-    "cpu": {"seconds": 2400.0, "seeds": 3, "flags": "--t-max 5 --envs-per-agent 1 --agents 16 --controller off"},
-    "full": {"seconds": 10_800.0, "seeds": 3, "flags": "--preset paper --agents 128 --controller off"},
-}
+    "cpu": {"game": ("Pong",), "seconds": 2400.0, "seeds": 3,
+            "flags": "--t-max 5 --envs-per-agent 1 --agents 16 --controller off"},
+    "full": {"game": ("Pong",), "seconds": 10_800.0, "seeds": 3,
+             "flags": "--preset paper --agents 128 --controller off"},
+}  # fmt: skip
 
 
 def plan(options: Options) -> list[LearningRun]:
-    scale = SCALES[options.scale]
-    return [
-        LearningRun(
-            game, f"batch-{size}", (*scale["flags"].split(), "--minimum-batch-steps", str(size)), seed,
-            seconds(options, scale),
-        )
-        for size, game, seed in product(SIZES, games(options, ("Pong",)), seeds(options, scale))
-    ]  # fmt: skip
+    scale = chosen(SCALES, options)
+    return learning_runs(scale, {f"batch-{n}": f"{scale['flags']} --minimum-batch-steps {n}" for n in SIZES})
 
 
 def reproduce(options: Options, out: Path) -> str:

@@ -1,19 +1,21 @@
 """Table 2 of the paper: PPS and utilisation for five networks."""
 
-from math import isnan
 from pathlib import Path
 
-from ga3c.experiments.runs import perform
-from ga3c.experiments.throughput import SpeedRun, Spread, csv_row, measure, write_rows
-from ga3c.papers import Options, only
-from ga3c.records.files import write_whole
+from ga3c.experiments import tables
+from ga3c.experiments.runs import results
+from ga3c.experiments.throughput import SpeedRun, Spread, csv_row, measure
+from ga3c.papers.ga3c import Options
+from ga3c.papers.plan import chosen
+from ga3c.views.figures import number
 
 RUNS = "table2"
 NETWORKS = ("small", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1")
+COUNTS = {"agents": 2, "predictors": 1, "trainers": 1}
+FASTEST = {"agents": 128, "predictors": 2, "trainers": 2}  # of the paper, on System I
 SCALES = {
-    "cpu": {"agents": 2, "predictors": 1, "trainers": 1, "seconds": 50.0, "envs_per_agent": 16, "t_max": 5},
-    # The paper's fastest setting on System I.
-    "full": {"agents": 128, "predictors": 2, "trainers": 2, "seconds": 960.0, "preset": "paper"},
+    "cpu": {"game": "Pong", "network": NETWORKS, **COUNTS, "seconds": 50.0, "envs_per_agent": 16, "t_max": 5},
+    "full": {"game": "Pong", "network": NETWORKS, **FASTEST, "seconds": 960.0, "preset": "paper"},
 }
 # GA3C in the paper: (PPS, CPU %, GPU %). It has only the smallest and the largest network for Systems II and III.
 PAPER = {
@@ -30,21 +32,16 @@ PAPER = {
 
 
 def plan(options: Options) -> list[SpeedRun]:
-    scale = SCALES[options.scale] | {"game": only(options.game, "Pong", "--game")}
-    for name in ("agents", "predictors", "trainers"):
-        scale[name] = only(getattr(options, name), scale[name], f"--{name}")
-    scale["seconds"] = options.seconds or scale["seconds"]
-    return [SpeedRun(network=network, **scale) for network in options.network or NETWORKS]
+    scale = chosen(SCALES, options)
+    return [SpeedRun(**scale | {"network": network}) for network in scale["network"]]
 
 
 def reproduce(options: Options, out: Path) -> str:
-    runs = plan(options)
-    perform(runs, out)
-    measured = {run.network: measure(run, out) for run in runs}
-    rows = [csv_row(run, measured[run.network]) | _paper_columns(run.network) for run in runs]
-    write_rows(out / "table2.csv", rows)
+    found = results(plan(options), out, measure)
+    measured = {run.network: values for run, values in found.items()}
     table = markdown(measured)
-    write_whole(out / "table2.md", table)
+    rows = [csv_row(run, values) | _paper_columns(run.network) for run, values in found.items()]
+    tables.write(out, "table2", rows, table)
     return f"\n{table}\n{_words(measured)}".rstrip()
 
 
@@ -61,14 +58,14 @@ def markdown(measured: dict[str, dict[str, Spread]]) -> str:
     """One row for each network, in the paper's order; "-": not measured, or not in the paper."""
     head = ["DNN", "PPS", "lowest to highest", "CPU %", "GPU %"]
     head += [f"paper, System {system}: PPS / CPU % / GPU %" for system in PAPER]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    rows = []
     for network, values in measured.items():
         pps, cpu, gpu = (values[name] for name in ("pps", "cpu_percent", "gpu_percent"))
         cells = [network, f"{pps.median:,.0f}", f"{pps.lowest:,.0f} to {pps.highest:,.0f}"]
-        cells += ["-" if isnan(share.median) else f"{share.median:.0f}" for share in (cpu, gpu)]
-        cells += [" / ".join(map(str, rows[network])) if network in rows else "-" for rows in PAPER.values()]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+        cells += [number(share.median) for share in (cpu, gpu)]
+        cells += [" / ".join(map(str, its[network])) if network in its else None for its in PAPER.values()]
+        rows.append(cells)
+    return tables.markdown(head, rows)
 
 
 def _words(measured: dict[str, dict[str, Spread]]) -> str:

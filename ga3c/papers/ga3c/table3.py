@@ -1,11 +1,11 @@
 """Table 3 of the paper: scores of trained agents, beside those of the paper, a human and a random player."""
 
-from itertools import product
 from pathlib import Path
 
-from ga3c.experiments import comparison, comparison_report
+from ga3c.experiments import comparison, comparison_report, tables
 from ga3c.experiments.comparison import LearningRun, Outcome
-from ga3c.papers import Options, games, seconds, seeds
+from ga3c.papers.ga3c import Options
+from ga3c.papers.plan import chosen, learning_runs
 from ga3c.records.files import write_whole
 from ga3c.records.run_directory import game_directory
 
@@ -23,17 +23,14 @@ PAPER = {
     "UpNDown": (9896, 533, 74706, 8623),
 }
 SCALES = {
-    "cpu": {"seconds": 3600.0, "seeds": 1, "flags": ""},
-    "full": {"seconds": 86_400.0, "seeds": 1, "flags": "--preset paper"},
+    "cpu": {"game": tuple(PAPER), "seconds": 3600.0, "seeds": 1, "flags": ""},
+    "full": {"game": tuple(PAPER), "seconds": 86_400.0, "seeds": 1, "flags": "--preset paper"},
 }
 
 
 def plan(options: Options) -> list[LearningRun]:
-    scale = SCALES[options.scale]
-    return [
-        LearningRun(game, "ga3c", tuple(scale["flags"].split()), seed, seconds(options, scale))
-        for game, seed in product(games(options, tuple(PAPER)), seeds(options, scale))
-    ]
+    scale = chosen(SCALES, options)
+    return learning_runs(scale, {"ga3c": scale["flags"]})
 
 
 def reproduce(options: Options, out: Path) -> str:
@@ -47,7 +44,7 @@ def reproduce(options: Options, out: Path) -> str:
 def markdown(outcomes: list[Outcome]) -> str:
     """A row for each game; ours: the seed with the best mean, as the paper takes its best agent, and all seeds."""
     head = "game, human, random, A3C (4 days CPU), GA3C (1 day GPU), ours, ours greedy, seeds, hours, million steps"
-    lines = [f"| {head.replace(', ', ' | ')} |", "|---" * len(head.split(", ")) + "|"]
+    rows = []
     by_game: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         by_game.setdefault(game_directory(outcome.run.game).name, []).append(outcome)
@@ -55,7 +52,7 @@ def markdown(outcomes: list[Outcome]) -> str:
         best = max(runs, key=lambda o: o.evaluation["ways"]["sampled"]["mean"])
         ways = {name: way["mean"] for name, way in best.evaluation["ways"].items()}
         means = [o.evaluation["ways"]["sampled"]["mean"] for o in runs]
-        cells = [game, *(str(number) for number in PAPER.get(game, ["-"] * 4))]
-        cells += [f"{ways['sampled']:.1f}", f"{ways['greedy']:.1f}", ", ".join(f"{mean:.1f}" for mean in means)]
-        lines.append(f"| {' | '.join(cells)} | {best.minutes / 60:.1f} | {best.steps / 1e6:.1f} |")
-    return "\n".join(lines) + "\n"
+        ours = [f"{ways['sampled']:.1f}", f"{ways['greedy']:.1f}", ", ".join(f"{mean:.1f}" for mean in means)]
+        spent = [f"{best.minutes / 60:.1f}", f"{best.steps / 1e6:.1f}"]
+        rows.append([game, *PAPER.get(game, [None] * 4), *ours, *spent])
+    return tables.markdown(head.split(", "), rows)

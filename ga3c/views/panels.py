@@ -1,0 +1,64 @@
+"""Figures of several panels, pairs of ours and the paper's, and learning curves."""
+
+import contextlib
+from pathlib import Path
+
+from ga3c.views import curves, drawing
+from ga3c.views.drawing import BAND, INK, common_legend, from_zero, pyplot
+
+
+@contextlib.contextmanager
+def panels(file: Path, rows: int = 1, columns: int = 1, *, size: tuple[float, float], **shared):
+    """Yields the axes [row, column] of a figure, and writes it to `file` when they are drawn.
+
+    One legend below explains all panels, unless a panel has its own. `shared`: options of `plt.subplots`.
+    """
+    plt = pyplot()
+    figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, **shared)
+    try:
+        yield axes
+        if not any(axis.get_legend() for axis in axes.flat):
+            common_legend(figure)
+        drawing.save(figure, file)
+    finally:
+        plt.close(figure)
+
+
+@contextlib.contextmanager
+def beside_paper(file: Path, titles: tuple[str, str], labels: tuple[str, str], **shared):
+    """Yields two axes, ours on the left and the paper's on the right. `labels` are those of x and y."""
+    with panels(file, 1, 2, size=(9, 3.8), **shared) as axes:
+        yield axes[0]
+        for axis, title in zip(axes[0], titles, strict=True):
+            axis.set(title=title, xlabel=labels[0], ylabel=labels[1])
+            axis.yaxis.set_major_formatter("{x:,g}")
+            from_zero(axis)
+
+
+def banded(axis, x, spreads, **style) -> None:
+    """Draws the medians of some `throughput.Spread`, and a band from the lowest to the highest."""
+    (line,) = axis.plot(x, [spread.median for spread in spreads], "o-", **style)
+    ends = ([getattr(spread, end) for spread in spreads] for end in ("lowest", "highest"))
+    axis.fill_between(x, *ends, color=line.get_color(), **BAND)
+
+
+def score_curve(axis, runs: list[Path], over: curves.Quantity, colour: str, label: str | None) -> None:
+    """Draws the mean score of the runs, and a band from the lowest to the highest where there are several."""
+    curve = curves.of_runs(runs, over)
+    axis.plot(curve.x, curve.y, color=colour, label=label)
+    if len(runs) > 1 and len(curve.x) and colour != INK:
+        axis.fill_between(curve.x, curve.low, curve.high, color=colour, **BAND)
+
+
+def score_panel(axis, title: str, groups: dict[str, list[Path]], over: curves.Quantity) -> None:
+    """Draws a curve for each group of runs, under its label, and names the axes."""
+    for index, (label, runs) in enumerate(groups.items()):
+        score_curve(axis, runs, over, f"C{index}", label)
+    axis.set(title=title, xlabel=score_label_x(over), ylabel=SCORE_LABEL)
+
+
+SCORE_LABEL = f"score (mean of {curves.SMOOTH_GAMES} games)"
+
+
+def score_label_x(over: curves.Quantity) -> str:
+    return "minutes" if over.x == "seconds" else "million steps"
