@@ -13,7 +13,8 @@ import psutil
 import pytest
 
 from ga3c.records.columns import DECISION_COLUMNS, EPISODE_COLUMNS, THROUGHPUT_COLUMNS
-from ga3c.views.dashboard import charts, runs, serving
+from ga3c.views.dashboard import charts, serving
+from ga3c.views.dashboard import shown_runs as runs
 from ga3c.views.dashboard.page import MOST_NUMBERS
 from tests import program
 from tests.benchmarks.dashboard_clients import make_runs
@@ -295,7 +296,7 @@ def test_a_bad_run_is_one_line_in_the_list(tmp_path):
 
 SLOW = """
 import threading
-from ga3c.views.dashboard import runs
+from ga3c.views.dashboard import shown_runs as runs
 runs.PATIENCE_SECONDS = 0.5
 View = runs.RunView
 def slow(run):

@@ -15,7 +15,7 @@ from ga3c.records import run_directory
 from ga3c.records.columns import THROUGHPUT_COLUMNS
 from ga3c.settings import saved_settings as saved_settings
 from ga3c.settings.run import RunSettings, Settings
-from ga3c.views.dashboard.runs import Runs
+from ga3c.views.dashboard.shown_runs import Runs
 
 
 def make_run(path, age_seconds, command=(), rows=1, **learning):

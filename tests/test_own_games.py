@@ -19,7 +19,7 @@ from ga3c.records.description import read_settings
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.run import Settings
 from ga3c.settings.saved_settings import to_dict
-from ga3c.views.dashboard.runs import Runs
+from ga3c.views.dashboard.shown_runs import Runs
 from tests import program
 
 ROOT = program.ROOT

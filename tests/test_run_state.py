@@ -17,7 +17,8 @@ from ga3c.records.disk import Disk
 from ga3c.records.run_state import RunState, few_words
 from ga3c.server.server import Server
 from ga3c.settings.run import RunSettings, Settings
-from ga3c.views.dashboard import contents, runs
+from ga3c.views.dashboard import contents
+from ga3c.views.dashboard import shown_runs as runs
 from ga3c.views.run_view import RunView
 from tests.test_list import make_run
 

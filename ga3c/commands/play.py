@@ -18,7 +18,7 @@ from ga3c.play.trained_agent import Policy
 from ga3c.processes import stop_signals
 from ga3c.records import checkpoint, lock, run_directory
 from ga3c.text import one_line
-from ga3c.views import terminal
+from ga3c.views import terminal_access as terminal
 
 DESCRIPTION = f"""Plays whole games with a trained agent and prints each score. Keys in a window or terminal: {HELP}."""
 

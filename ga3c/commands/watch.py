@@ -10,7 +10,8 @@ from types import SimpleNamespace
 from ga3c.commands.command_line import RunArgument, parse
 from ga3c.records import run_directory
 from ga3c.records.console import Console
-from ga3c.views import live_screen, terminal
+from ga3c.views import live_screen
+from ga3c.views import terminal_access as terminal
 from ga3c.views.figures import number
 from ga3c.views.run_view import RunView
 

@@ -72,7 +72,7 @@ SETTLING_SECONDS, STATION_SECONDS = 5, 3.0  # the former are left out of each ru
 
 
 def training_settings(options: BenchmarkOptions) -> Settings:
-    """What is measured."""
+    """Returns the settings that are measured."""
     return replace(Settings(), **{name: getattr(options, name) for name in GROUPS})
 
 
@@ -127,9 +127,8 @@ def measure_stations(
     }
     if not replays:
         return costs | {"train": station_costs.train(model, spec, learning.t_max, rollouts * envs, STATION_SECONDS)}
-    sizes = replay.batch, replay.steps_per_update
     return costs | {
-        "train": station_costs.train_transitions(model, spec, *sizes, STATION_SECONDS),
+        "train": station_costs.train_transitions(model, spec, replay.batch, replay.steps_per_update, STATION_SECONDS),
         "replay": station_costs.replay(spec, settings, agents, STATION_SECONDS),
     }
 

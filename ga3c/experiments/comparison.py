@@ -51,7 +51,7 @@ class LearningRun:
 
 
 class Outcome(NamedTuple):
-    """What one finished run came to."""
+    """The outcome of one finished run."""
 
     run: LearningRun
     directory: Path
@@ -128,7 +128,7 @@ def median(directory: Path, column: str) -> float:
 
 
 class Aggregate(NamedTuple):
-    """What the runs of one setting came to, on one game or, with human-normalised scores, on all (`game` empty)."""
+    """The aggregate of one setting's runs on one game or, with human-normalised scores, on all games (`game` empty)."""
 
     game: str
     setting: str

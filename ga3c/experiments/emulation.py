@@ -35,7 +35,7 @@ def make(engine: str, game: str, count: int):
 
 
 def frames_per_second(game: str, count: int, seconds: float, rounds: int, kinds: tuple[str, ...]) -> dict[str, list]:
-    """Of each engine, one number for each round. The engines take turns, so that a machine that is busy now and then
+    """Returns one number for each engine and round. The engines take turns: a machine that is busy now and then
     is so for all of them; actions are random. A step takes four frames (raw), the one in which a game begins too."""
     batches = {kind: make(kind, game, count) for kind in kinds}
     for batch in batches.values():

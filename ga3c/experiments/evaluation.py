@@ -15,6 +15,7 @@ from ga3c.errors import ConfigError
 from ga3c.experiments.aggregates import interval
 from ga3c.machine import usable_cores
 from ga3c.play.trained_agent import TrainedAgent
+from ga3c.rollout import Actions
 from ga3c.settings.game import EnvironmentSettings
 
 AT_ONCE = 32
@@ -55,24 +56,25 @@ def play_games(
     """
     scores, cut_off = [], 0
     progress = Progress(episodes, most_steps)
+
+    def act(observations: np.ndarray, kind: Actions, random: np.random.Generator) -> np.ndarray:
+        sampled, policies, _ = policy(observations)
+        actions = (kind.most_likely(policies) if greedy else sampled).astype(kind.dtype)
+        if exploration:
+            explore = random.random(len(actions)) < exploration
+            actions[explore] = kind.random(random, len(actions))[explore]
+        return actions
+
     while len(scores) < episodes:
         count = min(AT_ONCE, episodes - len(scores))
         progress.before = len(scores)
-        rules = greedy, most_steps, exploration, progress
-        played, cut = _play_at_once(policy, settings, count, seed + len(scores), *rules)
+        played, cut = _play_at_once(act, settings, count, seed + len(scores), most_steps, progress)
         scores, cut_off = scores + played, cut_off + cut
     return scores, cut_off
 
 
 def _play_at_once(
-    policy: Callable,
-    settings: EnvironmentSettings,
-    count: int,
-    seed: int,
-    greedy: bool,
-    most_steps: int,
-    exploration: float,
-    progress: Progress,
+    act: Callable, settings: EnvironmentSettings, count: int, seed: int, most_steps: int, progress: Progress
 ) -> tuple[list[float], int]:
     scores, playing = np.zeros(count), np.ones(count, np.bool_)
     random = np.random.default_rng([seed, 1])  # with the seed alone it would be the first game's own
@@ -81,11 +83,7 @@ def _play_at_once(
         with blaming(blame):
             observations = games.reset()
         for steps in range(1, most_steps + 1):
-            sampled, policies, _ = policy(observations)
-            actions = (kind.most_likely(policies) if greedy else sampled).astype(kind.dtype)
-            if exploration:
-                explore = random.random(count) < exploration
-                actions[explore] = kind.random(random, count)[explore]
+            actions = act(observations, kind, random)
             with blaming(blame):
                 observations, rewards, terminated, truncated, _ = games.step(actions)
             scores += rewards * playing
@@ -97,7 +95,7 @@ def _play_at_once(
 
 
 def summary(scores: list[float], settings: EnvironmentSettings) -> dict:
-    """Of the scores of one way to play; low and high: 95 % confidence interval of the mean, None of too few games."""
+    """Returns statistics of scores. low and high: 95 % confidence interval of the mean, None for too few games."""
     kind, name = environments.resolve(settings.game)
     mean, (low, high) = float(np.mean(scores)), interval([scores], np.mean)
     return {
@@ -125,9 +123,10 @@ def evaluate(
     most_steps: int = MOST_STEPS,
     exploration: float = 0.0,
 ) -> dict:
-    """Plays in each way. The result says all that its scores depend on, but for the weights.
+    """Plays in each way. Returns what --json writes: the scores of sampled actions at the top, both ways under `ways`.
 
-    Of an agent of action values, `ways` says the same of both.
+    The result says all that its scores depend on, but for the weights. An agent of action values has one way to play,
+    and `ways` says the same of both.
     """
     ways = {}
     for way in ways_of(agent):
@@ -138,7 +137,8 @@ def evaluate(
     rules = {name: value for name, value in vars(settings).items() if name not in not_rules}
     fingerprint = protocols.fingerprint(settings)
     found = {"episodes": episodes, "seed": seed, "exploration": exploration, "protocol": rules}
-    return found | {"fingerprint": fingerprint, "ways": ways}
+    trained = {"steps_trained": agent.steps, "checkpoint": str(agent.path)}
+    return {"game": agent.game, **ways["sampled"], **trained, **found, "fingerprint": fingerprint, "ways": ways}
 
 
 def settings_under(agent: TrainedAgent, protocol: str | None) -> EnvironmentSettings:
@@ -158,22 +158,3 @@ def settings_under(agent: TrainedAgent, protocol: str | None) -> EnvironmentSett
             f"train one with --protocol {asked.protocol}."
         )
     return asked
-
-
-def result(
-    agent: TrainedAgent,
-    settings: EnvironmentSettings,
-    episodes: int,
-    seed: int,
-    most_steps: int = MOST_STEPS,
-    exploration: float = 0.0,
-) -> dict:
-    """What --json writes: the scores of sampled actions at the top, and both ways under `ways`."""
-    found = evaluate(agent, settings, episodes, seed, most_steps, exploration)
-    return {
-        "game": agent.game,
-        **found["ways"]["sampled"],
-        "steps_trained": agent.steps,
-        "checkpoint": str(agent.path),
-        **found,
-    }

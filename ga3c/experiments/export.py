@@ -8,7 +8,7 @@ from pathlib import Path
 from ga3c.environments import rewards
 from ga3c.errors import ConfigError
 from ga3c.experiments.aggregates import in_words
-from ga3c.experiments.evaluation import result, ways_of
+from ga3c.experiments.evaluation import evaluate, ways_of
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records import checkpoint
 from ga3c.records.checkpoint_meta import from_meta, to_meta
@@ -30,14 +30,14 @@ def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) 
         hardware = {name: description["hardware"][name] for name in ("processor", "cores")}
     except (KeyError, TypeError) as error:
         raise ConfigError(f"Cannot read {run / 'config.json'}: {error}") from error
-    description.pop("history", None)  # names places of this machine
+    description.pop("history", None)  # names folders of this machine
     description |= {"settings": saved_settings.to_dict(settings), "command": command(settings).split()}
     arrays, meta = checkpoint.load(agent.path)
     saved = replace(from_meta(meta, agent.path), settings=settings)
     minutes, frames = saved.totals.seconds / 60, agent.steps * agent.frames_per_step
     x, y = curves.thinned(*curves.of_run(run, curves.SCORE_OVER_TIME))
     steps, _ = curves.thinned(*curves.of_run(run, curves.SCORE_OVER_STEPS))
-    outcome = result(agent, settings.environment, episodes, seed)
+    outcome = evaluate(agent, settings.environment, episodes, seed)
     outcome |= {"checkpoint": agent.path.name, "minutes": minutes, "frames": frames}
     weights = {name: array for name, array in arrays.items() if not name.startswith(("optimizer/", "target/"))}
     try:
@@ -56,7 +56,7 @@ def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) 
 
 
 def command(settings: Settings) -> str:
-    """What trains with these settings, seed included."""
+    """Returns the command that trains with these settings, seed included."""
     return shlex.join(["./run.sh", *flags_of(settings, rewards.usual)])
 
 

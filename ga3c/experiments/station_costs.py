@@ -1,4 +1,4 @@
-"""What each station costs alone, in core-milliseconds for each agent step: the parts of the machine's bound."""
+"""The cost of each station alone, in core-milliseconds for each agent step: the parts of the machine's bound."""
 
 import multiprocessing
 import threading
@@ -22,7 +22,7 @@ from ga3c.transport.agent_memory import AgentMemory
 
 
 class Cost(NamedTuple):
-    """Of one agent step, in milliseconds."""
+    """The cost of one agent step, in milliseconds."""
 
     core_ms: float  # CPU time, of all threads
     wall_ms: float
@@ -59,7 +59,7 @@ def emulate(settings: EnvironmentSettings, t_max: int, envs: int, seconds: float
 
 
 def where_emulated(settings: Settings, model_on_gpu: bool) -> str:
-    """What has to be said of `emulate` where the whole program's games are on a GPU (`systems.batched`)."""
+    """Returns the remark on `emulate` where the whole program's games are on a GPU (`systems.batched`)."""
     environment = settings.environment
     may = model_on_gpu and settings.schedule.sampling == "batched" and environment.emulator in ("auto", "gpu")
     if not may or environments.gpu_obstacle(environment):
@@ -89,7 +89,7 @@ def train(model, spec: EnvironmentSpec, t_max: int, columns: int, seconds: float
 
 
 def as_played(settings: Settings, measured: dict[str, float]) -> Settings:
-    """Where nobody waits for updates: with as many steps to one as the whole program was measured to play."""
+    """Returns the costs where nobody waits for updates: the measured program says how many steps there are to one."""
     if settings.replay.steps_per_update or not measured["updates_per_second"]:
         return settings
     steps = max(1, round(measured["trained_steps_per_second"] / measured["updates_per_second"]))

@@ -53,7 +53,7 @@ class SpeedRun:
 
 
 class Spread(NamedTuple):
-    """Of the rows of one run that count."""
+    """A quantity over the rows of one run that count."""
 
     median: float
     mean: float
@@ -62,7 +62,7 @@ class Spread(NamedTuple):
 
 
 def spread(values: np.ndarray) -> Spread:
-    """NaN where nothing was measured."""
+    """Returns the spread of the numbers among the values; NaN where there is none."""
     values = values[~np.isnan(values)]
     if not len(values):
         return Spread(*[float("nan")] * 4)
@@ -70,7 +70,7 @@ def spread(values: np.ndarray) -> Spread:
 
 
 def measure(run: SpeedRun, out: Path) -> dict[str, Spread]:
-    """What a finished run reached, after its first fifth, which is for settling.
+    """Returns what a finished run reached after its first fifth, which is for settling.
 
     pps, tps: per second. training_queue: rollouts of one game. prediction_batch: states. cpu_percent: of the usable
     cores, server and agents together. gpu_percent: time in which the GPU worked. Raises RunFailed.
@@ -101,6 +101,6 @@ def measure(run: SpeedRun, out: Path) -> dict[str, Spread]:
 
 
 def csv_row(run: SpeedRun, measured: dict[str, Spread]) -> dict:
-    """The run's settings, and of each quantity median, mean, lowest and highest."""
+    """Returns the run's settings, and median, mean, lowest and highest of each quantity."""
     flat = {f"{name}_{kind}": value for name, spread in measured.items() for kind, value in spread._asdict().items()}
     return asdict(run) | rounded(flat)

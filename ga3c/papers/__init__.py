@@ -10,7 +10,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class CommonOptions:
-    """What a figure of any paper is made of; where nothing is given, what its scale says."""
+    """The options of each figure. An option that is not given is what the scale says."""
 
     scale: Literal["cpu", "full"] = "cpu"
     """full: the paper's settings, hours to days on a machine with a GPU. cpu: smaller ones, for any machine."""

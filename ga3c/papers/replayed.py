@@ -43,10 +43,10 @@ class ReplayedRun(SpeedRun):
 
 
 def steps_per_second(run: ReplayedRun, out: Path) -> float:
-    """Of a finished run, once it learns and its first fifth is over. Raises RunFailed.
+    """Returns the speed of a finished run, once it learns and its first fifth is over. Raises RunFailed.
 
-    The slope of the straight line nearest to its rows: with concurrent training a block's steps may be played in the
-    first part of its time, and the rows begin and end somewhere in a block.
+    It is the slope of the straight line nearest to the rows: with concurrent training all steps between two target
+    updates may be played in the first part of that time, and the rows begin and end somewhere in it.
     """
     rows = read_csv(directory_of(run, out) / "throughput.csv")
     seconds = rows["seconds"]

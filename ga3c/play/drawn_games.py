@@ -66,7 +66,7 @@ class DrawnGames:
 
 
 def _without_display() -> str:
-    """What MuJoCo draws with where there is no screen."""
+    """Returns the library that MuJoCo draws with where there is no screen."""
     return "osmesa" if find_library("OSMesa") and not find_library("EGL") else "egl"
 
 

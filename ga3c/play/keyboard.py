@@ -1,4 +1,4 @@
-"""What a person's keys do while an agent plays: speed, pause, single step, and the joystick.
+"""The keys of a person while an agent plays: speed, pause, single step, and the joystick.
 
 Keys have names: left, right, up, down, space, escape, or the character itself.
 """
@@ -11,7 +11,7 @@ DIRECTIONS = ("up", "down", "right", "left")  # in the order of the emulator's n
 
 
 class Keyboard:
-    """Of a game with these actions. `speed` is a factor of the game's own; 0: as fast as it goes."""
+    """The state of the keys. `speed` is a factor of the game's own; 0: as fast as it goes."""
 
     def __init__(self, action_names: list[str], steps_per_second: float, speed: float):
         """action_names: [] where they are no choice of one, but continuous: there is no joystick for them."""
@@ -59,7 +59,7 @@ class Keyboard:
         self._due = max(self._due + period, now)
 
     def action(self) -> int | None:
-        """Of the person at the joystick; None: the agent plays.
+        """Returns the action of the person at the joystick; None: the agent plays.
 
         Games with directions take the arrows and space (fire); others the numbers of their actions.
         """

@@ -16,7 +16,7 @@ HISTORY_STEPS = 300
 
 
 class Moment(NamedTuple):
-    """What there is to see before a step; of a game that has just ended, its end. Arrays are [game, ...]."""
+    """A view of the games before a step; a game that has just ended shows its end. Arrays are [game, ...]."""
 
     pictures: np.ndarray  # uint8 [game, height, width, 3]
     shares: np.ndarray  # float32 [game, action], 0 to 1: `shares_of`

@@ -11,7 +11,7 @@ from ga3c.text import count
 def play(
     stage: Stage, policy: Policy, display, keyboard: Keyboard, greedy: bool, games: float, scores: list[str]
 ) -> None:
-    """Until so many games have ended in each place of the stage, or somebody leaves.
+    """Until so many games have ended in each game of the stage, or somebody leaves.
 
     `scores` gets a line for each game.
     """

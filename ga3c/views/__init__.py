@@ -1,1 +1,1 @@
-"""What a person looks at: curves, screens, pages. All of it is drawn from the records of runs."""
+"""Views for a person: curves, screens, pages. All of them are drawn from the records of runs."""

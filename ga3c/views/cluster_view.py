@@ -1,4 +1,4 @@
-"""What cluster.json says of the pods of a run, whatever lies there."""
+"""The pods of a run, read from cluster.json, whatever lies there."""
 
 import math
 import time

@@ -22,7 +22,7 @@ POINTS = 500  # of a band, or of a curve that is thinned
 
 
 class Quantity(NamedTuple):
-    """What is drawn over what, and the log it stands in."""
+    """A column of a log, drawn over another one."""
 
     log: str
     x: str
@@ -31,7 +31,7 @@ class Quantity(NamedTuple):
     smooth_rows: int = 1  # 0: as many as its length asks for
 
     def width(self, rows: int) -> int:
-        """Of how many rows a point is the mean, in a log of so many."""
+        """Returns how many rows a point averages, in a log of so many."""
         return self.smooth_rows or max(5, rows // SMOOTH_SHARE)
 
     @property
@@ -54,7 +54,7 @@ def over_time(column: str, smooth: bool = True) -> Quantity:
 
 
 class Curve(NamedTuple):
-    """Of one run, or the mean of several with their lowest and highest. Empty where nothing is known."""
+    """A curve of one run, or the mean of several with their lowest and highest. Empty where nothing is known."""
 
     x: np.ndarray
     y: np.ndarray
@@ -73,7 +73,7 @@ def moving_mean(values: np.ndarray, width: int) -> np.ndarray:
 
 
 def read(run: Path, log: str, *names: str) -> dict[str, np.ndarray]:
-    """What `read_csv` reads. Raises ConfigError where a file has other columns."""
+    """Returns the columns that `read_csv` reads. Raises ConfigError where a file has other columns."""
     path = run / f"{log}.csv"
     columns = read_csv(path)
     if columns and (missing := set(names) - set(columns)):
@@ -108,7 +108,7 @@ def points(columns: dict[str, Sequence[float]], quantity: Quantity) -> tuple[np.
 
 
 def of_runs(runs: list[Path], quantity: Quantity) -> Curve:
-    """Of several runs over the range that all of them have. Raises ConfigError."""
+    """Returns the curve of several runs over the range that all of them have. Raises ConfigError."""
     single = [of_run(run, quantity) for run in runs]
     if len(single) == 1:
         x, y = single[0]
@@ -161,7 +161,7 @@ def _protocol(run: Path) -> str:
 
 
 def mixed_protocols(runs: list[Path]) -> str | None:
-    """What to say of runs under different protocols; None where there is one alone."""
+    """Returns a remark on runs under different protocols; None where all have the same."""
     return protocols.mix(map(_protocol, runs))
 
 

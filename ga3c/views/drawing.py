@@ -1,4 +1,4 @@
-"""What all drawings have in common: matplotlib in one style, and files that are whole or absent."""
+"""The style of all drawings with matplotlib, and their files, which are whole or absent."""
 
 import io
 from pathlib import Path
@@ -82,10 +82,10 @@ def pyplot():
 
 
 def legend(axis) -> None:
-    """Of one panel, above it and right of its title, where no curve is."""
+    """Draws the legend of one panel above it and right of its title, where no curve is."""
     if axis.get_legend_handles_labels()[0]:
-        place = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 4, "borderpad": 0.2}
-        axis.legend(handlelength=1.2, handletextpad=0.4, columnspacing=0.8, **place)
+        corner = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 4, "borderpad": 0.2}
+        axis.legend(handlelength=1.2, handletextpad=0.4, columnspacing=0.8, **corner)
 
 
 def common_legend(figure) -> None:

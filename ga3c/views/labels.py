@@ -1,4 +1,4 @@
-"""What a run is called beside others: its name, and the settings in which they differ."""
+"""Labels of runs beside each other: the name, and the settings in which they differ."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ MOST_SETTINGS = 3  # in a label
 
 
 class Known(NamedTuple):
-    """What can be told of a run; of one that cannot be read, that which its path says."""
+    """The facts known of a run; if it cannot be read, those that its path tells."""
 
     game: str
     name: str
@@ -42,7 +42,7 @@ def know(run: Path) -> Known:
 
 
 def changed(settings: Settings) -> dict[str, object]:
-    """What differs from the defaults; of a preset or a protocol its name, and what differs from that."""
+    """Returns the settings that differ from the defaults: the preset or protocol, and what differs from that."""
     preset, protocol = settings.learning.preset, settings.environment.protocol
     plain, defaults = _flat(Settings()), with_presets(Settings(), preset, protocol)
     environment = rewards.usual(replace(defaults.environment, game=settings.environment.game))

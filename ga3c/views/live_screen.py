@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from ga3c.views.terminal import in_foreground, screen_stream
+from ga3c.views.terminal_access import in_foreground, screen_stream
 
 SECONDS = 1.0  # between two drawings
 # Leave the second screen, show the cursor, plain colours.

@@ -78,7 +78,7 @@ def _explain(figure, axis, names: list[str]) -> None:
 
 
 def _draw_rows(axis, alike: list[Path], quantity: Quantity, colour: str, label: str | None) -> int:
-    """What the log holds, faint behind the curve of one run. Returns of how many rows that is the mean; 0: of none."""
+    """Draws the rows of the log faintly behind the curve of one run. Returns how many rows the curve averages, or 0."""
     x, y = curves.of_run(alike[0], quantity.raw())
     width = quantity.width(len(y))
     if quantity.log != "throughput" or len(alike) > 1 or width == 1 or not len(y):
@@ -91,7 +91,7 @@ def _draw_curve(axis, curve: Curve, how: Look, label: str | None, steps: bool) -
     if not len(curve.x):
         return
     marks = {}
-    if how.mark:  # not all at the same places: lines often lie upon each other
+    if how.mark:  # not all at the same points: lines often lie upon each other
         first = 0.04 * list(MARKS).index(how.mark)
         marks = {"marker": MARKS[how.mark], "markevery": (first, 0.12)}
     line = {"color": how.colour, "linestyle": DASHES[how.dash], "alpha": how.opacity}

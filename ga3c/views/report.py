@@ -61,7 +61,7 @@ def page(run: Path, trained_steps: int, rows: list[dict], film_file: Path, film_
 
 
 def _description(run: Path) -> dict:
-    """What config.json says besides the settings; what is not as it should be is left out."""
+    """Returns what config.json says besides the settings, without damaged parts."""
     found = read(run)
     kinds = {"command": list, "started": str, "hardware": dict, "versions": dict}
     return {name: found[name] if isinstance(found.get(name), kind) else kind() for name, kind in kinds.items()}

@@ -76,7 +76,7 @@ class Tail:
 
 
 class Evaluation(NamedTuple):
-    """What the evaluation of an exported agent says of it; NaN where it does not."""
+    """The evaluation of an exported agent; NaN where a number is missing."""
 
     steps: float = math.nan
     frames: float = math.nan
@@ -88,7 +88,7 @@ class Evaluation(NamedTuple):
 
 
 def read_evaluation(run: Path) -> Evaluation:
-    """Of evaluation.json, whatever that holds."""
+    """Reads evaluation.json, whatever that holds."""
     try:
         content = read_json(run / "evaluation.json")
         scores = content["ways"]["sampled"]
@@ -100,7 +100,7 @@ def read_evaluation(run: Path) -> Evaluation:
 
 
 class RunView:
-    """Of a run, or of an exported agent, which has no logs: its rows are its learning curve and what it ended with.
+    """A view of a run, or of an exported agent, which has no logs: its rows are its learning curve and its end.
 
     Raises ConfigError where there is no run, or its settings cannot be read.
     """
@@ -162,14 +162,14 @@ class RunView:
 
     @property
     def elapsed_seconds(self) -> float:
-        """Of training, over all starts. While nothing is predicted yet it stands still."""
+        """Returns the seconds of training over all starts. Until the first prediction the clock stands still."""
         seconds = self.throughput.last("seconds", 0.0)
         goes_on = self.running and not self.starting and seconds > self._seconds_before
         return seconds + (self._row_age_seconds() if goes_on else 0.0)
 
     @property
     def _seconds_before(self) -> float:
-        """Of training, before this start.
+        """Returns the seconds of training before this start.
 
         While games start rows come, but the seconds stand still; and the last row of a stopped run comes soon after
         the one before it. Where there are no such rows, training is taken to have begun with this start.

@@ -24,7 +24,7 @@ def standing(settings: EnvironmentSettings, steps: int) -> str:
 
 
 def _shipped(settings: EnvironmentSettings, steps: int) -> str:
-    """What the agent that comes with the program had, under the same rules; "" where there is none."""
+    """Returns the score of the agent that comes with the program under the same rules; "" where there is none."""
     agent = run_directory.PRETRAINED / run_directory.game_directory(settings.game).name
     try:
         _, million_steps, scores = exported_curve(agent)

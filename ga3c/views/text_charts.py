@@ -55,14 +55,14 @@ def curve(
 def _cells(points: Points, ends: tuple, size: tuple[int, int]) -> np.ndarray:
     """The dots of each character, as bits [height, width]."""
     width, height = size
-    column, row = (_places(*of) for of in zip(points, ends, (2 * width, 4 * height), strict=True))
+    column, row = (_positions(*of) for of in zip(points, ends, (2 * width, 4 * height), strict=True))
     row = 4 * height - 1 - row
     cells = np.zeros((height, width), int)
     np.bitwise_or.at(cells, (row // 4, column // 2), BITS[row % 4, column % 2])
     return cells
 
 
-def _places(values: np.ndarray, ends: tuple[float, float], count: int) -> np.ndarray:
+def _positions(values: np.ndarray, ends: tuple[float, float], count: int) -> np.ndarray:
     """Whole numbers from 0 to below `count`; in the middle where all values are the same."""
     low, high = ends
     with np.errstate(all="ignore"):

@@ -67,7 +67,7 @@ def _panel(title: str, lines: list[Text], height: int = 7) -> Panel:
 
 
 def _state(view: RunView) -> tuple[str, str]:
-    """What it is at, and in which style that is written."""
+    """Returns what the run is at, and the style of that text."""
     under_way, wanted = view.games
     if view.starting:
         return "starting", WARM
@@ -136,7 +136,7 @@ def _scores(scores: list[float]) -> dict[str, str]:
 
 
 def _evaluated(view: RunView) -> dict[str, str]:
-    """Of an exported agent: its evaluation's games."""
+    """Returns the games of an exported agent's evaluation."""
     scores = view.evaluation
     return {
         "evaluation": f"{number(scores.games)} games",
@@ -190,7 +190,7 @@ def _scheduling(view: RunView, width: int) -> Panel:
 
 
 def _cluster(view: RunView) -> Panel:
-    """In the place of the queues, where nobody waits."""
+    """Shown instead of the queues, where nobody waits."""
     lines = [Text.assemble((f"{label:<18}", QUIET), (value, "bold")) for label, value in cluster_panels.together(view)]
     return _panel("Cluster", lines)
 
@@ -223,7 +223,7 @@ def _learning(view: RunView, width: int) -> Panel:
 
 
 def _news(view: RunView, width: int, height: int) -> Panel:
-    """What was said last, in its order; the rest of a report or a traceback is indented, and left out."""
+    """Returns the last messages in their order, without indented lines of reports and tracebacks."""
     columns, lines = view.messages.columns, []
     for when, text in zip(reversed(columns["time"]), reversed(columns["message"]), strict=True):
         if len(lines) >= height:

@@ -93,7 +93,7 @@ CPU_GAMES = 120
 
 
 class Outcome(NamedTuple):
-    """What the table says of a run. NaN: that score was not reached."""
+    """The cells of one run. NaN: the run did not reach that score."""
 
     steps_per_second: float
     updates_per_second: float

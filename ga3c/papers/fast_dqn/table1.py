@@ -17,7 +17,7 @@ from ga3c.views.panels import beside_paper
 RUNS = "fast_dqn-table1"
 GAMES = (1, 2, 4, 8)
 SCALES = {
-    # Short blocks, so that a run has several.
+    # Few updates to a target, so that a run has several targets.
     "cpu": {
         "game": "Pong",
         "games": GAMES,

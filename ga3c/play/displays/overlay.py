@@ -82,6 +82,6 @@ def _curve(draw: ImageDraw.ImageDraw, values: list[float], box: tuple[int, int, 
 
 
 def _enlarged(picture: np.ndarray, times: int = ENLARGED) -> np.ndarray:
-    """With even sides, as video encoders want them."""
+    """Returns the picture with even sides, as video encoders want them."""
     large = picture.repeat(times, axis=0).repeat(times, axis=1)
     return np.pad(large, ((0, large.shape[0] % 2), (0, large.shape[1] % 2), (0, 0)))

@@ -11,7 +11,7 @@ from rich.console import Console
 from ga3c.play.keyboard import HELP
 from ga3c.play.playing import Moment
 from ga3c.text import one_line
-from ga3c.views import terminal
+from ga3c.views import terminal_access as terminal
 from ga3c.views.text_charts import chart
 
 PANEL_COLUMNS = 24  # beside the game

@@ -9,7 +9,7 @@ from plotly import graph_objects as go
 from ga3c.text import one_line
 from ga3c.views import curves
 from ga3c.views.curves import SCORE_OVER_STEPS, SCORE_OVER_TIME, Quantity, over_time
-from ga3c.views.dashboard.runs import Run
+from ga3c.views.dashboard.shown_runs import Run
 from ga3c.views.drawing import COLOURS, FAINT, INK, MARKS, Look, look
 from ga3c.views.run_view import RunView
 
@@ -34,7 +34,7 @@ CHARTS = {
 
 
 def colour(index: int) -> str:
-    """Of the run that was chosen as number `index`."""
+    """Returns the colour of the run that was chosen as number `index`."""
     return COLOURS[index % len(COLOURS)]
 
 

@@ -1,4 +1,4 @@
-"""What the page says of runs besides their charts: the list's labels, numbers, the controller's decisions, a film."""
+"""The page's texts on runs, besides their charts: the list's labels, numbers, the controller's decisions, a film."""
 
 import os
 from urllib.parse import quote
@@ -8,7 +8,7 @@ from dash import html
 from ga3c.text import one_line
 from ga3c.views.dashboard.charts import colour
 from ga3c.views.dashboard.films import RECORDED
-from ga3c.views.dashboard.runs import Run
+from ga3c.views.dashboard.shown_runs import Run
 from ga3c.views.figures import clock, number
 from ga3c.views.labels import said
 from ga3c.views.run_view import RunView
@@ -35,7 +35,7 @@ def first(runs: dict[str, Run]) -> list[str]:
 
 
 def _score(view: RunView) -> str:
-    """Of fewer than 100 games it is provisional, and says so."""
+    """Returns the mean score. A score of fewer than 100 games is provisional, and says so."""
     games = view.throughput.last("episodes", 0.0)
     return f"mean score {number(view.throughput.last('mean_score'), 1)}" + _of_few(games)
 
@@ -45,7 +45,7 @@ def _of_few(games: float) -> str:
 
 
 def numbers(views: dict[str, RunView]):
-    """Of one run in large, of several in a table."""
+    """Returns the numbers of one run in large type, those of several runs as a table."""
     if not views:
         return html.Div("Choose a run: several stand side by side.", className="quiet")
     values = {run: _values(view) for run, view in views.items()}

@@ -14,11 +14,11 @@ KINDS = {".mp4": "video/mp4", ".gif": "image/gif"}
 
 
 def of_run(results: Path, run: Path) -> tuple[tuple[str, float], ...]:
-    """Of a run and of its game, the newest first: their paths below the results, and when they were written."""
+    """Returns the films of a run and of its game, the newest first: paths below the results, and times of writing."""
     found = {}
-    for place in (run, run.parent):
+    for folder in (run, run.parent):
         try:
-            for file in place.iterdir():
+            for file in folder.iterdir():
                 if _is_film(results, file):
                     found[str(file.relative_to(results))] = file.stat().st_mtime
         except OSError:  # it disappears meanwhile
@@ -28,8 +28,8 @@ def of_run(results: Path, run: Path) -> tuple[tuple[str, float], ...]:
 
 def open_film(results: Path, runs: list[str], file: str) -> BinaryIO | None:
     """That of one of these runs (GAME/RUN) or of their games which lies at this path below the results. None: none."""
-    place = file.rpartition("/")[0]
-    if place not in runs and not any(run.startswith(f"{place}/") for run in runs if "/" not in place):
+    folder = file.rpartition("/")[0]
+    if folder not in runs and not any(run.startswith(f"{folder}/") for run in runs if "/" not in folder):
         return None
     try:
         if not _is_film(results, results / file):

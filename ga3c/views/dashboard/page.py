@@ -15,7 +15,7 @@ from dash import ALL, Input, Output, State
 from ga3c.views.dashboard import contents, films, layout
 from ga3c.views.dashboard.charts import CHARTS, Figures
 from ga3c.views.dashboard.requests import guard
-from ga3c.views.dashboard.runs import Run, Runs
+from ga3c.views.dashboard.shown_runs import Run, Runs
 
 MOST_NUMBERS, MOST_CHARACTERS = 50, 100  # that the algorithm reports, and of a name of one
 
@@ -55,8 +55,8 @@ def make(results: Path) -> flask.Flask:
         Input("address", "search"), Input("runs", "value"),
     )  # fmt: skip
     def keep_in_address(search, chosen):
-        """What is chosen stands in the page's address, to be kept and sent; an address without it: the newest run
-        that has something to show."""
+        """Keeps the chosen runs in the page's address, to be kept and sent. An address without runs chooses the newest
+        run that has something to show."""
         names_are_bytes = {"errors": "surrogateescape"}
         if dash.ctx.triggered_id == "runs":
             return dash.no_update, "?" + urlencode({"run": chosen or ""}, doseq=True, safe="/", **names_are_bytes)
@@ -135,5 +135,5 @@ def _reported(views: dict[str, Run]) -> list[str]:
 
 
 def _stamp(views: dict[str, Run], charts: Iterable[str] = ()) -> str:
-    """Of what is drawn: another one where that is another."""
+    """Returns a text that changes when what is drawn changes."""
     return " ".join([*(f"{label} {run.version}" for label, run in views.items()), *charts])

@@ -8,7 +8,7 @@ import tty
 
 
 def can_show() -> bool:
-    """Whether standard output is a terminal that this program may fill."""
+    """Tells whether standard output is a terminal that this program may fill."""
     return os.isatty(1) and os.environ.get("TERM", "dumb") != "dumb" and in_foreground()
 
 
@@ -27,7 +27,7 @@ def screen_stream():
 
 @contextlib.contextmanager
 def keys():
-    """Keys are read one by one, and not shown, as long as this lasts; None of it where the input is no terminal."""
+    """Reads keys one by one, without showing them, as long as the context lasts. Does nothing without a terminal."""
     if not os.isatty(0):
         yield
         return

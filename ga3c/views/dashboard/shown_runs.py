@@ -23,7 +23,7 @@ Value = TypeVar("Value")
 
 
 class Fresh(Generic[Value]):
-    """What `read` has made of its last value; read again where that is older than AGE_SECONDS.
+    """A value that `read` makes from its last value, again where that is older than AGE_SECONDS.
 
     It is read in a thread of its own. Who asks waits for that for PATIENCE_SECONDS at the most, and takes what was
     there before: a file that is slow or hangs keeps nobody waiting for more. `read` raises nothing.
