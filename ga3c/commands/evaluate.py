@@ -8,7 +8,7 @@ from typing import Literal
 from ga3c import environments
 from ga3c.commands import agent_options
 from ga3c.commands.agent_options import AgentOptions
-from ga3c.commands.command_line import check_writable, parse, write_json
+from ga3c.commands.command_line import check_range, check_writable, parse, write_json
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError
 from ga3c.experiments import evaluation
@@ -44,21 +44,20 @@ class EvaluateOptions(AgentOptions):
 
 def run(arguments: list[str]) -> int:
     options = parse(EvaluateOptions, arguments, EvaluateOptions(), DESCRIPTION, "evaluate")
-    if options.most_steps < 1:
-        raise ConfigError(f"--most-steps {options.most_steps} is out of range: give a number of at least 1.")
+    check_range("most-steps", options.most_steps, 1)
     exploration = options.exploration
     if exploration is None:
         exploration = DQN_EVALUATION_EPSILON if options.protocol == "dqn" else 0.0
-    if not 0 <= exploration <= 1:
-        raise ConfigError(f"--exploration {exploration:g} is out of range: give a number from 0 to 1.")
+    check_range("exploration", exploration, 0, 1)
     if options.json:
         check_writable("--json", Path(options.json))
     outcomes = {}
     for emulator in options.emulator or (None,):
         agent = agent_options.load(options)  # each time: its actions are sampled with the same numbers
         settings = _settings(agent, options.protocol, emulator)
-        rules = options.episodes, options.seed, options.most_steps, exploration
-        outcomes[emulator] = evaluation.evaluate(agent, settings, *rules)
+        outcomes[emulator] = evaluation.evaluate(
+            agent, settings, options.episodes, options.seed, options.most_steps, exploration
+        )
     names, outcome = evaluation.ways_of(agent), next(iter(outcomes.values()))
     random = f", {100 * exploration:g} % of actions at random" if exploration else ""
     print(f"  {count(options.episodes, 'game')} in each way, protocol {outcome['fingerprint']}{random}")
@@ -77,7 +76,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _settings(agent: TrainedAgent, protocol: str | None, emulator: str | None) -> EnvironmentSettings:
-    """To play with. Raises ConfigError."""
+    """Returns the settings to play with. Raises ConfigError."""
     settings = evaluation.settings_under(agent, protocol)
     if emulator is None:
         return settings
@@ -87,7 +86,7 @@ def _settings(agent: TrainedAgent, protocol: str | None, emulator: str | None) -
 
 
 def _print_table(outcomes: dict[str | None, dict], names: dict[str, str]) -> None:
-    """A column for each emulator and way to play."""
+    """Prints a column for each emulator and way to play."""
     columns = {
         (f"{emulator}, " if len(outcomes) > 1 else "") + text: _column(outcome["ways"][way])
         for emulator, outcome in outcomes.items()
