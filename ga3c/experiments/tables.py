@@ -16,7 +16,7 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence]) -> str:
 
 
 def rounded(values: Mapping[str, object]) -> dict[str, object]:
-    """The values of a CSV row: floats with six digits, and nothing in the place of None."""
+    """The values of a CSV row: floats with six digits, and an empty cell for None."""
     return {name: "" if v is None else f"{v:.6g}" if isinstance(v, float) else v for name, v in values.items()}
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 from ga3c.views import curves, drawing
 from ga3c.views.drawing import BAND, INK, common_legend, from_zero, pyplot
 
+SCORE_LABEL = f"score (mean of {curves.SMOOTH_GAMES} games)"
+
 
 @contextlib.contextmanager
 def panels(file: Path, rows: int = 1, columns: int = 1, *, size: tuple[float, float], **shared):
@@ -55,9 +57,6 @@ def score_panel(axis, title: str, groups: dict[str, list[Path]], over: curves.Qu
     for index, (label, runs) in enumerate(groups.items()):
         score_curve(axis, runs, over, f"C{index}", label)
     axis.set(title=title, xlabel=score_label_x(over), ylabel=SCORE_LABEL)
-
-
-SCORE_LABEL = f"score (mean of {curves.SMOOTH_GAMES} games)"
 
 
 def score_label_x(over: curves.Quantity) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ga3c.experiments.comparison import LearningRun
-from ga3c.experiments.runs import directory_of, results
+from ga3c.experiments.runs import directory_of, perform
 from ga3c.experiments.tables import write_rows
 from ga3c.papers.accelerated import START_STEPS, Options, as_flags, devices
 from ga3c.papers.plan import chosen, learning_runs
@@ -44,21 +44,19 @@ def flags(algorithm: str, scale: str, count: int) -> str:
 
 def reproduce(options: Options, out: Path) -> str:
     runs, rows = plan(options), []
-    last = results([run for group in runs.values() for run in group], out, last_score)
+    perform([run for group in runs.values() for run in group], out)
     for (game, algorithm), group in runs.items():
-        rows += [{"game": game, "algorithm": algorithm, "seed": run.seed} | last[run] for run in group]
+        for run in group:
+            own = {"game": game, "algorithm": algorithm, "seed": run.seed}
+            rows.append(own | last_score(directory_of(run, out)))
     write_rows(out / "fig5.csv", rows)
     draw(runs, out)
     lines = [f"{r['game']}, {r['algorithm']}, seed {r['seed']}: {r['mean_of_last_games']}" for r in rows]
     return "\n".join(["", *lines, devices.note(options)])
 
 
-def last_score(run: LearningRun, out: Path) -> dict:
+def last_score(directory: Path) -> dict:
     """Returns columns that say where the learning curve of a run ends."""
-    return last_score_in(directory_of(run, out))
-
-
-def last_score_in(directory: Path) -> dict:
     steps, score = curves.of_run(directory, curves.SCORE_OVER_STEPS)
     if not len(score):
         return {"steps": 0, "mean_of_last_games": ""}

@@ -7,7 +7,7 @@ from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import directory_of, perform
 from ga3c.experiments.tables import write_rows
 from ga3c.papers.accelerated import START_STEPS, Options, games_flags
-from ga3c.papers.accelerated.fig5 import last_score_in
+from ga3c.papers.accelerated.fig5 import last_score
 from ga3c.papers.plan import chosen, learning_runs
 from ga3c.records import run_directory
 from ga3c.views import curves
@@ -62,7 +62,7 @@ def _rows(pair: tuple[int, int], run: LearningRun, directory: Path) -> list[dict
     """For the run and its secondary learner, what came of each. Raises ConfigError."""
     rows = []
     for (learner, path), batch, other in zip(_learners(directory).items(), pair, pair[::-1], strict=True):
-        last = last_score_in(path)
+        last = last_score(path)
         if not last["mean_of_last_games"]:
             raise ConfigError(f"{path} has ended before its first game: give more --seconds.")
         own = {"game": run.game, "learner": learner, "batch": batch, "other_batch": other, "seed": run.seed}
