@@ -84,11 +84,11 @@ def test_a_killed_agent_is_replaced_and_a_killed_run_goes_on(tmp_path, which):
 
 def disturb(started):
     """Stops the agents and the server in turns, for moments, until the run has ended."""
-    process, times = psutil.Process(started.process.pid), 0
-    process.nice(19)
+    times = 0
+    psutil.Process(started.process.pid).nice(19)
     while started.process.poll() is None:
         started.look()
-        for one in (process, *process.children(recursive=True)):
+        for one in list(started.family):
             if started.process.poll() is None:
                 with contextlib.suppress(psutil.NoSuchProcess):  # an agent may end, stopped or not, with the run
                     one.suspend()

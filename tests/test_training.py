@@ -389,7 +389,7 @@ def _trains(run_dir):
 
 def test_what_games_have_started_ends_with_their_agent(tmp_path):
     run_dir = tmp_path / "run"
-    started = Started(tmp_path / "log", *PARENTS, "--agent-silence-seconds", 1, "--run-dir", run_dir)
+    started = Started(tmp_path / "log", *PARENTS, "--agent-silence-seconds", 5, "--run-dir", run_dir)
     started.wait_for(_trains(run_dir))
     for blow, said in ((psutil.Process.kill, "died (SIGKILL)"), (psutil.Process.suspend, "no sign of life")):
         started.wait_for(lambda: [len(agent.children()) for agent in started.agents()] == [16, 16])  # four each

@@ -16,6 +16,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -153,6 +154,7 @@ def _become(arguments: list[str], code: str, env: dict[str, str], cwd: str, new_
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
+    tempfile.tempdir = None  # it is of this environment
     main = sys.modules["__main__"].__dict__
     for name in ("warm", "program"):
         del main[name]
@@ -162,5 +164,6 @@ def _become(arguments: list[str], code: str, env: dict[str, str], cwd: str, new_
     if code:
         exec(compile(code, "<string>", "exec"), main)
     else:
-        sys.path[0] = os.getcwd()
+        if not getattr(sys.flags, "safe_path", False):
+            sys.path[0] = os.getcwd()
         runpy._run_module_as_main("ga3c")
