@@ -13,7 +13,7 @@ from ga3c.prediction_queue import Order, PredictionQueue
 from ga3c.rollout import EnvironmentSpec, Episode, discrete, rollout_dtype
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.training_queue import TrainingQueue
-from ga3c.transport.agent_memory import AgentMemory
+from ga3c.transport.agent_memory import AgentMemory, Doing
 from tests import program
 
 T_MAX = 5
@@ -83,8 +83,9 @@ def played(envs, count, rollouts=0, reward_clip=1.0, answers=0, pauses=None, sta
             requests[0].answer({"value": values}, 0, 0.0)
             while handle.pausing:
                 time.sleep(0.005)
-                pauses[-1] = memory.shipments
-                handle.order(Order.FINISH if rollouts and len(taken) >= rollouts else Order.GO_ON)
+                if memory.doing[0] == Doing.PAUSING:
+                    pauses[-1] = memory.shipments
+                    handle.order(Order.FINISH if rollouts and len(taken) >= rollouts else Order.GO_ON)
 
     def trainer():
         while batch := training.next_batch():
