@@ -99,14 +99,7 @@ def make(
     return gymnasium.GymnasiumEnvironments(name, count, seed, adapt=settings.adapt_spaces, restarts=restarts)
 
 
-def make_for_player(
-    settings: EnvironmentSettings,
-    count: int,
-    seed: int,
-    threads: int = 1,
-    on_gpu: bool = False,
-    restarts: Restarts | None = None,
-):
+def make_for_player(settings: EnvironmentSettings, count: int, seed: int, **options):
     """Makes the games of a process, pod or thread that plays, as `make` does; `seed` is its `first_seed`.
 
     It also seeds the random generators that a process shares. Agents are forked with the same state of them, so games
@@ -116,7 +109,7 @@ def make_for_player(
     shared, torch_seed = own.generate_state(2).tolist()
     random.seed(shared)
     np.random.seed(shared)
-    games = make(settings, count, seed, threads, on_gpu, restarts)
+    games = make(settings, count, seed, **options)
     if torch := sys.modules.get("torch"):  # Torch has the same seed in each process
         torch.manual_seed(torch_seed)
     return games
