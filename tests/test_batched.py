@@ -241,6 +241,11 @@ def test_it_fits_into_memory_or_says_so(monkeypatch):
         made("--preset", "cule", "--games", 1200, game=["--game", "Pong"])
 
 
+def test_a_rollout_larger_than_a_record_can_be_is_refused():
+    with pytest.raises(ConfigError, match="20 steps of 4,096 games are more than the 2 GB"):
+        made("--preset", "cule", "--games", 4096, "--batches", 1, game=["--game", "Pong"])
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [

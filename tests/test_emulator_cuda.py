@@ -15,6 +15,7 @@ from ga3c.settings.game import EnvironmentSettings
 
 pytest.importorskip("numba_cuda", reason="ga3c/emulator/cuda/requirements.txt is not installed")
 
+from ga3c.emulator.compiled import SOURCES
 from ga3c.emulator.cuda import batch, dlpack
 from ga3c.emulator.handlers import handlers, handlers_by_halves
 from ga3c.emulator.picture import WIDTH
@@ -151,6 +152,11 @@ def test_a_batch_plays_so_in_the_simulator():
         "compare('pong', steps=2, frame_size_pixels=11)"
     )
     subprocess.run([sys.executable, "-c", code], env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, check=True)
+
+
+def test_the_code_for_the_gpu_is_cached_until_a_file_changes():
+    for name in ("begin", "play", "see", "look"):
+        assert getattr(batch.kernels, name)._cache._cache_file._source_stamp == SOURCES
 
 
 @pytest.mark.parametrize("card", CAPABILITIES)

@@ -4,6 +4,7 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -13,8 +14,8 @@ _FOLDER = Path(__file__).parent
 
 
 def _sources() -> str:
-    """Returns a hash of all files of this folder."""
-    files = sorted(_FOLDER.glob("*.py"))
+    """Returns a hash of all files of this folder and of `cuda`."""
+    files = sorted(_FOLDER.glob("**/*.py"))
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
@@ -26,17 +27,22 @@ def compiled(function: Callable) -> Callable:
 
     Machine code includes that of the functions it calls, so a change in any file invalidates the whole cache.
     """
+    return cached(partial(njit, nogil=True, boundscheck=False), function)
+
+
+def cached(compiler: Callable, function: Callable) -> Callable:
+    """Returns what `compiler(cache=True)` makes of a function, with a cache that is valid until a file changes."""
     try:
-        result = njit(cache=True, nogil=True, boundscheck=False)(function)
+        result = compiler(cache=True)(function)
     except RuntimeError:  # no folder for a cache, neither beside the program nor in the home directory
-        return njit(nogil=True, boundscheck=False)(function)
+        return compiler()(function)
     result._cache._cache_file._source_stamp = SOURCES
     return result
 
 
 def is_missing(function: Callable) -> bool:
     """Returns True if the machine code of a function is not cached yet, but could be."""
-    file = getattr(function._cache, "_cache_file", None)
+    file = getattr(getattr(function, "_cache", None), "_cache_file", None)
     return file is not None and not file._load_index()
 
 

@@ -5,6 +5,8 @@ import sys
 import numpy as np
 
 from ga3c.emulator import step
+from ga3c.emulator.compiled import is_missing
+from ga3c.emulator.cuda import kernels
 from ga3c.emulator.cuda.batch import Batch
 from ga3c.environments.atari_ours import OwnAtariEnvironments
 from ga3c.settings.game import EnvironmentSettings
@@ -18,7 +20,8 @@ class CudaAtariEnvironments(OwnAtariEnvironments):
 
     def __init__(self, rom: str, settings: EnvironmentSettings, count: int, seed: int):
         super().__init__(rom, settings, count, seed)
-        print("Compiling the emulator for the GPU: a minute or two, at each start.", file=sys.stderr, flush=True)
+        if is_missing(kernels.play):
+            print("Compiling the emulator for the GPU: a minute or two, once.", file=sys.stderr, flush=True)
         self._batch = Batch(self._game, self.consoles, settings.no_op_max_steps)
         self._ended, self._lives = np.zeros(count, np.int64), np.zeros(count, np.int32)
         self._draws = np.arange(self._game.frame_skip if self._game.sticky else 0)  # of one step

@@ -21,7 +21,6 @@ from ga3c.controller.counts import Counts
 from ga3c.devices.device import count_gpus
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
-from ga3c.rollout import rollout_dtype
 from ga3c.settings.run import Settings
 from ga3c.systems.multi_batch import MultiBatch, MultiBatchOnGPU
 from ga3c.systems.serial import with_replay
@@ -40,7 +39,7 @@ def wire(context: Context, inbox: Inbox) -> OneThreadWiring:
     settings, batches = context.settings, context.settings.schedule.batches
     games, rows = settings.schedule.games_of(context.agents), settings.learning.t_max // batches
     device, fields = games_device(settings), context.algorithm.learns_from
-    dtype = rollout_dtype(context.spec, rows, games)
+    dtype = context.dtype_of(rows, games)
     _check_fits(dtype, batches, games, device.on_gpu)
     wiring = OneThreadWiring(
         games=games,

@@ -63,12 +63,12 @@ def model_and_stats(
 
     `players`: the number of agents that share the games. Raises ConfigError where the arrays are of another network.
     """
-    device, model = _model(settings, spec, begun, arrays)
+    device, model = _model(settings, spec, begun, say, arrays)
     return device, model, _stats(settings, begun, model, players, say)
 
 
 def _model(
-    settings: Settings, spec: EnvironmentSpec, begun: Progress, arrays: Arrays | None
+    settings: Settings, spec: EnvironmentSpec, begun: Progress, say: Callable[[str], None], arrays: Arrays | None
 ) -> tuple[str, Model | Replicas]:
     algorithm = algorithms.make(settings, spec.actions)
     run, learning = settings.run, settings.learning
@@ -87,7 +87,10 @@ def _model(
         device, model = _replicas(settings, spec, count, make)
     else:
         device = set_up_device(run.device, count)
-        model = make(algorithm, run.xla == "on" or (run.xla == "auto" and device == "gpu"), count)
+        xla = run.xla == "on" or (run.xla == "auto" and device == "gpu")
+        if xla:
+            say("XLA compiles the network for this machine: a minute or two, at each start. --xla off goes without.")
+        model = make(algorithm, xla, count)
     if arrays is not None:
         model.restore(arrays)
     return device, model

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ga3c.systems.one_thread import OneThreadWiring  # isort: skip (first: it loads TensorFlow)
 from ga3c import machine
 from ga3c.replay.replay_queue import ConcurrentReplayQueue, Listeners, ReplayQueue
-from ga3c.rollout import Batch, rollout_dtype, slots_needed
+from ga3c.rollout import Batch, slots_needed
 from ga3c.systems.replay_parts import Filling, block_rows, recipe_of, replay_of, updates_of
 from ga3c.systems.wiring import Context
 from ga3c.text import count
@@ -22,7 +22,7 @@ def wire(context: Context, inbox: Inbox) -> OneThreadWiring:
     settings, learning = context.settings, context.settings.learning
     games = settings.schedule.games_of(context.agents)
     slots = slots_needed(learning.t_max, games, learning.minimum_batch_steps)
-    dtype = rollout_dtype(context.spec, learning.t_max, games)
+    dtype = context.dtype_of(learning.t_max, games)
     machine.check_agents_fit(1, slots * dtype.itemsize, games)
     wiring = OneThreadWiring(
         games=games,

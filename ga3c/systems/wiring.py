@@ -9,6 +9,7 @@ import numpy as np
 from ga3c.systems.learner import Learner, Make  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, machine
 from ga3c.controller.counts import Counts
+from ga3c.errors import ConfigError
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.processes.agent_pool import AgentPool
 from ga3c.processes.agent_process import AgentPlan
@@ -16,6 +17,7 @@ from ga3c.progress import Progress
 from ga3c.rollout import EnvironmentSpec, rollout_dtype, slots_needed
 from ga3c.settings.run import Settings
 from ga3c.systems.learner import devices_of
+from ga3c.text import count
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,17 @@ class Context:
     @cached_property
     def dtype(self) -> np.dtype:
         """A rollout of one agent: see `rollout.rollout_dtype`."""
-        return rollout_dtype(self.spec, self.settings.learning.t_max, self.envs)
+        return self.dtype_of(self.settings.learning.t_max, self.envs)
+
+    def dtype_of(self, t_max: int, envs: int) -> np.dtype:
+        """Returns `rollout.rollout_dtype`. Raises ConfigError where a rollout is larger than NumPy's records can be."""
+        try:
+            return rollout_dtype(self.spec, t_max, envs)
+        except ValueError:
+            raise ConfigError(
+                f"{count(t_max, 'step')} of {count(envs, 'game')} are more than the 2 GB that a rollout may have: use "
+                "fewer games, a smaller --t-max or, with --preset cule, more --batches."
+            ) from None
 
     @property
     def rollouts_per_batch(self) -> int:

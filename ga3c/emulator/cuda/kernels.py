@@ -1,8 +1,11 @@
 """The four kernels of a step. `threads` has the work of each thread."""
 
+from functools import partial
+
 from numba import cuda
 from numba.cuda.core import config
 
+from ga3c.emulator.compiled import cached
 from ga3c.emulator.threads import WORD_BYTES, begin_word, look_pixel, play_console, see_word
 
 if config.ENABLE_CUDASIM:  # the simulator runs a kernel as Python, and the functions that it calls on a core
@@ -11,7 +14,8 @@ else:
     from ga3c.emulator.cuda.device_code import prepare
 
     prepare()
-    kernel = cuda.jit(lto=False)  # code compiled at link time would ignore the rules of `prepare`
+    # Code compiled at link time would ignore the rules of `prepare`.
+    kernel = partial(cached, partial(cuda.jit, lto=False))
 
 
 @kernel
