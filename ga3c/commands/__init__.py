@@ -8,6 +8,7 @@ COMMANDS = {
     "list": "list all runs: state, steps, score, settings of their own",
     "games": "list the games there are",
     "compare": "train several settings over several seeds and compare them",
+    "zoo": "train on each of a list of games, for one table of scores",
     "export": "put a trained agent into a small directory, to ship or to keep",
     "plot": "draw the curves of one or more runs",
     "report": "write a page about a run, to send to somebody",

@@ -43,13 +43,18 @@ class CompareOptions:
     """Directory for the runs and what is made of them. Default: results/compare/GAMES."""
 
 
+def check_limits(options) -> None:
+    """Raises ConfigError where a number of `seeds`, `episodes`, `minutes` or `steps` is out of range."""
+    for name, least in (("seeds", 1), ("episodes", 1), ("minutes", 0.01), ("steps", 0)):
+        check_range(name, getattr(options, name), least)
+
+
 def plan(options: CompareOptions) -> list[LearningRun]:
     """Returns the runs to make. Raises ConfigError for what cannot be meant."""
     settings = [tuple(map(str.strip, text.partition(":")[::2])) for text in options.setting or ("default",)]
     if len(dict(settings)) < len(settings):
         raise ConfigError("--setting: two settings have the same name.")
-    for name, least in (("seeds", 1), ("episodes", 1), ("minutes", 0.01), ("steps", 0)):
-        check_range(name, getattr(options, name), least)
+    check_limits(options)
     if not options.game:
         raise ConfigError(f"compare needs a game, as in --game Pong. It would make {_work(settings, options, 1)}.")
     limits = ["--steps", str(options.steps)] if options.steps else []

@@ -122,6 +122,14 @@ def _evaluation(run: LearningRun, directory: Path, games: int) -> dict:
     return json.loads(file.read_text(encoding="utf-8"))
 
 
+def by_game(outcomes: list[Outcome]) -> dict[str, list[Outcome]]:
+    """Returns the outcomes of each game, in their order."""
+    found: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        found.setdefault(outcome.run.game, []).append(outcome)
+    return found
+
+
 def median(directory: Path, column: str) -> float:
     """Over the rows of a run's throughput.csv."""
     return float(np.nanmedian(read_csv(directory / "throughput.csv")[column]))

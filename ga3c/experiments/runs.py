@@ -7,6 +7,7 @@ import random
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -16,10 +17,12 @@ from ga3c.errors import ConfigError
 from ga3c.records import checkpoint
 from ga3c.records.csv_reading import read_csv
 from ga3c.records.files import write_whole
-from ga3c.records.lock import take
+from ga3c.records.lock import is_locked, take
 from ga3c.text import count, duration
 
 FINISHED = "finished.json"  # lies in the directory of a finished run and says how it was made
+BEGUN = "begun.json"  # the same of an unfinished one
+LIMITS = ("seconds", "steps")  # may be others when a run goes on
 START_SECONDS = 10.0  # about what a run takes besides its time of training
 STOP_SECONDS = 20.0  # what an interrupted run gets to end by itself
 Found = TypeVar("Found")  # what a finished run came to
@@ -53,13 +56,18 @@ def directory_of(run: Run, out: Path) -> Path:
 
 def is_finished(run: Run, out: Path) -> bool:
     """Raises ConfigError where the run was made with other settings."""
+    return _says_the_same(run, directory_of(run, out) / FINISHED)
+
+
+def _says_the_same(run: Run, file: Path, but: tuple[str, ...] = ()) -> bool:
+    """Returns whether there is such a file. Raises ConfigError where it has other settings than the run."""
     try:
-        saved = json.loads((directory_of(run, out) / FINISHED).read_text(encoding="utf-8"))
+        saved = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return False
     asked = json.loads(json.dumps(asdict(run)))  # a tuple is a list there
-    if asked | saved != asked:
-        raise ConfigError(f"{directory_of(run, out)} was made with other settings: name another directory with --out.")
+    if asked | {name: value for name, value in saved.items() if name not in but} != asked:
+        raise ConfigError(f"{file.parent} was made with other settings: name another directory with --out.")
     return True
 
 
@@ -101,6 +109,9 @@ def _perform(runs: list[Run], out: Path) -> None:
     order = random.Random(1).sample(runs, len(runs))
     todo = [run for run in order if not is_finished(run, out)]
     begun = [run for run in todo if directory_of(run, out).exists()]
+    for run in begun:
+        if run.goes_on:
+            _says_the_same(run, directory_of(run, out) / BEGUN, but=LIMITS)
     found = (
         f"{len(runs) - len(todo)} of {count(len(runs), 'run')} {'is' if len(runs) == 1 else 'are'} finished in {out}"
     )
@@ -111,11 +122,22 @@ def _perform(runs: list[Run], out: Path) -> None:
         _make(run, directory_of(run, out))
 
 
+def _wait_until_left(directory: Path) -> None:
+    """A killed start leaves a run that still saves itself. Raises ConfigError where it goes on training."""
+    deadline = time.monotonic() + STOP_SECONDS
+    while is_locked(directory):
+        if time.monotonic() > deadline:
+            raise ConfigError(f"Another process trains in {directory}: stop it first, or name another --out.")
+        time.sleep(0.1)
+
+
 def _make(run: Run, directory: Path) -> None:
+    _wait_until_left(directory)
     if (directory / "config.json").exists() and not (run.goes_on and checkpoint.saved(directory / "checkpoints")):
         shutil.rmtree(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    output = directory / "output.txt"
+    begun, output = directory / BEGUN, directory / "output.txt"
+    write_whole(begun, json.dumps(asdict(run), indent=2) + "\n")
     with output.open("w", encoding="utf-8") as file:
         # A session of its own: Ctrl-C reaches this process, which passes it on once.
         process = subprocess.Popen(
@@ -139,6 +161,7 @@ def _make(run: Run, directory: Path) -> None:
     if process.returncode == 2:  # a setting that train refuses
         refusal = output.read_text(encoding="utf-8").strip().rpartition("ga3c: ")[2]
         output.unlink()
+        begun.unlink()
         with contextlib.suppress(OSError):
             directory.rmdir()
         raise ConfigError(refusal)
@@ -148,7 +171,7 @@ def _make(run: Run, directory: Path) -> None:
         shutil.rmtree(directory / name, ignore_errors=True)
     for name in ("plot.png", "output.txt"):
         (directory / name).unlink(missing_ok=True)
-    write_whole(directory / FINISHED, json.dumps(asdict(run), indent=2) + "\n")
+    begun.replace(directory / FINISHED)
 
 
 def _wait(process: subprocess.Popen, run: Run, directory: Path) -> None:

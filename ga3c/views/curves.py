@@ -62,6 +62,13 @@ class Curve(NamedTuple):
     high: np.ndarray
 
 
+class Reached(NamedTuple):
+    """The training time and the steps after which a run first had a score. NaN: it never had it."""
+
+    minutes: float
+    million_steps: float
+
+
 def moving_mean(values: np.ndarray, width: int) -> np.ndarray:
     """Mean of each value and the `width` - 1 before it (fewer at the start); of those that are numbers."""
     known = np.isfinite(values)
@@ -90,6 +97,15 @@ def of_run(run: Path, quantity: Quantity) -> tuple[np.ndarray, np.ndarray]:
     if not columns:
         return np.array([]), np.array([])
     return points(columns, quantity)
+
+
+def first_reached(run: Path, score: float) -> Reached:
+    """Returns when the mean of the last 100 games first was `score`. Raises ConfigError."""
+    minutes, means = of_run(run, SCORE_OVER_TIME)
+    million_steps, _ = of_run(run, SCORE_OVER_STEPS)
+    games = np.flatnonzero(means >= score)
+    games = games[games >= SMOOTH_GAMES - 1]  # from the first on that has 100 games up to it
+    return Reached(float(minutes[games[0]]), float(million_steps[games[0]])) if len(games) else Reached(np.nan, np.nan)
 
 
 def exported_curve(run: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -54,9 +54,10 @@ def reproduce(options: Options, out: Path) -> str:
 
 def normalized(outcomes: list[Outcome]) -> dict[str, float]:
     """By game, the mean over its seeds: 0 is a random player, 1 a human."""
-    by_game: dict[str, list[float]] = {}
-    for outcome in outcomes:
-        by_game.setdefault(outcome.run.game, []).append(outcome.evaluation["ways"]["sampled"]["human_normalized"])
+    by_game = {
+        game: [one.evaluation["ways"]["sampled"]["human_normalized"] for one in runs]
+        for game, runs in comparison.by_game(outcomes).items()
+    }
     return {game: float(np.mean(scores)) for game, scores in by_game.items() if None not in scores}
 
 

@@ -150,18 +150,12 @@ def reproduce(options: Options, out: Path) -> str:
 def measured(run: LearningRun, out: Path) -> Outcome:
     directory = directory_of(run, out)
     speeds = (comparison.median(directory, name) for name in ("trained_steps_per_second", "updates_per_second"))
-    minutes, scores = curves.of_run(directory, curves.SCORE_OVER_TIME)
-    million_steps, _ = curves.of_run(directory, curves.SCORE_OVER_STEPS)
-    on_the_way, reached = (_first_at(scores, wanted.get(run.game)) for wanted in (ON_THE_WAY, SCORES))
-    last = len(scores) - 1 if len(scores) else None
-    reads = (minutes, on_the_way), (minutes, reached), (million_steps, reached), (scores, last)
-    return Outcome(*speeds, *(np.nan if game is None else float(values[game]) for values, game in reads))
-
-
-def _first_at(means: np.ndarray, score: float | None) -> int | None:
-    """The game with which the mean of 100 was first this score. None: it never was."""
-    reached = np.flatnonzero(means[curves.SMOOTH_GAMES - 1 :] >= (np.inf if score is None else score))
-    return int(reached[0]) + curves.SMOOTH_GAMES - 1 if len(reached) else None
+    on_the_way, reached = (
+        curves.first_reached(directory, wanted.get(run.game, np.inf)) for wanted in (ON_THE_WAY, SCORES)
+    )
+    _, scores = curves.of_run(directory, curves.SCORE_OVER_TIME)
+    last = float(scores[-1]) if len(scores) else np.nan
+    return Outcome(*speeds, on_the_way.minutes, *reached, last)
 
 
 def _row(run: LearningRun, strategy: Strategy, outcome: Outcome) -> dict:

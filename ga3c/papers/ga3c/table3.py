@@ -45,10 +45,8 @@ def markdown(outcomes: list[Outcome]) -> str:
     """A row for each game; ours: the seed with the best mean, as the paper takes its best agent, and all seeds."""
     head = "game, human, random, A3C (4 days CPU), GA3C (1 day GPU), ours, ours greedy, seeds, hours, million steps"
     rows = []
-    by_game: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
-        by_game.setdefault(game_directory(outcome.run.game).name, []).append(outcome)
-    for game, runs in by_game.items():
+    for name, runs in comparison.by_game(outcomes).items():
+        game = game_directory(name).name
         best = max(runs, key=lambda o: o.evaluation["ways"]["sampled"]["mean"])
         ways = {name: way["mean"] for name, way in best.evaluation["ways"].items()}
         means = [o.evaluation["ways"]["sampled"]["mean"] for o in runs]
