@@ -1,6 +1,5 @@
 """Comparisons: their plans, what made-up runs come to, and a real one, stopped and gone on with."""
 
-import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -13,42 +12,17 @@ from ga3c.commands import compare
 from ga3c.commands.command_line import parse
 from ga3c.commands.compare import CompareOptions, plan
 from ga3c.commands.train_options import parse_settings
-from ga3c.environments import protocols
 from ga3c.errors import ConfigError
 from ga3c.experiments import comparison, comparison_report
-from ga3c.experiments.comparison import LearningRun, Outcome
-from ga3c.experiments.runs import RunFailed, directory_of
+from ga3c.experiments.comparison import LearningRun
+from ga3c.experiments.runs import RunFailed
 from ga3c.papers import accelerated
 from ga3c.papers.accelerated import fig3 as accelerated_fig3
 from ga3c.papers.ga3c import Options, ablation, fig5, fig6, fig7, table3
 from ga3c.records import checkpoint
-from ga3c.records.columns import EPISODE_COLUMNS
-from ga3c.settings.game import EnvironmentSettings
 from tests import program
-from tests.finished_runs import make_run
+from tests.finished_runs import PROTOCOL, learnt
 from tests.program import Started
-
-PAPER = protocols.fingerprint(EnvironmentSettings())
-
-
-def learnt(run: LearningRun, out: Path, mean: float, normalized=0.5, fingerprint=PAPER, scores=None) -> Outcome:
-    """A finished run whose agent was evaluated to `mean`."""
-    make_run(run, out)
-    directory = directory_of(run, out)
-    scores = np.linspace(-20, mean, 200) if scores is None else scores
-    seconds = np.linspace(0, run.seconds, len(scores))
-    with (directory / "episodes.csv").open("w", newline="") as file:
-        rows = [(s, 100 * s, score, 50, 0) for s, score in zip(seconds, scores, strict=True)]
-        csv.writer(file, lineterminator="\n").writerows([EPISODE_COLUMNS, *rows])
-    way = {"mean": mean, "std": 1.0, "min": mean, "max": mean, "human_normalized": normalized, "scores": [mean]}
-    evaluation = {
-        "episodes": 3,
-        "fingerprint": fingerprint,
-        "ways": {"sampled": way, "greedy": way | {"mean": mean + 1}},
-    }
-    (directory / comparison.EVALUATION).write_text(json.dumps(evaluation))
-    return comparison.make([run], out, evaluation_games=3)[0]
-
 
 RUN = LearningRun("Pong", "default", (), 1, 60.0)
 
@@ -119,7 +93,7 @@ def test_an_outcome_says_how_far_and_how_early_a_run_came(tmp_path):
     assert (steady.games, steady.collapses) == (200, 0)
     row = steady.row()
     assert (row["setting"], row["seed"], row["sampled_mean"], row["greedy_mean"]) == ("default", 1, "20", "21")
-    assert row["protocol"] == PAPER
+    assert row["protocol"] == PROTOCOL
     fell = np.concatenate([np.full(100, -20.0), np.linspace(-20, 20, 300), np.full(200, -20.0)])
     fallen = learnt(replace(RUN, seed=3), tmp_path, -20.0, scores=fell)
     assert fallen.collapses == 1
@@ -189,7 +163,7 @@ def test_a_report(tmp_path):
 
 def test_runs_under_different_protocols_are_not_compared(tmp_path):
     outcomes = [learnt(RUN, tmp_path, 5.0), learnt(replace(RUN, seed=2), tmp_path, 5.0, fingerprint="own-1")]
-    with pytest.raises(ConfigError, match=f"do not compare, different protocols: own-1, {PAPER}"):
+    with pytest.raises(ConfigError, match=f"do not compare, different protocols: own-1, {PROTOCOL}"):
         comparison_report.report(outcomes, tmp_path, "x")
     assert not (tmp_path / "x.md").exists()
 

@@ -44,7 +44,7 @@ class ZooOptions:
     """Directory for the runs and the table. Default: results/zoo/GAMES."""
 
 
-OWN = {f"--{field.name}" for field in fields(ZooOptions)}
+OWN = {f"--{field.name}" for field in fields(ZooOptions)} - {"--games"}  # which is one of train's, too
 
 
 def divided(arguments: list[str]) -> tuple[list[str], list[str]]:
