@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 from dataclasses import asdict, replace
 
@@ -14,6 +15,7 @@ from ga3c.errors import ConfigError
 from ga3c.experiments import runs
 from ga3c.experiments.runs import RunFailed, directory_of, is_finished, perform
 from ga3c.experiments.throughput import SpeedRun, measure, spread
+from ga3c.records import lock
 from tests import program
 from tests.finished_runs import ENVS_PER_AGENT, make_run
 
@@ -130,6 +132,37 @@ def test_finished_runs_of_other_settings_are_not_mixed_in(quick_runs, tmp_path):
     with pytest.raises(ConfigError, match="other settings"):
         perform([replace(run, seconds=60.0) for run in quick_runs], tmp_path)
     assert all(is_finished(run, tmp_path) for run in quick_runs)
+
+
+@pytest.mark.parametrize(("changed", "goes_on"), [({"seconds": 60.0}, True), ({"network": "mlp"}, False)])
+def test_an_unfinished_run_goes_on_for_longer_but_not_with_other_settings(
+    quick_runs, tmp_path, monkeypatch, changed, goes_on
+):
+    monkeypatch.setattr(SpeedRun, "goes_on", True)
+    monkeypatch.setattr(SpeedRun, "name", "run")
+    with pytest.raises(RunFailed):
+        perform([replace(RUN, agents=9)], tmp_path)
+    with pytest.raises(RunFailed if goes_on else ConfigError, match="status 1" if goes_on else "with other settings"):
+        perform([replace(RUN, agents=9, **changed)], tmp_path)
+
+
+def test_a_run_that_still_saves_itself_is_waited_for(quick_runs, tmp_path, monkeypatch):
+    run = quick_runs[0]
+    directory = directory_of(run, tmp_path)
+    directory.mkdir(parents=True)
+    (directory / "config.json").write_text("old")
+    file = os.open(directory / lock.LOCK, os.O_RDWR | os.O_CREAT)
+    lock.take(file)
+    monkeypatch.setattr(runs, "STOP_SECONDS", 0)
+    with pytest.raises(ConfigError, match="Another process trains in"):
+        perform([run], tmp_path)
+    assert (directory / "config.json").read_text() == "old"
+    monkeypatch.setattr(runs, "STOP_SECONDS", program.HANG_SECONDS)
+    ends = threading.Timer(0.3, os.close, [file])
+    ends.start()
+    perform([run], tmp_path)
+    assert not ends.is_alive()
+    assert is_finished(run, tmp_path)
 
 
 def test_a_run_that_fails_stops_the_figure_and_keeps_its_output(quick_runs, tmp_path):
