@@ -100,5 +100,5 @@ def run(arguments: list[str]) -> int:
     out = Path(options.out) if options.out else run_directory.RESULTS / "zoo" / _directory_name(options.games)
     long = duration(len(runs) * (runs[0].seconds + START_SECONDS))
     games = ", ".join(dict.fromkeys(one.game for one in runs))
-    print(f"On {games}: {count(len(runs), 'run')}, one after the other: about {long} at most. Then each agent plays.")
+    print(f"On {games}: {count(len(runs), 'run')}, one after the other: about {long}. Then each agent plays.")
     return made(lambda: zoo_report.report(comparison.make(runs, out, options.episodes), out), out)
