@@ -180,7 +180,7 @@ def test_a_setting_that_train_refuses(tmp_path):
 
 
 def test_two_starts_in_one_directory(quick_runs, tmp_path):
-    with runs._alone(tmp_path), pytest.raises(ConfigError, match="Another start"):
+    with runs.alone(tmp_path), pytest.raises(ConfigError, match="Another start"):
         perform(quick_runs, tmp_path)
     perform(quick_runs, tmp_path)
 

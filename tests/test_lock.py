@@ -79,5 +79,5 @@ def test_where_there_is_flock_nothing_is_said(tmp_path, capsys):
 
 def test_what_else_takes_a_lock_does_without_flock_too(tmp_path, monkeypatch):
     monkeypatch.setattr(fcntl, "flock", without(errno.ENOSYS))
-    with runs._alone(tmp_path), compiled.one_at_a_time():
+    with runs.alone(tmp_path), compiled.one_at_a_time():
         pass

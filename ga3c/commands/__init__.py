@@ -9,6 +9,7 @@ COMMANDS = {
     "games": "list the games there are",
     "compare": "train several settings over several seeds and compare them",
     "zoo": "train on each of a list of games, for one table of scores",
+    "tune": "search for the settings that learn fastest",
     "export": "put a trained agent into a small directory, to ship or to keep",
     "plot": "draw the curves of one or more runs",
     "report": "write a page about a run, to send to somebody",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ga3c.experiments.aggregates import interquartile_mean, interval, probability_of_improvement
-from ga3c.experiments.runs import RunFailed, child_environment, directory_of, perform
+from ga3c.experiments.runs import RunFailed, child_environment, directory_of, perform, train_command
 from ga3c.experiments.tables import rounded
 from ga3c.records import checkpoint, run_directory
 from ga3c.records.collapse import collapses
@@ -39,15 +39,11 @@ class LearningRun:
         return f"{run_directory.game_directory(self.game).name}-{self.setting}-seed{self.seed}"
 
     def command(self, directory: Path) -> list[str]:
-        train = [sys.executable, "-m", "ga3c", "train"]
         seconds = self.seconds
         if checkpoint.saved(directory / "checkpoints"):
             seconds -= checkpoint.load_newest(directory / "checkpoints")[2]["totals"]["seconds"]
-            train += ["--resume", str(directory), "--game", self.game]
-        else:
-            train += ["--game", self.game, "--seed", str(self.seed), *self.flags, "--run-dir", str(directory)]
         limits = ["--minutes", f"{max(seconds / 60, 0.01):.3f}", *(["--steps", str(self.steps)] if self.steps else [])]
-        return [*train, *limits, "--plot-seconds", "0", "--console", "plain"]
+        return [*train_command(directory, self.game, self.seed, self.flags), *limits]
 
 
 class Outcome(NamedTuple):

@@ -7,6 +7,7 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
@@ -20,6 +21,7 @@ from ga3c.records.files import write_whole
 from ga3c.records.lock import is_locked, take
 from ga3c.text import count, duration
 
+OUTPUT = "output.txt"  # in the directory of a run: what it prints
 FINISHED = "finished.json"  # lies in the directory of a finished run and says how it was made
 BEGUN = "begun.json"  # the same of an unfinished one
 LIMITS = ("seconds", "steps")  # may be others when a run goes on
@@ -50,6 +52,15 @@ class Run(Protocol):
     def command(self, directory: Path) -> list[str]: ...
 
 
+def train_command(directory: Path, game: str, seed: int, flags: Iterable[str] = ()) -> list[str]:
+    """Returns the command of a training run, which goes on if there is a checkpoint in its directory."""
+    if checkpoint.saved(directory / "checkpoints"):
+        words = ["--resume", str(directory), "--game", game]
+    else:
+        words = ["--game", game, "--seed", str(seed), *flags, "--run-dir", str(directory)]
+    return [sys.executable, "-m", "ga3c", "train", *words, "--plot-seconds", "0", "--console", "plain"]
+
+
 def directory_of(run: Run, out: Path) -> Path:
     return out / "runs" / run.name
 
@@ -77,7 +88,7 @@ def perform(runs: list[Run], out: Path) -> None:
     The order is shuffled, and always the same: a slow phase of the machine shall not hit neighbouring settings.
     Raises ConfigError, or RunFailed.
     """
-    with _alone(out):
+    with alone(out):
         _perform(runs, out)
 
 
@@ -89,7 +100,7 @@ def results(runs: Iterable[Run], out: Path, read: Callable[[Run, Path], Found]) 
 
 
 @contextlib.contextmanager
-def _alone(out: Path):
+def alone(out: Path):
     """Two starts in one directory would take each other's unfinished runs away."""
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -131,35 +142,52 @@ def _wait_until_left(directory: Path) -> None:
         time.sleep(0.1)
 
 
-def _make(run: Run, directory: Path) -> None:
-    _wait_until_left(directory)
-    if (directory / "config.json").exists() and not (run.goes_on and checkpoint.saved(directory / "checkpoints")):
-        shutil.rmtree(directory)
-    directory.mkdir(parents=True, exist_ok=True)
-    begun, output = directory / BEGUN, directory / "output.txt"
-    write_whole(begun, json.dumps(asdict(run), indent=2) + "\n")
+def start(command: list[str], output: Path) -> subprocess.Popen:
+    """Starts a program of ours that prints into a file.
+
+    It has a session of its own: Ctrl-C reaches this process, which passes it on once.
+    """
     with output.open("w", encoding="utf-8") as file:
-        # A session of its own: Ctrl-C reaches this process, which passes it on once.
-        process = subprocess.Popen(
-            run.command(directory),
+        return subprocess.Popen(
+            command,
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,
             start_new_session=True,
             env=child_environment(),
         )
-        try:
-            _wait(process, run, directory)
-        except BaseException:
-            process.send_signal(signal.SIGINT)
-            try:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(STOP_SECONDS)
-            finally:
-                process.kill()
-            raise
+
+
+def stop(process: subprocess.Popen) -> None:
+    """Stops a training run, which saves itself, and kills it if that takes too long."""
+    process.send_signal(signal.SIGINT)
+    try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_SECONDS)
+    finally:
+        process.kill()
+
+
+def refusal_in(output: Path) -> str:
+    """Returns the line in which a program of ours has said why it cannot do what was asked."""
+    return output.read_text(encoding="utf-8").strip().rpartition("ga3c: ")[2]
+
+
+def _make(run: Run, directory: Path) -> None:
+    _wait_until_left(directory)
+    if (directory / "config.json").exists() and not (run.goes_on and checkpoint.saved(directory / "checkpoints")):
+        shutil.rmtree(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    begun, output = directory / BEGUN, directory / OUTPUT
+    write_whole(begun, json.dumps(asdict(run), indent=2) + "\n")
+    process = start(run.command(directory), output)
+    try:
+        _wait(process, run, directory)
+    except BaseException:
+        stop(process)
+        raise
     if process.returncode == 2:  # a setting that train refuses
-        refusal = output.read_text(encoding="utf-8").strip().rpartition("ga3c: ")[2]
+        refusal = refusal_in(output)
         output.unlink()
         begun.unlink()
         with contextlib.suppress(OSError):
@@ -169,7 +197,7 @@ def _make(run: Run, directory: Path) -> None:
         raise RunFailed(f"{run.name} failed with status {process.returncode}; its output is in {output}")
     for name in ("tensorboard", *(() if run.goes_on else ("checkpoints",))):
         shutil.rmtree(directory / name, ignore_errors=True)
-    for name in ("plot.png", "output.txt"):
+    for name in ("plot.png", OUTPUT):
         (directory / name).unlink(missing_ok=True)
     begun.replace(directory / FINISHED)
 

@@ -1,0 +1,137 @@
+"""Searches settings of training: python -m ga3c tune."""
+
+import re
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, get_args, get_type_hints
+
+import tyro
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+
+from ga3c.commands.command_line import check_range, flags_in, parse, whole_number
+from ga3c.commands.reproduce import made
+from ga3c.commands.train_options import parse_settings
+from ga3c.errors import ConfigError
+from ga3c.experiments.search import study, study_report
+from ga3c.machine import usable_cores
+from ga3c.records import run_directory
+from ga3c.settings.run import Settings
+from ga3c.text import count
+
+DESCRIPTION = """Searches the settings that learn fastest, with Optuna. Each trial trains on each game with settings and
+a seed of its own. A trial ends early when its score falls behind that of others. A second start goes on, also after a
+kill. Flags of train that are the same for all trials stand at the end, after --.
+
+Example: ./run.sh tune --game Pong Boxing --search learning-rate=log:1e-4:3e-3 --search frame-size-pixels=42,64,84
+--trials 30 --minutes 7 -- --preset cule"""
+TAKEN = {"--game", "--seed", "--minutes", "--steps", "--episodes", "--run-dir", "--name", "--resume"}
+EXAMPLES = "as in learning-rate=log:1e-4:3e-3, t-max=5:40 or frame-size-pixels=42,64,84"
+
+
+@dataclass(frozen=True)
+class TuneOptions:
+    game: Annotated[tuple[str, ...], tyro.conf.arg(aliases=["--games"])] = ()
+    """Games to train on, one or more. The score of a trial is the mean over them."""
+    search: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """SETTING=VALUES, once for each setting: LOW:HIGH is a range of numbers, log:LOW:HIGH the same on a logarithmic
+    scale, and A,B,C are choices."""
+    trials: int = 30
+    """The search ends when so many trials have been made, by all starts together."""
+    minutes: float = 7.0
+    """Budget of a trial on each game: the CPU time of all cores in so many minutes. On busy cores it takes longer."""
+    at_once: int = 1
+    """Trials at the same time. They share the cores."""
+    name: str | None = None
+    """Name of the study, which lies in results/tune/NAME; or its directory, with a / in it. Default: the games."""
+    report: bool = False
+    """Say what was found so far, and train nothing. The search may go on meanwhile."""
+
+
+def dimension(text: str) -> tuple[str, BaseDistribution]:
+    """Returns what `learning-rate=log:1e-4:3e-3` says: a flag of train, and its values. Raises ConfigError."""
+    flag, _, values = text.removeprefix("--").partition("=")
+    found = re.fullmatch(r"(log:)?([^:,]+):([^:,]+)", values)
+    choices = values.split(",")
+    if not flag or not values or not (found or len(choices) > 1):
+        raise ConfigError(f"--search {text!r}: give a setting with a range, or with choices, {EXAMPLES}.")
+    if not found:
+        if len(set(choices)) < len(choices) or not all(choices):
+            raise ConfigError(f"--search {text!r}: give each choice once.")
+        return flag, CategoricalDistribution(choices)
+    kinds = {name: kind for group in fields(Settings) for name, kind in get_type_hints(group.default_factory).items()}
+    kind = kinds.get(flag.replace("-", "_"))
+    whole, logarithmic = int in (kind, *get_args(kind)), found[1] is not None
+    if not whole and float not in (kind, *get_args(kind)):
+        raise ConfigError(f"--search {text!r}: --{flag} is no setting that is a number. Give choices: {flag}=A,B.")
+    low, high = (_number(word, whole) for word in found.groups()[1:])
+    if low is None or high is None or not (0 if logarithmic else -float("inf")) < low < high < float("inf"):
+        numbers = f"two {'whole ' * whole}numbers{' above 0' * logarithmic}, the lower one first"
+        raise ConfigError(f"--search {text!r}: a range of --{flag} is {numbers}.")
+    return flag, (IntDistribution if whole else FloatDistribution)(low, high, log=logarithmic)
+
+
+def _number(word: str, whole: bool) -> float | None:
+    if whole:
+        return whole_number(word)
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def planned(options: TuneOptions, flags: list[str]) -> tuple[study.Plan, dict[str, BaseDistribution]]:
+    """Returns the study that is asked for, and the values of each setting. Raises ConfigError."""
+    for name, least in (("trials", 1), ("minutes", 0.01), ("at-once", 1)):
+        check_range(name, getattr(options, name.replace("-", "_")), least)
+    if not options.game or not options.search:
+        raise ConfigError("tune needs games and settings: --game Pong --search learning-rate=log:1e-4:3e-3.")
+    searched = dict(map(dimension, options.search))
+    if len(searched) < len(options.search):
+        raise ConfigError("--search: two of them are for the same setting.")
+    for flag in flags_in([*flags, *(f"--{flag}" for flag in searched)]) & TAKEN:
+        raise ConfigError(f"{flag} cannot be searched or given after --: each trial gets its own.")
+    plan = study.Plan(options.game, options.search, tuple(flags), options.minutes)
+    ends = {flag: _ends(values) for flag, values in searched.items()}
+    first = {flag: values[0] for flag, values in ends.items()}
+    for flag, values in ends.items():
+        for value in values:  # each one, beside the first of all other settings
+            for game in options.game:
+                _check(game, study.flags_of(plan, first | {flag: value}), f"{flag}={study.said(value)}")
+    return plan, searched
+
+
+def _ends(values: BaseDistribution) -> tuple:
+    return values.choices if isinstance(values, CategoricalDistribution) else (values.low, values.high)
+
+
+def _check(game: str, flags: tuple[str, ...], what: str) -> None:
+    """Raises ConfigError where train would refuse it."""
+    try:
+        parse_settings(["--game", game, *flags])
+    except ConfigError as error:
+        raise ConfigError(f"A trial with {what}: {error}") from error
+
+
+def _directory(options: TuneOptions) -> Path:
+    """Returns the directory of the study. Raises ConfigError."""
+    name = options.name or "-".join(run_directory.game_directory(game).name for game in options.game)
+    if not name:
+        raise ConfigError("--report needs a study: its --name, or its games.")
+    return Path(name).absolute() if "/" in name else run_directory.RESULTS / "tune" / name
+
+
+def run(arguments: list[str]) -> int:
+    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    options = parse(TuneOptions, own, TuneOptions(), DESCRIPTION, "tune")
+    if options.report:
+        out = _directory(options)
+        return made(lambda: study_report.report(out), out)
+    plan, searched = planned(options, arguments[len(own) + 1 :])
+    out, budget = _directory(options), options.minutes * usable_cores()
+    print(f"On {', '.join(options.game)}: {count(options.trials, 'trial')} of {budget:g} core-minutes a game at most.")
+
+    def make() -> str:
+        study.perform(plan, searched, out, options.trials, options.at_once)
+        return study_report.report(out)
+
+    return made(make, out)
