@@ -95,8 +95,7 @@ def planned(options: TuneOptions, flags: list[str]) -> tuple[study.Plan, dict[st
     first = {flag: values[0] for flag, values in ends.items()}
     for flag, values in ends.items():
         for value in values:  # each one, beside the first of all other settings
-            for game in options.game:
-                _check(game, study.flags_of(plan, first | {flag: value}), f"{flag}={study.said(value)}")
+            _check(plan, first | {flag: value})
     return plan, searched
 
 
@@ -104,12 +103,14 @@ def _ends(values: BaseDistribution) -> tuple:
     return values.choices if isinstance(values, CategoricalDistribution) else (values.low, values.high)
 
 
-def _check(game: str, flags: tuple[str, ...], what: str) -> None:
-    """Raises ConfigError where train would refuse it."""
-    try:
-        parse_settings(["--game", game, *flags])
-    except ConfigError as error:
-        raise ConfigError(f"A trial with {what}: {error}") from error
+def _check(plan: study.Plan, parameters: dict[str, str | float]) -> None:
+    """Raises ConfigError where train would refuse a trial with these settings."""
+    for game in plan.games:
+        try:
+            parse_settings(["--game", game, *study.flags_of(plan, parameters)])
+        except ConfigError as error:
+            settings = ", ".join(f"{flag}={study.said(value)}" for flag, value in parameters.items())
+            raise ConfigError(f"A trial with {settings}: {error}") from error
 
 
 def _directory(options: TuneOptions) -> Path:

@@ -97,18 +97,15 @@ def perform(plan: Plan, searched: dict[str, BaseDistribution], out: Path, trials
         try:
             while active or waiting or len(study.trials) < trials:
                 if len(active) < at_once and (waiting or len(study.trials) < trials):
-                    trial = waiting.pop(0) if waiting else study.ask(searched)
-                    print(f"Trial {trial.number} of {trials}: {settings_of(trial.params)}", flush=True)
+                    word, trial = ("goes on", waiting.pop(0)) if waiting else ("begins", study.ask(searched))
+                    settings = ", ".join(f"{flag} {said(value)}" for flag, value in trial.params.items())
+                    print(f"Trial {trial.number} {word}: {settings}.", flush=True)
                     active.append(_follow(study, trial, plan, out))
                 active = [one for one in active if next(one, "ended") is None]
                 time.sleep(POLL_SECONDS)
         finally:
             for one in active:
                 one.close()
-
-
-def settings_of(parameters: dict[str, str | float]) -> str:
-    return ", ".join(f"{flag} {said(value)}" for flag, value in parameters.items())
 
 
 def _storage(out: Path) -> optuna.storages.JournalStorage:

@@ -11,7 +11,7 @@ from ga3c.experiments.search.study import QUARTERS, Plan, flags_of, read, said
 from ga3c.experiments.search.trial import curve
 from ga3c.text import count
 from ga3c.views.drawing import FAINT, INK
-from ga3c.views.panels import panels
+from ga3c.views.panels import SCORE_LABEL, panels
 
 NAME = "tune"  # of the files
 SHOWN = 10  # trials in the table
@@ -78,13 +78,17 @@ def _importances(trials: list[FrozenTrial]) -> str:
 
 def _draw(trials: list[FrozenTrial], study: optuna.Study, plan: Plan, out: Path) -> None:
     """Draws a panel for each game: the best trials in colour, all others behind them."""
-    width = 5.5 * len(plan.games)
-    with panels(out / f"{NAME}.png", 1, len(plan.games), size=(width, 4.4)) as axes:
-        for place, trial in reversed(list(enumerate(trials))):
-            best = place < COLOURED
-            look = {"color": f"C{place}", "label": f"trial {trial.number}: {_score(trial):.3g}"} if best else {}
+    with panels(out / f"{NAME}.png", 1, len(plan.games), size=(5.5 * len(plan.games), 4.4)) as axes:
+        for place, trial in enumerate(trials):
+            look = {"color": INK, "alpha": FAINT, "linewidth": 0.8, "zorder": 1}
+            if place < COLOURED:
+                look = {
+                    "color": f"C{place}",
+                    "label": f"trial {trial.number}: {_score(trial):.3g}",
+                    "zorder": 9 - place,
+                }
             for axis, run in zip(axes[0], plan.runs(trial, out), strict=True):
                 spent, score = curve(run.directory, run.game)
-                axis.plot(spent / 60, score, **(look or {"color": INK, "alpha": FAINT, "linewidth": 0.8}))
-                axis.set(title=run.game, xlabel="core-minutes", ylabel="score (mean of 100 games)")
+                axis.plot(spent / 60, score, **look)
+                axis.set(title=run.game, xlabel="core-minutes", ylabel=SCORE_LABEL)
                 axis.set_xlim(0, plan.budget(study) / 60)
