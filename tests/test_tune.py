@@ -238,8 +238,8 @@ def test_the_report_says_who_was_best_what_matters_and_what_to_type(made_up, tmp
     assert table[0] == ["| trial", "score", "of its budget", "t-max |"]
     assert table[1] == [f"| {best.number}", "15", "100 %", f"{best.params['t-max']} |"]
     assert len(table) == 1 + study_report.SHOWN
-    assert "(PED-ANOVA, 16 trials): t-max 100 %." in text
-    (line,) = [line for line in text.splitlines() if line.startswith("./run.sh ")]
+    assert "(PED-ANOVA): t-max 100 %." in text
+    (line,) = [line for line in text.splitlines() if line.startswith("    ./run.sh ")]
     assert parse_settings(shlex.split(line)[1:]).settings.learning.t_max == best.params["t-max"]
     assert len(program.rows(tmp_path / "tune.csv")) == 16
     assert (tmp_path / "tune.png").stat().st_size > 5000

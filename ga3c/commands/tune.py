@@ -1,5 +1,6 @@
 """Searches settings of training: python -m ga3c tune."""
 
+import math
 import re
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Annotated, get_args, get_type_hints
 import tyro
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
-from ga3c.commands.command_line import check_range, flags_in, parse, whole_number
+from ga3c.commands.command_line import check_range, flags_in, parse
 from ga3c.commands.reproduce import made
 from ga3c.commands.train_options import parse_settings
 from ga3c.errors import ConfigError
@@ -24,7 +25,7 @@ kill. Flags of train that are the same for all trials stand at the end, after --
 
 Example: ./run.sh tune --game Pong Boxing --search learning-rate=log:1e-4:3e-3 --search frame-size-pixels=42,64,84
 --trials 30 --minutes 7 -- --preset cule"""
-TAKEN = {"--game", "--seed", "--minutes", "--steps", "--episodes", "--run-dir", "--name", "--resume"}
+TAKEN = {"--game", "--seed", "--minutes", "--steps", "--episodes", "--log-seconds", "--run-dir", "--name", "--resume"}
 EXAMPLES = "as in learning-rate=log:1e-4:3e-3, t-max=5:40 or frame-size-pixels=42,64,84"
 
 
@@ -63,20 +64,22 @@ def dimension(text: str) -> tuple[str, BaseDistribution]:
     whole, logarithmic = int in (kind, *get_args(kind)), found[1] is not None
     if not whole and float not in (kind, *get_args(kind)):
         raise ConfigError(f"--search {text!r}: --{flag} is no setting that is a number. Give choices: {flag}=A,B.")
-    low, high = (_number(word, whole) for word in found.groups()[1:])
-    if low is None or high is None or not (0 if logarithmic else -float("inf")) < low < high < float("inf"):
+    low, high = map(_number, found.groups()[1:])
+    are_whole = low.is_integer() and high.is_integer()
+    if not (0 if logarithmic else -math.inf) < low < high < math.inf or (whole and not are_whole):
         numbers = f"two {'whole ' * whole}numbers{' above 0' * logarithmic}, the lower one first"
         raise ConfigError(f"--search {text!r}: a range of --{flag} is {numbers}.")
-    return flag, (IntDistribution if whole else FloatDistribution)(low, high, log=logarithmic)
-
-
-def _number(word: str, whole: bool) -> float | None:
     if whole:
-        return whole_number(word)
+        return flag, IntDistribution(int(low), int(high), log=logarithmic)
+    return flag, FloatDistribution(low, high, log=logarithmic)
+
+
+def _number(word: str) -> float:
+    """Returns the number that a word stands for; NaN if it is none."""
     try:
         return float(word)
     except ValueError:
-        return None
+        return math.nan
 
 
 def planned(options: TuneOptions, flags: list[str]) -> tuple[study.Plan, dict[str, BaseDistribution]]:
@@ -91,16 +94,11 @@ def planned(options: TuneOptions, flags: list[str]) -> tuple[study.Plan, dict[st
     for flag in flags_in([*flags, *(f"--{flag}" for flag in searched)]) & TAKEN:
         raise ConfigError(f"{flag} cannot be searched or given after --: each trial gets its own.")
     plan = study.Plan(options.game, options.search, tuple(flags), options.minutes)
-    ends = {flag: _ends(values) for flag, values in searched.items()}
-    first = {flag: values[0] for flag, values in ends.items()}
+    ends = {f: v.choices if isinstance(v, CategoricalDistribution) else (v.low, v.high) for f, v in searched.items()}
     for flag, values in ends.items():
         for value in values:  # each one, beside the first of all other settings
-            _check(plan, first | {flag: value})
+            _check(plan, {flag: values[0] for flag, values in ends.items()} | {flag: value})
     return plan, searched
-
-
-def _ends(values: BaseDistribution) -> tuple:
-    return values.choices if isinstance(values, CategoricalDistribution) else (values.low, values.high)
 
 
 def _check(plan: study.Plan, parameters: dict[str, str | float]) -> None:
@@ -117,22 +115,22 @@ def _directory(options: TuneOptions) -> Path:
     """Returns the directory of the study. Raises ConfigError."""
     name = options.name or "-".join(run_directory.game_directory(game).name for game in options.game)
     if not name:
-        raise ConfigError("--report needs a study: its --name, or its games.")
+        raise ConfigError("tune needs games and settings: --game Pong --search learning-rate=log:1e-4:3e-3.")
     return Path(name).absolute() if "/" in name else run_directory.RESULTS / "tune" / name
 
 
 def run(arguments: list[str]) -> int:
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
     options = parse(TuneOptions, own, TuneOptions(), DESCRIPTION, "tune")
-    if options.report:
-        out = _directory(options)
-        return made(lambda: study_report.report(out), out)
-    plan, searched = planned(options, arguments[len(own) + 1 :])
-    out, budget = _directory(options), options.minutes * usable_cores()
-    print(f"On {', '.join(options.game)}: {count(options.trials, 'trial')} of {budget:g} core-minutes a game at most.")
+    out = _directory(options)
+    if not options.report:
+        plan, searched = planned(options, arguments[len(own) + 1 :])
+        budget = f"{options.minutes * usable_cores():g} core-minutes"
+        print(f"On {', '.join(options.game)}: {count(options.trials, 'trial')} of {budget} a game at most.")
 
     def make() -> str:
-        study.perform(plan, searched, out, options.trials, options.at_once)
+        if not options.report:
+            study.perform(plan, searched, out, options.trials, options.at_once)
         return study_report.report(out)
 
     return made(make, out)

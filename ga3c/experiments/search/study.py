@@ -8,9 +8,10 @@ asynchronous successive halving (Li et al. 2020).
 import contextlib
 import json
 import math
+import os
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -27,11 +28,7 @@ from ga3c.records import run_directory
 from ga3c.records.files import write_whole
 
 JOURNAL, STUDY = "study.journal", "tune"
-QUARTERS = (
-    1,
-    2,
-    4,
-)  # of its budget, at which the score of a trial is known to Optuna; from 1 and 2 the better half go on
+QUARTERS = (1, 2, 4)  # of its budget, after which a trial is held against others; the better half goes on
 POLL_SECONDS = 0.5  # between two looks at the logs
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -40,7 +37,7 @@ warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
 
 @dataclass(frozen=True)
 class Plan:
-    """What a study searches, and by which runs."""
+    """The settings that a study searches, and the runs of each trial."""
 
     games: tuple[str, ...]
     search: tuple[str, ...]  # settings with their values, as the user wrote them
@@ -54,11 +51,8 @@ class Plan:
     def runs(self, trial: optuna.Trial | optuna.trial.FrozenTrial, out: Path) -> list[TrialRun]:
         """Returns the runs of a trial, one for each game, with a seed that is the trial's own."""
         flags = ("--log-seconds", f"{min(max(5 * self.minutes, 0.1), 5.0):g}", *flags_of(self, trial.params))
-        places = [run_directory.game_directory(game).name for game in self.games]
-        return [
-            TrialRun(game, trial.number + 1, flags, out / place / f"trial-{trial.number:03}")
-            for game, place in zip(self.games, places, strict=True)
-        ]
+        places = [out / run_directory.game_directory(game).name / f"trial-{trial.number:03}" for game in self.games]
+        return [TrialRun(game, trial.number + 1, flags, place) for game, place in zip(self.games, places, strict=True)]
 
 
 def flags_of(plan: Plan, parameters: dict[str, str | float]) -> tuple[str, ...]:
@@ -77,11 +71,10 @@ def said(value: str | float) -> str:
 def read(out: Path) -> tuple[optuna.Study, Plan]:
     """Returns the study in a directory, also while it goes on. Raises ConfigError if there is none."""
     try:
-        if not (out / JOURNAL).is_file():
-            raise FileNotFoundError
+        os.stat(out / JOURNAL)  # Optuna would make one
         study = optuna.load_study(study_name=STUDY, storage=_storage(out))
         saved = study.user_attrs["plan"]
-    except (KeyError, FileNotFoundError):
+    except (KeyError, OSError):
         raise ConfigError(f"There is no study in {out}: --name names it, or its directory.") from None
     return study, Plan(**{name: tuple(value) if isinstance(value, list) else value for name, value in saved.items()})
 
@@ -142,13 +135,15 @@ def _mend(journal: Path) -> None:
             write_whole(journal, content[: content.rfind(b"\n") + 1])
 
 
-def _under_way(study: optuna.Study, searched: dict) -> list[optuna.Trial]:
+def _under_way(study: optuna.Study, searched: Iterable[str]) -> list[optuna.Trial]:
     """Returns the trials that an earlier start left. One that had not got all of its settings has failed."""
-    left = study.get_trials(states=(TrialState.RUNNING,))
-    for one in left:
-        if set(one.params) != set(searched):
+    found = []
+    for one in study.get_trials(states=(TrialState.RUNNING,)):
+        if set(one.params) == set(searched):
+            found.append(optuna.Trial(study, one._trial_id))
+        else:
             study.tell(one.number, state=TrialState.FAIL)
-    return [optuna.Trial(study, one._trial_id) for one in left if set(one.params) == set(searched)]
+    return found
 
 
 def _follow(study: optuna.Study, trial: optuna.Trial, plan: Plan, out: Path) -> Iterator[None]:
@@ -172,10 +167,8 @@ def _follow(study: optuna.Study, trial: optuna.Trial, plan: Plan, out: Path) -> 
         if not math.isfinite(value):
             raise RunFailed("no game has ended within its budget: give more --minutes.")
         study.tell(trial, value)
-        print(
-            f"Trial {number}: {value:.4g}. The best: trial {study.best_trial.number}, {study.best_value:.4g}.",
-            flush=True,
-        )
+        best = f"trial {study.best_trial.number}, {study.best_value:.4g}"
+        print(f"Trial {number}: {value:.4g}. The best: {best}.", flush=True)
     except RunFailed as failure:
         study.tell(trial, state=TrialState.FAIL)
         print(f"Trial {number} has failed: {failure}", flush=True)

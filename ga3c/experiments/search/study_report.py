@@ -6,6 +6,8 @@ from pathlib import Path
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
+from ga3c import environments
+from ga3c.environments.human_scores import human_normalized
 from ga3c.experiments import tables
 from ga3c.experiments.search.study import QUARTERS, Plan, flags_of, read, said
 from ga3c.experiments.search.trial import curve
@@ -16,8 +18,8 @@ from ga3c.views.panels import SCORE_LABEL, panels
 NAME = "tune"  # of the files
 SHOWN = 10  # trials in the table
 COLOURED = 5  # curves of the best trials
-SCORE = "Score: the mean, over the core-seconds of the budget, of the mean of the last 100 games{}."
-NORMALIZED = "; 0 is a random player, 1 a human, where that is known"
+SCORE = """Score: the mean of the last 100 games, averaged over the core-seconds of the budget. 0 is a random player and
+1 a human, where that is known."""
 
 
 def report(out: Path) -> str:
@@ -25,30 +27,22 @@ def report(out: Path) -> str:
     study, plan = read(out)
     trials = [trial for trial in study.trials if trial.intermediate_values]
     trials.sort(key=lambda trial: (trial.last_step, _score(trial)), reverse=True)  # who fell behind stands below
-    text = _counts(study)
+    found = [trial.state for trial in study.trials]
+    states = [f"{found.count(state)} {state.name.lower()}" for state in TrialState if state in found]
+    text = f"{count(len(found), 'trial')}: {', '.join(states)}.\n"
     if trials:
         rows = [_row(trial, study, plan, out) for trial in trials]
         cells = [[f"{v:.4g}" if isinstance(v, float) else v for v in row.values()] for row in rows[:SHOWN]]
-        text += f"\n{tables.markdown(list(rows[0]), cells)}\n{SCORE.format(NORMALIZED)}\n\n{_importances(trials)}\n"
-        text += f"\nThe best trial's settings:\n\n{command(trials[0], plan)}\n"
+        command = shlex.join(["./run.sh", "--game", plan.games[0], *flags_of(plan, trials[0].params)])
+        text += f"\n{tables.markdown(list(rows[0]), cells)}\n{SCORE}\n\n{_importances(trials)}\n"
+        text += f"\nThis trains with the settings of the best trial:\n\n    {command}\n"
         tables.write(out, NAME, [tables.rounded(row) for row in rows], text)
         _draw(trials, study, plan, out)
     return text
 
 
-def command(trial: FrozenTrial, plan: Plan) -> str:
-    """Returns the command line that trains with the settings of a trial, on the first game."""
-    return shlex.join(["./run.sh", "--game", plan.games[0], *flags_of(plan, trial.params)])
-
-
 def _score(trial: FrozenTrial) -> float:
     return trial.intermediate_values[trial.last_step]
-
-
-def _counts(study: optuna.Study) -> str:
-    found = [trial.state for trial in study.trials]
-    states = {state.name.lower(): found.count(state) for state in TrialState if state in found}
-    return f"{count(len(found), 'trial')}: {', '.join(f'{number} {name}' for name, number in states.items())}.\n"
 
 
 def _row(trial: FrozenTrial, study: optuna.Study, plan: Plan, out: Path) -> dict[str, object]:
@@ -61,19 +55,16 @@ def _row(trial: FrozenTrial, study: optuna.Study, plan: Plan, out: Path) -> dict
 
 def _importances(trials: list[FrozenTrial]) -> str:
     """Says how much each setting matters for the score after a quarter of the budget, which all trials have come to."""
+    if len(trials) < SHOWN:
+        return f"Which settings matter is said from {SHOWN} trials on."
     early = optuna.create_study(direction="maximize")
     for trial in trials:
-        parts = {"params": trial.params, "distributions": trial.distributions}
-        early.add_trial(optuna.create_trial(value=trial.intermediate_values[min(trial.intermediate_values)], **parts))
+        value = trial.intermediate_values[min(trial.intermediate_values)]
+        early.add_trial(optuna.create_trial(value=value, params=trial.params, distributions=trial.distributions))
     evaluator = optuna.importance.PedAnovaImportanceEvaluator()
-    try:
-        found = optuna.importance.get_param_importances(early, evaluator=evaluator)
-    except (ValueError, RuntimeError):  # too few trials, or all are alike
-        return "There are too few trials to say which settings matter."
+    found = optuna.importance.get_param_importances(early, evaluator=evaluator)
     shares = ", ".join(f"{flag} {100 * share:.0f} %" for flag, share in found.items())
-    return (
-        f"Importance for the score after a quarter of the budget (PED-ANOVA, {count(len(trials), 'trial')}): {shares}."
-    )
+    return f"What matters for the score after a quarter of the budget (PED-ANOVA): {shares}."
 
 
 def _draw(trials: list[FrozenTrial], study: optuna.Study, plan: Plan, out: Path) -> None:
@@ -82,13 +73,12 @@ def _draw(trials: list[FrozenTrial], study: optuna.Study, plan: Plan, out: Path)
         for place, trial in enumerate(trials):
             look = {"color": INK, "alpha": FAINT, "linewidth": 0.8, "zorder": 1}
             if place < COLOURED:
-                look = {
-                    "color": f"C{place}",
-                    "label": f"trial {trial.number}: {_score(trial):.3g}",
-                    "zorder": 9 - place,
-                }
+                name = f"trial {trial.number}: {_score(trial):.3g}"
+                look = {"color": f"C{place}", "label": name, "zorder": 9 - place}
             for axis, run in zip(axes[0], plan.runs(trial, out), strict=True):
                 spent, score = curve(run.directory, run.game)
                 axis.plot(spent / 60, score, **look)
-                axis.set(title=run.game, xlabel="core-minutes", ylabel=SCORE_LABEL)
-                axis.set_xlim(0, plan.budget(study) / 60)
+        for axis, game in zip(axes[0], plan.games, strict=True):
+            normalized = human_normalized(environments.resolve(game)[1], 0.0) is not None
+            axis.set(title=game, xlabel="core-minutes", ylabel="human-normalised " * normalized + SCORE_LABEL)
+            axis.set_xlim(0, plan.budget(study) / 60)

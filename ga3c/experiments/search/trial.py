@@ -25,8 +25,7 @@ def curve(directory: Path, game: str) -> tuple[np.ndarray, np.ndarray]:
         return np.array([]), np.array([])
     core_ms = np.nan_to_num(rows["agents_core_ms_per_step"]) + np.nan_to_num(rows["server_core_ms_per_step"])
     spent = np.cumsum(core_ms * np.diff(rows["steps"], prepend=0)) / 1000
-    kind, name = environments.resolve(game)
-    normalized = human_normalized(name, rows["mean_score"]) if kind == "atari" else None
+    normalized = human_normalized(environments.resolve(game)[1], rows["mean_score"])
     return spent, rows["mean_score"] if normalized is None else normalized
 
 
