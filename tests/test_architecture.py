@@ -129,6 +129,13 @@ def test_only_the_cluster_imports_ray_and_only_where_it_is_asked_for():
     ]
 
 
+def test_only_the_search_imports_optuna():
+    importers = {f.parent.name if f.name != "tune.py" else "tune" for f in FILES if "optuna" in str(imports_of(f))}
+    assert importers == {"search", "tune"}
+    asking = {f.name for f in FILES if any(name.startswith("ga3c.experiments.search") for name in imports_of(f))}
+    assert asking == {"study.py", "study_report.py", "tune.py"}
+
+
 def test_code_for_a_gpu_is_loaded_only_where_it_is_asked_for():
     folder = PACKAGE / "emulator" / "cuda"
     importers = {f for f in FILES if any(name.startswith("numba.cuda") for name in imports_of(f))}

@@ -24,7 +24,7 @@ from ga3c.records.columns import THROUGHPUT_COLUMNS
 from tests import program
 from tests.program import Started
 
-PLAN = Plan(("Pong",), ("t-max=2:40",), (), 5.0)
+PLAN = Plan(["Pong"], ["t-max=2:40"], [], 5.0)
 SEARCHED = {"t-max": IntDistribution(2, 40)}
 
 
@@ -58,12 +58,12 @@ def test_a_setting_and_its_values(text, flag, values):
         (["t-max=5,5"], "give each choice once"),
         (["t-max=5,"], "give each choice once"),
         (["t-max=5:10", "t-max=5,7"], "two of them are for the same setting"),
-        (["t-max=0:10"], "A trial with t-max=0: --t-max 0 is out of range"),
-        (["t-max=5:100000"], "A trial with t-max=100000: --t-max 100000 is out of range"),
-        (["learning-rat=0.1,0.2"], "A trial with learning-rat=0.1: Unrecognized options"),
+        (["t-max=0:10"], "ga3c: --t-max 0 is out of range"),
+        (["t-max=5:100000"], "ga3c: --t-max 100000 is out of range"),
+        (["learning-rat=0.1,0.2"], "ga3c: Unrecognized options"),
         (
             ["algorithm=ppo,a2c", "ppo-clip=0.1:0.3"],
-            "algorithm=a2c, ppo-clip=0.1: --ppo-clip 0.1 does not go with",
+            "ga3c: --ppo-clip 0.1 does not go with",
         ),
         (["seed=1,2"], "--seed cannot be searched or given after --: each trial gets its own"),
         (["t-max=5:10", "--", "--minutes", "3"], "--minutes cannot be searched or given after --"),
@@ -91,7 +91,7 @@ def test_flags_of_a_trial_are_what_train_takes():
     )
     plan, _ = planned(options, ["--preset", "a2c"])
     flags = study.flags_of(plan, {"adapt-spaces": "false", "learning-rate": 0.000123456789, "t-max": 7})
-    assert flags == ("--preset", "a2c", "--no-adapt-spaces", "--learning-rate", "0.000123457", "--t-max", "7")
+    assert flags == ["--preset", "a2c", "--no-adapt-spaces", "--learning-rate", "0.000123457", "--t-max", "7"]
     settings = parse_settings(["--game", "CartPole-v1", *flags]).settings
     assert (settings.learning.learning_rate, settings.learning.t_max) == (0.000123457, 7)
 
@@ -188,7 +188,7 @@ def test_a_trial_that_falls_behind_ends_early(made_up):
 
 
 def test_the_budget_is_minutes_of_all_cores_and_games_take_turns(made_up):
-    plan = Plan(("Pong", "Boxing"), PLAN.search, (), 5.0)
+    plan = Plan(["Pong", "Boxing"], PLAN.search, [], 5.0)
     _, done = made_up([1.0], plan)
     shares = [(game, core_seconds) for game, _, core_seconds in done if core_seconds != "stops"]
     assert shares == [(game, core_seconds) for core_seconds in (150, 300, 600) for game in ("Pong", "Boxing")]
@@ -206,7 +206,7 @@ def test_a_run_that_fails_fails_its_trial_and_the_study_goes_on(made_up, capsys)
 def test_a_study_goes_on_as_it_was_begun_or_not_at_all(made_up, tmp_path):
     made_up([1.0])
     with pytest.raises(ConfigError, match="has other games and minutes: name another one"):
-        made_up([1.0, 2.0], Plan(("Boxing",), PLAN.search, (), 6.0))
+        made_up([1.0, 2.0], Plan(["Boxing"], PLAN.search, [], 6.0))
     trials, _ = made_up([1.0, 2.0])
     assert len(trials) == 2
 

@@ -1,5 +1,6 @@
 """Searches settings of training: python -m ga3c tune."""
 
+import itertools
 import math
 import re
 from dataclasses import dataclass, fields
@@ -64,7 +65,10 @@ def dimension(text: str) -> tuple[str, BaseDistribution]:
     whole, logarithmic = int in (kind, *get_args(kind)), found[1] is not None
     if not whole and float not in (kind, *get_args(kind)):
         raise ConfigError(f"--search {text!r}: --{flag} is no setting that is a number. Give choices: {flag}=A,B.")
-    low, high = map(_number, found.groups()[1:])
+    try:
+        low, high = map(float, found.groups()[1:])
+    except ValueError:
+        low = high = math.nan
     are_whole = low.is_integer() and high.is_integer()
     if not (0 if logarithmic else -math.inf) < low < high < math.inf or (whole and not are_whole):
         numbers = f"two {'whole ' * whole}numbers{' above 0' * logarithmic}, the lower one first"
@@ -72,14 +76,6 @@ def dimension(text: str) -> tuple[str, BaseDistribution]:
     if whole:
         return flag, IntDistribution(int(low), int(high), log=logarithmic)
     return flag, FloatDistribution(low, high, log=logarithmic)
-
-
-def _number(word: str) -> float:
-    """Returns the number that a word stands for; NaN if it is none."""
-    try:
-        return float(word)
-    except ValueError:
-        return math.nan
 
 
 def planned(options: TuneOptions, flags: list[str]) -> tuple[study.Plan, dict[str, BaseDistribution]]:
@@ -93,22 +89,13 @@ def planned(options: TuneOptions, flags: list[str]) -> tuple[study.Plan, dict[st
         raise ConfigError("--search: two of them are for the same setting.")
     for flag in flags_in([*flags, *(f"--{flag}" for flag in searched)]) & TAKEN:
         raise ConfigError(f"{flag} cannot be searched or given after --: each trial gets its own.")
-    plan = study.Plan(options.game, options.search, tuple(flags), options.minutes)
+    plan = study.Plan(list(options.game), list(options.search), flags, options.minutes)
     ends = {f: v.choices if isinstance(v, CategoricalDistribution) else (v.low, v.high) for f, v in searched.items()}
-    for flag, values in ends.items():
-        for value in values:  # each one, beside the first of all other settings
-            _check(plan, {flag: values[0] for flag, values in ends.items()} | {flag: value})
+    for flag, game in itertools.product(ends, options.game):
+        for value in ends[flag]:  # each one, beside the first of all other settings
+            parameters = {name: values[0] for name, values in ends.items()} | {flag: value}
+            parse_settings(["--game", game, *study.flags_of(plan, parameters)])  # refuses what train would refuse
     return plan, searched
-
-
-def _check(plan: study.Plan, parameters: dict[str, str | float]) -> None:
-    """Raises ConfigError where train would refuse a trial with these settings."""
-    for game in plan.games:
-        try:
-            parse_settings(["--game", game, *study.flags_of(plan, parameters)])
-        except ConfigError as error:
-            settings = ", ".join(f"{flag}={study.said(value)}" for flag, value in parameters.items())
-            raise ConfigError(f"A trial with {settings}: {error}") from error
 
 
 def _directory(options: TuneOptions) -> Path:

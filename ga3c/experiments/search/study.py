@@ -6,12 +6,11 @@ asynchronous successive halving (Li et al. 2020).
 """
 
 import contextlib
-import json
 import math
 import os
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -39,9 +38,9 @@ warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
 class Plan:
     """The settings that a study searches, and the runs of each trial."""
 
-    games: tuple[str, ...]
-    search: tuple[str, ...]  # settings with their values, as the user wrote them
-    flags: tuple[str, ...]  # further flags of `train`, the same for all trials
+    games: list[str]
+    search: list[str]  # settings with their values, as the user wrote them
+    flags: list[str]  # further flags of `train`, the same for all trials
     minutes: float  # of all cores, that a run may use
 
     def budget(self, study: optuna.Study) -> float:
@@ -50,17 +49,17 @@ class Plan:
 
     def runs(self, trial: optuna.Trial | optuna.trial.FrozenTrial, out: Path) -> list[TrialRun]:
         """Returns the runs of a trial, one for each game, with a seed that is the trial's own."""
-        flags = ("--log-seconds", f"{min(max(5 * self.minutes, 0.1), 5.0):g}", *flags_of(self, trial.params))
+        flags = [*flags_of(self, trial.params), "--log-seconds", f"{min(max(5 * self.minutes, 0.1), 5.0):g}"]
         places = [out / run_directory.game_directory(game).name / f"trial-{trial.number:03}" for game in self.games]
         return [TrialRun(game, trial.number + 1, flags, place) for game, place in zip(self.games, places, strict=True)]
 
 
-def flags_of(plan: Plan, parameters: dict[str, str | float]) -> tuple[str, ...]:
+def flags_of(plan: Plan, parameters: dict[str, str | float]) -> list[str]:
     """Returns the flags of `train` for a trial with these settings."""
-    words = []
+    words = plan.flags.copy()
     for flag, value in parameters.items():
         words += {"true": [f"--{flag}"], "false": [f"--no-{flag}"]}.get(value, [f"--{flag}", said(value)])
-    return (*plan.flags, *words)
+    return words
 
 
 def said(value: str | float) -> str:
@@ -76,7 +75,7 @@ def read(out: Path) -> tuple[optuna.Study, Plan]:
         saved = study.user_attrs["plan"]
     except (KeyError, OSError):
         raise ConfigError(f"There is no study in {out}: --name names it, or its directory.") from None
-    return study, Plan(**{name: tuple(value) if isinstance(value, list) else value for name, value in saved.items()})
+    return study, Plan(**saved)
 
 
 def perform(plan: Plan, searched: dict[str, BaseDistribution], out: Path, trials: int, at_once: int) -> None:
@@ -86,7 +85,12 @@ def perform(plan: Plan, searched: dict[str, BaseDistribution], out: Path, trials
     """
     with alone(out):
         study = _begun(plan, out)
-        waiting, active = _under_way(study, searched), []
+        waiting, active = [], []
+        for one in study.get_trials(states=(TrialState.RUNNING,)):  # an earlier start left it
+            if one.params.keys() == searched.keys():
+                waiting.append(optuna.Trial(study, one._trial_id))
+            else:  # it had not got all of its settings
+                study.tell(one.number, state=TrialState.FAIL)
         try:
             while active or waiting or len(study.trials) < trials:
                 if len(active) < at_once and (waiting or len(study.trials) < trials):
@@ -116,7 +120,7 @@ def _begun(plan: Plan, out: Path) -> optuna.Study:
         pruner=optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=2),
         direction="maximize",
     )
-    asked = json.loads(json.dumps(asdict(plan)))
+    asked = asdict(plan)
     if saved := study.user_attrs.get("plan"):
         if different := [name for name, value in asked.items() if saved[name] != value]:
             raise ConfigError(f"The study in {out} has other {' and '.join(different)}: name another one with --name.")
@@ -131,19 +135,7 @@ def _mend(journal: Path) -> None:
     journal.with_name(f"{journal.name}.lock").unlink(missing_ok=True)
     with contextlib.suppress(FileNotFoundError):
         content = journal.read_bytes()
-        if not content.endswith(b"\n"):
-            write_whole(journal, content[: content.rfind(b"\n") + 1])
-
-
-def _under_way(study: optuna.Study, searched: Iterable[str]) -> list[optuna.Trial]:
-    """Returns the trials that an earlier start left. One that had not got all of its settings has failed."""
-    found = []
-    for one in study.get_trials(states=(TrialState.RUNNING,)):
-        if set(one.params) == set(searched):
-            found.append(optuna.Trial(study, one._trial_id))
-        else:
-            study.tell(one.number, state=TrialState.FAIL)
-    return found
+        write_whole(journal, content[: content.rfind(b"\n") + 1])
 
 
 def _follow(study: optuna.Study, trial: optuna.Trial, plan: Plan, out: Path) -> Iterator[None]:

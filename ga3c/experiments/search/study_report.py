@@ -9,13 +9,12 @@ from optuna.trial import FrozenTrial, TrialState
 from ga3c import environments
 from ga3c.environments.human_scores import human_normalized
 from ga3c.experiments import tables
-from ga3c.experiments.search.study import QUARTERS, Plan, flags_of, read, said
+from ga3c.experiments.search.study import QUARTERS, STUDY, Plan, flags_of, read, said
 from ga3c.experiments.search.trial import curve
 from ga3c.text import count
 from ga3c.views.drawing import FAINT, INK
 from ga3c.views.panels import SCORE_LABEL, panels
 
-NAME = "tune"  # of the files
 SHOWN = 10  # trials in the table
 COLOURED = 5  # curves of the best trials
 SCORE = """Score: the mean of the last 100 games, averaged over the core-seconds of the budget. 0 is a random player and
@@ -36,7 +35,7 @@ def report(out: Path) -> str:
         command = shlex.join(["./run.sh", "--game", plan.games[0], *flags_of(plan, trials[0].params)])
         text += f"\n{tables.markdown(list(rows[0]), cells)}\n{SCORE}\n\n{_importances(trials)}\n"
         text += f"\nThis trains with the settings of the best trial:\n\n    {command}\n"
-        tables.write(out, NAME, [tables.rounded(row) for row in rows], text)
+        tables.write(out, STUDY, [tables.rounded(row) for row in rows], text)
         _draw(trials, study, plan, out)
     return text
 
@@ -69,7 +68,7 @@ def _importances(trials: list[FrozenTrial]) -> str:
 
 def _draw(trials: list[FrozenTrial], study: optuna.Study, plan: Plan, out: Path) -> None:
     """Draws a panel for each game: the best trials in colour, all others behind them."""
-    with panels(out / f"{NAME}.png", 1, len(plan.games), size=(5.5 * len(plan.games), 4.4)) as axes:
+    with panels(out / f"{STUDY}.png", 1, len(plan.games), size=(5.5 * len(plan.games), 4.4)) as axes:
         for place, trial in enumerate(trials):
             look = {"color": INK, "alpha": FAINT, "linewidth": 0.8, "zorder": 1}
             if place < COLOURED:

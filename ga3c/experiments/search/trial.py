@@ -44,21 +44,26 @@ def mean_score(spent: np.ndarray, score: np.ndarray, core_seconds: float) -> flo
 class TrialRun:
     """The training run of a trial on one game: a process of the program, which goes on where it was stopped."""
 
-    def __init__(self, game: str, seed: int, flags: tuple[str, ...], directory: Path):
+    def __init__(self, game: str, seed: int, flags: list[str], directory: Path):
         self.game, self.directory = game, directory
         self._seed, self._flags = seed, flags
         self._process = None
 
     def train(self, core_seconds: float) -> Iterator[None]:
         """Yields until the run has used so many core-seconds. It is still running then. Raises RunFailed."""
-        while not self._has_used(core_seconds):
+        while curve(self.directory, self.game)[0].max(initial=0.0) < core_seconds:
             if self._process is None:
                 while is_locked(self.directory):  # a run that was left by a killed study saves itself
                     yield
-                self._start()
+                if not checkpoint.saved(self.directory / "checkpoints"):
+                    shutil.rmtree(self.directory, ignore_errors=True)
+                self.directory.mkdir(parents=True, exist_ok=True)
+                command = train_command(self.directory, self.game, self._seed, self._flags)
+                self._process = start(command, self.directory / OUTPUT)
             if self._process.poll() is not None:
-                said = refusal_in(self.directory / OUTPUT) if self._process.returncode == 2 else "its output is there"
-                raise RunFailed(f"{self.directory} ended with status {self._process.returncode}: {said}")
+                output = self.directory / OUTPUT
+                said = refusal_in(output) if self._process.returncode == 2 else f"{output} says why."
+                raise RunFailed(f"{self.game} ended with status {self._process.returncode}: {said}")
             yield
 
     def mean_score(self, core_seconds: float) -> float:
@@ -69,14 +74,3 @@ class TrialRun:
         if self._process:
             stop(self._process)
             self._process = None
-
-    def _has_used(self, core_seconds: float) -> bool:
-        spent, _ = curve(self.directory, self.game)
-        return len(spent) > 0 and spent[-1] >= core_seconds
-
-    def _start(self) -> None:
-        if not checkpoint.saved(self.directory / "checkpoints"):
-            shutil.rmtree(self.directory, ignore_errors=True)
-        self.directory.mkdir(parents=True, exist_ok=True)
-        command = train_command(self.directory, self.game, self._seed, self._flags)
-        self._process = start(command, self.directory / OUTPUT)
