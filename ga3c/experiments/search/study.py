@@ -1,8 +1,7 @@
 """A study: trials with settings that Optuna chooses, in a file that outlives a kill.
 
-Optuna's journal is a file with a line for each event, so a study needs no database, and a kill costs a line at most.
-A trial ends early (is pruned) if its score falls behind that of others at the same share of its budget, by
-asynchronous successive halving (Li et al. 2020).
+A trial ends early (is pruned) if its score falls behind that of others at the same share of its budget, by asynchronous
+successive halving (Li et al. 2020).
 """
 
 import contextlib
