@@ -76,7 +76,8 @@ def test_a_setting_and_its_values(text, flag, values):
         (["t-max=5:10", "--report", "--name", "nowhere/at-all"], "There is no study in"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_in_one_line(arguments, said, capsys):
+def test_what_cannot_be_meant_is_refused_in_one_line(arguments, said, capsys, monkeypatch):
+    monkeypatch.setattr(study, "perform", lambda *_: pytest.fail("it trains"))
     searched = [word for text in arguments if "=" in text or text == "learning-rate" for word in ("--search", text)]
     others = [text for text in arguments if not ("=" in text or text == "learning-rate")]
     assert main(["tune", "--game", "Pong", *searched, *others]) == 2
