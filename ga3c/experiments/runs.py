@@ -58,7 +58,7 @@ def train_command(directory: Path, game: str, seed: int, flags: Iterable[str] = 
         words = ["--resume", str(directory), "--game", game]
     else:
         words = ["--game", game, "--seed", str(seed), *flags, "--run-dir", str(directory)]
-    return [sys.executable, "-m", "ga3c", "train", *words, "--plot-seconds", "0", "--console", "plain"]
+    return [sys.executable, "-m", "ga3c", "train", "--plot-seconds", "0", "--console", "plain", *words]
 
 
 def directory_of(run: Run, out: Path) -> Path:
