@@ -101,8 +101,6 @@ def planned(options: TuneOptions, flags: list[str]) -> tuple[study.Plan, dict[st
 def _directory(options: TuneOptions) -> Path:
     """Returns the directory of the study. Raises ConfigError."""
     name = options.name or "-".join(run_directory.game_directory(game).name for game in options.game)
-    if not name:
-        raise ConfigError("tune needs games and settings: --game Pong --search learning-rate=log:1e-4:3e-3.")
     return Path(name).absolute() if "/" in name else run_directory.RESULTS / "tune" / name
 
 
