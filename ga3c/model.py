@@ -1,10 +1,9 @@
-"""The model: the network's weights, and the two compiled functions that use them. It is given its algorithm.
+"""The model: the weights of now. It predicts with them and replaces them. It is given its algorithm.
 
 The weights are tuples of tensors that nobody changes: `train` makes new ones and replaces the old ones in one
 assignment. So every prediction sees the weights of exactly one update, and never waits for one.
 """
 
-import functools
 import math
 import threading
 from typing import NamedTuple
@@ -14,11 +13,12 @@ import tensorflow as tf
 
 from ga3c import networks
 from ga3c.devices.device import quiet
-from ga3c.devices.graph import Graph, open_specs, sizes_to_compile, specs
-from ga3c.devices.pieces import PIECE_STATES, WHOLE, Pieces, in_pieces
+from ga3c.devices.graph import sizes_to_compile
+from ga3c.devices.model_graphs import ModelGraphs
+from ga3c.devices.pieces import WHOLE, Pieces
 from ga3c.networks import saved_tensors
-from ga3c.networks.weights import Weights, first, from_arrays, to_arrays
-from ga3c.rollout import EnvironmentSpec, column_axis, empty_batch, rollout_dtype, transition_dtype
+from ga3c.networks.weights import first, from_arrays, to_arrays
+from ga3c.rollout import EnvironmentSpec, empty_batch, rollout_dtype, transition_dtype
 from ga3c.settings.learning import LearningSettings
 
 
@@ -39,9 +39,6 @@ class Acting(NamedTuple):
     from_target: bool = False  # predictions are those of the target network
 
 
-FROM_THE_START = Acting()
-
-
 class Model:
     """A network with its weights. `predict` and `train` may be called from any number of threads."""
 
@@ -53,68 +50,25 @@ class Model:
         seed: int,
         xla: bool,
         pieces: Pieces = WHOLE,
-        acting: Acting = FROM_THE_START,
+        acting: Acting | None = None,
     ):
         """algorithm: an `algorithms.algorithm.Algorithm`. pieces: without XLA a batch of images is divided into these,
         and the network runs through them side by side."""
         self._spec, self._t_max, self._algorithm, self._xla = spec, settings.t_max, algorithm, xla
-        images = len(spec.observation_shape) == 3  # other networks have done a batch before another thread is awake
-        self._pieces = pieces if images and not xla else WHOLE
-        self._many = self._pieces.predictions * PIECE_STATES if self._pieces.predictions > 1 else math.inf
-        self.network_name = networks.resolve(settings.network, spec, settings.algorithm)
+        self.network_name = name = networks.resolve(settings.network, spec, settings.algorithm)
         standardize = settings.input_scaling == "standardized"
-        self._network = networks.build(
-            self.network_name, spec, seed, standardize, settings.precision, **algorithm.network_options
-        )
+        network = networks.build(name, spec, seed, standardize, settings.precision, **algorithm.network_options)
+        images = len(spec.observation_shape) == 3  # other networks have done a batch before another thread is awake
+        self._graphs = ModelGraphs(network, algorithm, xla, pieces if images and not xla else WHOLE)
         # (version, weights): one reference, so that a reader never sees the one without the other.
-        self._current = self._target = 0, first(self._network)
-        self._target_acts, self._games = acting.from_target, acting.games
+        self._current = self._target = 0, first(network)
+        start_steps, self._games, self._target_acts = acting or Acting()
         self._optimizer = algorithm.initial_state(self._current[1].trained)
-        self.explore(acting.steps)
+        self.explore(start_steps)
         self.per_game = self._explore.shape.rank > 0  # then `predict` has to know the game of each state
         self._training = threading.Lock()
         self._seed = np.random.SeedSequence(seed).generate_state(1).astype(np.int32)[0]
         self._predictions = 0
-        self._weights, self._optimizer_specs = specs((self._current[1], self._optimizer))
-        self._fields: tuple[str, ...] = ()  # names of what the two graphs return, in that order
-        self._numbers: tuple[str, ...] = ()
-
-    @functools.cached_property
-    def _predict(self) -> Graph:
-        return self._predict_in(pieces=1)
-
-    @functools.cached_property
-    def _predict_many(self) -> Graph:
-        return self._predict_in(self._pieces.predictions)
-
-    def _predict_in(self, pieces: int) -> Graph:
-        states = tf.TensorSpec((None, *self._spec.observation_shape), self._spec.observation_dtype)
-        seed, explore = tf.TensorSpec((2,), tf.int32), tf.TensorSpec(self._explore.shape, tf.float32)
-        games = [tf.TensorSpec((None,), tf.int32)] * self.per_game
-
-        def graph(weights, observations, seed, explore, *games):
-            outputs = self._apply(*weights, observations, pieces)
-            if games:
-                explore = tf.gather(explore, games[0] % explore.shape[0])
-            fields = self._algorithm.act(outputs, seed, explore)
-            self._fields = tuple(fields)
-            # Flat: to put names and tuples together again takes 20 us of each call.
-            return *fields.values(), *outputs[:2]
-
-        return Graph(graph, (self._weights, states, seed, explore, *games), self._xla, pieces > 1)
-
-    @functools.cached_property
-    def _train(self) -> Graph:
-        rate, batch = tf.TensorSpec((), tf.float32), open_specs(self._nothing(columns=1), column_axis)
-        target = [self._weights] * self._algorithm.replays
-        signature = self._weights, self._optimizer_specs, rate, batch, *target
-        return Graph(self._train_graph, signature, self._xla, self._pieces.updates > 1)
-
-    def _nothing(self, columns: int) -> dict[str, np.ndarray]:
-        """Returns arrays as `train` takes them, without a valid step."""
-        replays = self._algorithm.replays
-        dtype = transition_dtype(self._spec, columns) if replays else rollout_dtype(self._spec, self._t_max, columns)
-        return empty_batch(dtype, self._algorithm.learns_from)
 
     @property
     def version(self) -> int:
@@ -124,60 +78,37 @@ class Model:
     @property
     def parameters(self) -> int:
         """The number of trainable numbers in the network."""
-        return sum(math.prod(weight.shape) for weight in self._weights.trained)
+        return sum(math.prod(weight.shape) for weight in self._current[1].trained)
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """Names of what an update reports, in the algorithm's order."""
-        _ = self._train  # they are known once it is traced
-        return self._numbers
+        """Names of what an update reports, in the algorithm's order. Known after `warm_up`."""
+        return self._graphs.numbers
 
-    def _apply(self, trained, statistics, observations, pieces: int):
-        apply = self._network.stateless_call
-        return in_pieces(lambda states: apply(trained, list(statistics), states)[0], observations, pieces)
-
-    def _train_graph(self, weights, optimizer, learning_rate, batch, *targets):
-        pieces = self._pieces.updates
-        outputs_of = [functools.partial(self._apply, *target, pieces=pieces) for target in targets]
-        trained, optimizer, numbers, *errors = self._algorithm.update(
-            lambda trained, observations: self._apply(trained, weights.statistics, observations, pieces),
-            weights.trained,
-            optimizer,
-            weights.rate(learning_rate),
-            batch,
-            *outputs_of,
-        )
-        self._numbers = tuple(numbers)
-        devices = self._algorithm.devices
-        weights = Weights(trained, weights.statistics_with(batch, devices.sum))
-        return weights, optimizer, devices.mean(tf.stack(list(numbers.values()))), *errors
-
-    def predict(self, observations: np.ndarray, *games: np.ndarray) -> tuple[dict[str, np.ndarray], int]:
+    def predict(self, observations: np.ndarray, games: np.ndarray | None = None) -> tuple[dict[str, np.ndarray], int]:
         """Lets the algorithm act on observations [batch, ...]. games: int32 [batch], their numbers, where `per_game`.
 
         Returns: what goes into each row of a rollout, by field, [batch, ...] each (`action` is one); and the version of
         the weights. Under XLA the batch is one of `prediction_sizes`, or it is compiled first.
         """
-        arrays, version = self._run_predict(observations, self._explore, *games)
-        return {name: array.numpy() for name, array in zip(self._fields, arrays, strict=False)}, version
+        fields, _, version = self._act(observations, self._explore, games)
+        return {name: array.numpy() for name, array in fields.items()}, version
 
     def policy(self, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Returns sampled actions [batch, ...], policies float32 [batch, policy_size] and values float32 [batch].
 
         Algorithms of action values return the best actions, the action values and the largest of them instead.
         """
-        games = [np.zeros(len(observations), np.int32)] * self.per_game
-        arrays, _ = self._run_predict(observations, tf.zeros_like(self._explore), *games)
-        action = arrays[self._fields.index("action")]
-        return (*(array.numpy() for array in (action, *arrays[len(self._fields) :])),)
+        games = np.zeros(len(observations), np.int32) if self.per_game else None
+        fields, (policies, values), _ = self._act(observations, tf.zeros_like(self._explore), games)
+        return fields["action"].numpy(), policies.numpy(), values.numpy()
 
-    def _run_predict(self, observations: np.ndarray, explore: tf.Tensor, *games: np.ndarray):
+    def _act(self, observations: np.ndarray, explore: tf.Tensor, games: np.ndarray | None):
         version, weights = self._target if self._target_acts else self._current
         # Two threads may draw the same number: the noise is of a batch, not of a step.
         self._predictions = (self._predictions + 1) % 2**31
         seed = np.array([self._seed, self._predictions], np.int32)
-        predict = self._predict_many if len(observations) >= self._many else self._predict
-        return predict(weights, tf.convert_to_tensor(observations), seed, explore, *games), version
+        return *self._graphs.act(weights, observations, seed, explore, games), version
 
     def train(self, batch: dict[str, np.ndarray], steps: int = 0) -> Update:
         """Makes one update, unless one of its numbers is not finite. batch: the fields that the algorithm learns from.
@@ -186,17 +117,15 @@ class Model:
         """
         arrays = {name: batch[name] for name in self._algorithm.learns_from}
         with self._training:
-            version, weights = self._current
-            rate = np.float32(self._algorithm.learning_rate(steps))  # a tensor to the graph: not traced anew for each
-            target = [self._target[1]] * self._algorithm.replays
-            weights, optimizer, numbers, *errors = self._train(weights, self._optimizer, rate, arrays, *target)
+            (version, weights), (_, target), rate = self._current, self._target, self._algorithm.learning_rate(steps)
+            weights, optimizer, numbers, *errors = self._graphs.update(weights, self._optimizer, rate, arrays, target)
             numbers = numbers.numpy()
             applied = bool(np.isfinite(numbers).all())  # the gradient's norm is not, if any part of it is not
             if applied:
                 self._current, self._optimizer = (version + 1, weights), optimizer
             if not self._target_acts:
                 self.explore(steps)
-        names = dict(zip(self._numbers, numbers.tolist(), strict=True))
+        names = dict(zip(self._graphs.numbers, numbers.tolist(), strict=True))
         return Update(version, applied, names, *(error.numpy() for error in errors))
 
     def why_unchanged(self, steps: int) -> tuple[str, bool]:
@@ -224,12 +153,13 @@ class Model:
 
     def warm_up(self, prediction_sizes: list[int], columns: int) -> None:
         """Traces and compiles what the threads will call, before they start. Changes no weight."""
-        shape, dtype = self._spec.observation_shape, self._spec.observation_dtype
+        spec, replays = self._spec, self._algorithm.replays
+        dtype = transition_dtype(spec, columns) if replays else rollout_dtype(spec, self._t_max, columns)
         before = self._current, self._optimizer, self._explore, self._explore_steps
         with quiet():
-            for size in prediction_sizes or [1, *[self._many] * (self._pieces.predictions > 1)]:
-                self.policy(np.zeros((size, *shape), dtype))
-            self.train(self._nothing(columns))
+            for size in prediction_sizes or self._graphs.prediction_sizes:
+                self.policy(np.zeros((size, *spec.observation_shape), spec.observation_dtype))
+            self.train(empty_batch(dtype, self._algorithm.learns_from))
         self._current, self._optimizer, self._explore, self._explore_steps = before
 
     def state(self) -> dict[str, np.ndarray]:
@@ -255,7 +185,7 @@ class Model:
     def network_state(self) -> dict[str, np.ndarray]:
         """Returns the part of `state` that `predict` needs."""
         version, weights = self._current
-        return saved_tensors.to_arrays("network", tf.nest.flatten(weights)) | {"version": np.int64(version)}
+        return to_arrays("network", weights) | {"version": np.int64(version)}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Sets what `state` has returned. Agents that come with the program have the arrays of their network alone.
@@ -269,7 +199,6 @@ class Model:
             optimizer = self._algorithm.initial_state(weights.trained)
             if saved_tensors.has(arrays, "optimizer"):
                 optimizer = saved_tensors.from_arrays(arrays, "optimizer", optimizer, self.network_name)
-            target = weights
-            if self._algorithm.replays and saved_tensors.has(arrays, "target"):
-                target = from_arrays(arrays, "target", like, self.network_name)
+            has_target = self._algorithm.replays and saved_tensors.has(arrays, "target")
+            target = from_arrays(arrays, "target", like, self.network_name) if has_target else weights
             self._current, self._target, self._optimizer = (version, weights), (version, target), optimizer

@@ -32,13 +32,13 @@ def predict(
             for index, request in enumerate(requests):
                 states[index * envs : (index + 1) * envs] = request.observations
             batch = states[:size]
-        games = ()
+        games = None
         if model.per_game:
             for index, request in enumerate(requests):
                 numbers[index * envs : (index + 1) * envs] = request.agent.position * envs + np.arange(envs)
-            games = (numbers[:size],)
+            games = numbers[:size]
         assembled = time.monotonic()
-        fields, version = model.predict(batch, *games)
+        fields, version = model.predict(batch, games=games)
         predicted = time.monotonic()
         for index, request in enumerate(requests):
             rows = slice(index * envs, (index + 1) * envs)

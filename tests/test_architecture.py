@@ -31,7 +31,7 @@ ALLOWED = {
     "replay": {"rollout", "scheduling", "training_queue", "transport"},
     "agent": {*QUEUES, "environments", "transport"},
     "networks": {"errors", "rollout", "settings"},
-    "devices": {"errors", "machine"},
+    "devices": {"errors", "machine", "rollout"},
     "algorithms": {"settings"},
     "model": {"devices", "errors", "networks", "rollout", "settings"},
     "predictor": {"model", "prediction_queue", "rollout", "stats"},

@@ -22,9 +22,9 @@ class Echo:
     def __init__(self, per_game=False):
         self.sizes, self.states, self.games, self.per_game = [], [], [], per_game
 
-    def predict(self, observations, *games):
+    def predict(self, observations, games=None):
         self.sizes.append(len(observations))
-        self.games += [numbers.copy() for numbers in games]
+        self.games += [] if games is None else [games.copy()]
         asked = observations[:, 0].copy()
         self.states.append(asked)
         fields = {"action": asked.astype(np.int32), "log_probability": -asked, "value": 2 * asked}

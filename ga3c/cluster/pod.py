@@ -73,7 +73,8 @@ class Pod:
         self._algorithm = algorithms.make(settings, spec.actions)
         seed = learning.seed + 1_000_003 * (number + 1)  # what it samples is its own
         self.model = Model(spec, learning, self._algorithm, seed, xla=False, acting=Acting(games=pods * envs))
-        self._games = [position * envs + np.arange(envs, dtype=np.int32)] * self.model.per_game
+        games = position * envs + np.arange(envs, dtype=np.int32)
+        self._games = games if self.model.per_game else None
         self.memory = AgentMemory(rollout_dtype(spec, learning.t_max, envs), FEW_SLOTS)
         self._free = deque(range(FEW_SLOTS))
         self._shipped: queue.Queue = queue.Queue(max(2, LIMIT_TRANSITIONS // (learning.t_max * envs)))
@@ -161,7 +162,7 @@ class Pod:
         """As `PredictionClient.ask`: predicts at once."""
         if self._rows * self._spec.frames_per_step >= PULL_FRAMES:
             self._pull()
-        fields, version = self.model.predict(self.memory.slots["observation"][slot, row], *self._games)
+        fields, version = self.model.predict(self.memory.slots["observation"][slot, row], games=self._games)
         self.memory.answer(slot, row, fields, version)
         self._rows += 1
         self._predicted += self._envs

@@ -83,7 +83,7 @@ class OneThread:
         self._say(self._wiring.how)
         self._learner.start(arrays)
         self.device, self.model, self.stats = self._learner.device, self._learner.model, self._learner.stats
-        self._numbers = [np.arange(self._games, dtype=np.int32)] * self.model.per_game
+        self._numbers = np.arange(self._games, dtype=np.int32) if self.model.per_game else None
         self.model.warm_up(self.model.prediction_sizes(self._games, self._games), self._wiring.columns)
         self._wiring.begin()
         self._thread = threading.Thread(target=self._play, name="player", daemon=True)
@@ -120,7 +120,7 @@ class OneThread:
         if self.under_way:
             self.under_way.come_by(self.model.chance, row == 0 and not self._experience.waiting())
         began = time.monotonic()
-        answer = self.model.predict(observations, *self._numbers)
+        answer = self.model.predict(observations, games=self._numbers)
         self.stats.predicted(self._games, Timings(requests=1, request_model=time.monotonic() - began))
         return answer
 

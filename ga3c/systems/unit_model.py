@@ -74,9 +74,9 @@ class UnitModel(Model):
         weights = len(self._current[1].trained)
         return Weights(tuple(tensors[:weights]), ()), tuple(tensors[weights:])
 
-    def _run_predict(self, *arguments):
+    def _act(self, observations: np.ndarray, explore, games: np.ndarray | None):
         with scope(self._device):
-            return super()._run_predict(*arguments)
+            return super()._act(observations, explore, games)
 
     def copy_to_target(self, steps: int) -> None:
         with self.joining, scope(self._device):
