@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ga3c.controller.counts import Counts
 from ga3c.errors import ConfigError
-from ga3c.rollout import EnvironmentSpec, spaces_of
+from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.run import Settings
 from ga3c.stats import Totals
 
@@ -19,7 +19,7 @@ class Progress:
     counts: Counts
     next_agent: int  # agents are numbered through, over a resume too
     recent_scores: list[float]  # of the last 100 games
-    spaces: dict | None = None  # `rollout.spaces_of` the game that its network was made for; None: not known
+    spaces: dict | None = None  # `spaces_of` the game that its network was made for; None: not known
 
     def check_spaces(self, spec: EnvironmentSpec, path) -> None:
         """Raises ConfigError if the spaces of the game were others when the file at `path` was saved."""
@@ -42,3 +42,12 @@ def counts_of(settings: Settings) -> Counts:
 def beginning(settings: Settings) -> Progress:
     """Returns the progress of a new run."""
     return Progress(settings, Totals(), counts_of(settings), next_agent=0, recent_scores=[])
+
+
+def spaces_of(spec: EnvironmentSpec) -> dict[str, list]:
+    """Returns the observations and actions that a network is made for, as plain values, for JSON."""
+    shape, count, low, high = spec.actions.shape, spec.actions.count, spec.actions.low, spec.actions.high
+    return {
+        "observations": [spec.observation_dtype, list(spec.observation_shape)],
+        "actions": ["discrete", count] if count else ["continuous", list(shape), list(low), list(high)],
+    }

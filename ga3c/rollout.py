@@ -71,15 +71,6 @@ class EnvironmentSpec(NamedTuple):
     stacked_frames: int = 1  # the last axis of a state holds so many pictures, the newest last
 
 
-def spaces_of(spec: EnvironmentSpec) -> dict[str, list]:
-    """Returns the observations and actions that a network is made for, as plain values, for JSON."""
-    shape, count, low, high = spec.actions.shape, spec.actions.count, spec.actions.low, spec.actions.high
-    return {
-        "observations": [spec.observation_dtype, list(spec.observation_shape)],
-        "actions": ["discrete", count] if count else ["continuous", list(shape), list(low), list(high)],
-    }
-
-
 class Episode(NamedTuple):
     """A finished game: its true score, its length, and which of its agent's games it was."""
 

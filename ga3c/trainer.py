@@ -7,7 +7,7 @@ from ga3c.stats import Stats, Timings
 
 
 def train(experience, model: Model, stats: Stats) -> None:
-    """Trains until the experience (a `training_queue.Experience`) says that this thread shall leave."""
+    """Trains until the experience (a `transport.experience.Experience`) says that this thread shall leave."""
     trained = recorded = time.monotonic()
     while batch := experience.next_batch():
         last_trained, waited_from = trained, recorded

@@ -4,7 +4,7 @@ import struct
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -71,32 +71,6 @@ def _parse(agent: _Agent, data: bytes) -> Rollout:
     ended = (Episode(*_EPISODE.unpack_from(data, _HEADER.size + i * _EPISODE.size)) for i in range(episodes))
     agent.held.add(slot)
     return Rollout(agent, slot, length, transitions, tuple(ended), shipped)
-
-
-class Experience(Protocol):
-    """A queue or a replay memory between agents and trainers."""
-
-    def connect(self, number: int, memory: AgentMemory, slots: int, position: int = 0) -> tuple:
-        """Admits an agent; returns the server's handle of it and the agent's client. `PredictionQueue.connect` says
-        what a `position` is."""
-
-    def next_batch(self) -> Batch | None:
-        """Waits for the experience of one update and returns it; None when the thread shall leave."""
-
-    def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
-        """Takes back a batch that was trained on. `errors`: of its transitions, float32 [batch]; None: not known."""
-
-    def waiting(self) -> int:
-        """Returns the number of rollouts that nobody has taken yet."""
-
-    def watched(self) -> dict[str, float]:
-        """Returns figures for a row of the log, since the last row, by name: always the same names."""
-
-    def close(self) -> None:
-        """Hands out what is left; then every `next_batch` returns None."""
-
-    def drop(self) -> None:
-        """Ends it at once: nobody gets what is left."""
 
 
 class ExperienceQueue:

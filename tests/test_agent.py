@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from ga3c.agent import play
-from ga3c.environments.games_in_play import Games, Scores, random_start
+from ga3c.environments.games_in_play import Games
+from ga3c.environments.random_start import random_start
+from ga3c.environments.scores import Scores
 from ga3c.prediction_queue import Order, PredictionQueue
 from ga3c.rollout import EnvironmentSpec, Episode, discrete, rollout_dtype
 from ga3c.settings.game import EnvironmentSettings

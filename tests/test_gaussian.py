@@ -9,7 +9,7 @@ import tensorflow as tf
 from ga3c import algorithms, networks
 from ga3c.algorithms import gaussian, ppo
 from ga3c.algorithms.returns import Played, lambda_returns
-from ga3c.environments.games_in_play import RewardScale
+from ga3c.environments.reward_scale import RewardScale
 from ga3c.errors import ConfigError
 from ga3c.model import Model
 from ga3c.networks import standardization

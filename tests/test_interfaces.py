@@ -18,6 +18,7 @@ from ga3c.algorithms.pqn import PQN
 from ga3c.cluster.pod_pool import PodPool
 from ga3c.cluster.sharded import ShardedReplay
 from ga3c.processes.agent_pool import AgentPool
+from ga3c.processes.agents import Agents
 from ga3c.replay.asynchronous_queue import AsynchronousReplayQueue
 from ga3c.replay.replay_queue import ConcurrentReplayQueue, ReplayQueue
 from ga3c.replay.secondary_queue import SecondaryQueue
@@ -25,9 +26,10 @@ from ga3c.systems import System
 from ga3c.systems.multi_batch import MultiBatch
 from ga3c.systems.one_thread import OneThread
 from ga3c.systems.serial import BlockwiseReplayQueue
-from ga3c.systems.stations import Agents, Stations
+from ga3c.systems.stations import Stations
 from ga3c.systems.units import Units
-from ga3c.training_queue import Experience, TrainingQueue
+from ga3c.training_queue import TrainingQueue
+from ga3c.transport.experience import Experience
 
 QUEUES = [TrainingQueue, ReplayQueue, ConcurrentReplayQueue, AsynchronousReplayQueue, BlockwiseReplayQueue]
 IMPLEMENTATIONS = {

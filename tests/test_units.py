@@ -73,6 +73,6 @@ def test_the_bias_of_priorities_goes_by_the_steps_of_all_units(wire, unit, beta)
     """At the end of a run of 1,000 steps, of which this unit has played none."""
     settings = parse_settings([*TINY, "--preset", "rainbow", "--steps", "1000", "--replay-transitions", "20000"])[0]
     spec = EnvironmentSpec("Own", (4,), "float32", discrete(2), 1)
-    algorithm, learner = algorithms.make(settings, spec.actions), Learner(None, 1)
+    algorithm, learner = algorithms.make(settings, spec.actions), Learner(None)
     wiring = wire(Context(settings, spec, progress.beginning(settings), algorithm, learner, print, unit=unit))
     assert wiring.replay._priorities._beta() == pytest.approx(beta)

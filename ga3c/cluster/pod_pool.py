@@ -22,8 +22,8 @@ from ga3c.errors import TrainingFailed
 from ga3c.rollout import EnvironmentSpec, rollout_dtype
 from ga3c.settings.run import Settings
 from ga3c.stats import EndedAgents, Stats, Timings
-from ga3c.training_queue import Experience
 from ga3c.transport.agent_memory import AgentMemory
+from ga3c.transport.experience import Experience
 
 DEATHS_LIMIT = 6  # so many in a row, without a rollout of any pod in between, end the run
 SILENCE_SECONDS = 120.0  # of a pod that was asked: a network may be cut for a minute
@@ -31,7 +31,7 @@ WATCH_SECONDS = 10.0  # between two looks at the pods; if it was longer, the lea
 
 
 class PodPool:
-    """Starts, feeds from, replaces and ends pods: a `stations.Agents`."""
+    """Starts, feeds from, replaces and ends pods: a `processes.agents.Agents`."""
 
     def __init__(
         self,

@@ -6,25 +6,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ga3c import environments
-from ga3c.commands import full_help
-from ga3c.commands.command_line import HELP, NEWEST, parse_given, with_values
+from ga3c.commands import full_help, resume_options
+from ga3c.commands.command_line import HELP, parse_given, with_values
 from ga3c.environments import own_games, rewards
 from ga3c.errors import ConfigError
-from ga3c.records import run_directory
-from ga3c.records.description import read_settings
 from ga3c.settings import ranges, uses
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
-from ga3c.text import word
 
 DESCRIPTION = """Trains an agent with GA3C. ./run.sh help lists the other commands."""
-OF_A_NEW_RUN = {
-    "preset": "--preset",
-    "protocol": "--protocol",
-    "name": "--name",
-    "start_from": "--from",
-    "secondary_batch": "--secondary-batch",
-}
 
 
 @dataclass(frozen=True)
@@ -49,18 +39,18 @@ def parse_settings(arguments: list[str]) -> Start:
 
     Raises ConfigError.
     """
-    asked = parse_given(TrainOptions, _resume_with_value(arguments), DESCRIPTION, "train")
+    asked = parse_given(TrainOptions, resume_options.with_value(arguments), DESCRIPTION, "train")
     if HELP & set(arguments):
         print(full_help.text_of(TrainOptions(**vars(preset_defaults(asked)))))
         raise SystemExit(0)
     trusted = asked.pop("trust", False)
-    resumed = _resumed(asked) if "resume" in asked else None
+    resumed = resume_options.resumed(asked) if "resume" in asked else None
     if trusted and not resumed:
         raise ConfigError("--trust is for --resume, which runs what another has written: leave it out.")
-    default = _saved_settings(resumed) if resumed else _with_usual_rewards(preset_defaults(asked), asked)
+    default = resume_options.saved_settings(resumed) if resumed else _with_usual_rewards(preset_defaults(asked), asked)
     settings, given = with_values(default, asked), frozenset(asked)
     if resumed:
-        _check_goes_on(settings, default, resumed)
+        resume_options.check_goes_on(settings, default, resumed)
     ranges.check(settings)
     uses.check(settings, default, given, environments.resolve(settings.environment.game)[0] == "atari")
     if resumed:
@@ -84,45 +74,3 @@ def _with_usual_rewards(default: Settings, asked: dict[str, Any]) -> Settings:
         named = rewards.usual(replace(default.environment, game=asked["game"]))
         return replace(default, environment=replace(named, game=default.environment.game))
     return default
-
-
-def _resumed(asked: dict[str, Any]) -> Path:
-    """Returns the directory of the run that goes on. Raises ConfigError."""
-    for name, flag in OF_A_NEW_RUN.items():
-        if name in asked:
-            raise ConfigError(f"{flag} belongs to the start of a run: with --resume, leave it out.")
-    run_dir = run_directory.find(with_values(Settings(), asked))
-    if run_directory.is_exported(run_dir):
-        raise ConfigError(
-            f"{run_dir} is an exported agent, not a run: --from {word(run_dir)} begins a new run with its weights."
-        )
-    if run_directory.is_secondary(run_dir):
-        raise ConfigError(f"{run_dir} goes on with the run that it is in: --resume {word(run_dir.parent)}")
-    return run_dir
-
-
-def _saved_settings(run_dir: Path) -> Settings:
-    """Returns the settings of a run, without its limits: those are of each start. Raises ConfigError."""
-    saved = read_settings(run_dir)
-    return replace(saved, run=replace(saved.run, steps=None, minutes=None, episodes=None))
-
-
-def _check_goes_on(settings: Settings, saved: Settings, run_dir: Path) -> None:
-    """Raises ConfigError where a run would go on with another game than its own."""
-    asked, own = settings.environment, saved.environment
-    if environments.resolve(asked.game) != environments.resolve(own.game):
-        raise ConfigError(f"The run in {run_dir} is of {own.game}, not of {asked.game}: leave --game out.")
-    if asked.adapt_spaces != own.adapt_spaces:
-        raise ConfigError(
-            f"The run in {run_dir} has learned {'with' if own.adapt_spaces else 'without'} "
-            "--adapt-spaces, and can go on so alone: leave the flag out."
-        )
-
-
-def _resume_with_value(arguments: list[str]) -> list[str]:
-    """--resume without a value means the newest run."""
-    if "--resume" in arguments:
-        after = arguments.index("--resume") + 1
-        if after == len(arguments) or arguments[after].startswith("-"):
-            return [*arguments[:after], NEWEST, *arguments[after:]]
-    return arguments

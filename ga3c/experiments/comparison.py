@@ -165,19 +165,20 @@ def _aggregate(outcomes: list[Outcome], games: list[str], setting: str, first: s
         ]
 
     ours, others = strata(setting), strata(first)
-    values = np.array(ours).ravel()
+    values, (low, high) = np.array(ours).ravel(), interval(ours, interquartile_mean)
     seeds = [o for o in outcomes if o.run.setting == setting and o.run.game in games]
     over_time = interquartile_mean(np.array([o.mean_over_time for o in seeds])) if len(games) == 1 else np.nan
     better = np.mean([probability_of_improvement(*pair) for pair in zip(ours, others, strict=True)])
     return Aggregate(
-        games[0] if len(games) == 1 else "",
-        setting,
-        len(values),
-        float(interquartile_mean(values)),
-        *interval(ours, interquartile_mean),
-        tuple(values.tolist()),
-        float(np.median(values)),
-        float(over_time),
-        float(better),
-        sum(o.collapses for o in seeds),
+        game=games[0] if len(games) == 1 else "",
+        setting=setting,
+        runs=len(values),
+        score=float(interquartile_mean(values)),
+        low=low,
+        high=high,
+        means=tuple(values.tolist()),
+        median=float(np.median(values)),
+        over_time=float(over_time),
+        better_than_first=float(better),
+        collapses=sum(o.collapses for o in seeds),
     )

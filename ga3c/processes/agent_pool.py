@@ -13,8 +13,8 @@ from ga3c.processes import agent_process, agents_start, family
 from ga3c.processes.agent_handle import AgentHandle, cause_of_death
 from ga3c.processes.agent_process import AgentPlan
 from ga3c.stats import EndedAgents, Stats
-from ga3c.training_queue import Experience
 from ga3c.transport.agent_memory import AgentMemory, Doing
+from ga3c.transport.experience import Experience
 
 # So many deaths in a row, without progress of any agent in between, end the run: by an own error, and by any cause.
 ERRORS_LIMIT, DEATHS_LIMIT = 3, 8
@@ -29,7 +29,7 @@ SPARE_SECONDS = 60.0
 
 
 class AgentPool:
-    """Keeps as many agents playing as `scale` last said: a `stations.Agents`. Safe to call from every thread."""
+    """Keeps as many agents playing as `scale` last said: an `agents.Agents`. Safe to call from every thread."""
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ from ga3c.records.disk import Disk
 from ga3c.records.files import reason, rename
 from ga3c.records.games_file import GamesFile
 from ga3c.records.replay_file import ReplayFile
-from ga3c.rollout import EnvironmentSpec, spaces_of
+from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.run import Settings
 from ga3c.stats import RECENT_GAMES, Stats
@@ -163,7 +163,7 @@ class Recovery:
                 with stats.updating:  # weights, counts and games are of one moment
                     totals, scores, state = stats.totals(), stats.recent_scores(), model.state()
                 content = games and checkpoint.pack(games, {})
-            spaces = self._spec and spaces_of(self._spec)
+            spaces = self._spec and progress.spaces_of(self._spec)
             meta = to_meta(Progress(self._settings, totals, counts, next_agent, scores, spaces))
             if not write_episodes():
                 raise OSError(None, "the games that it counts are not in their log yet")

@@ -18,9 +18,8 @@ from ga3c.systems.wiring import Context, Wiring  # isort: skip (first: it loads 
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.replay.asynchronous_queue import AsynchronousReplayQueue
 from ga3c.replay.recipe import Recipe
-from ga3c.replay.replay_queue import Listeners
 from ga3c.rollout import FEW_SLOTS
-from ga3c.systems.replay_parts import Filling, beta_of, check_fits, recipe_of, replay_of, updates_of
+from ga3c.systems.replay_parts import Filling, beta_of, check_fits, listeners_of, recipe_of, replay_of, updates_of
 
 
 def wire(context: Context) -> Wiring:
@@ -30,10 +29,10 @@ def wire(context: Context) -> Wiring:
 
 
 def _in_this_process(context: Context) -> Wiring:
-    settings, learner, updates = context.settings, context.learner, updates_of(context.settings)
+    settings, updates = context.settings, updates_of(context.settings)
     replay = replay_of(context, _recipe(context), context.agents_bytes(FEW_SLOTS), lambda: experience.steps)
     experience = AsynchronousReplayQueue(
-        replay, updates, context.begun.totals.trained_steps, Listeners(learner.stored, learner.copy_to_target),
+        replay, updates, context.begun.totals.trained_steps, listeners_of(context.learner, context.envs),
         ahead=settings.replay.prefetch_batches,
     )  # fmt: skip
     filling = Filling(context, replay, updates.pace)
@@ -48,18 +47,19 @@ def _in_this_process(context: Context) -> Wiring:
 def _sharded(context: Context) -> Wiring:
     from ga3c.cluster.sharded import ShardedReplay, Shards  # here alone: it loads Ray
 
-    settings, learner, updates = context.settings, context.learner, updates_of(context.settings)
+    settings, updates = context.settings, updates_of(context.settings)
     shards = settings.replay.replay_shards
     recipe = _recipe(context).part(shards)
     check_fits(recipe, 0, shards)
+    listeners = listeners_of(context.learner, context.envs)
 
     def stored(rollouts: Sequence) -> None:
-        learner.stored(rollouts)
+        listeners.stored(rollouts)
         updates.pace.played(sum(rollout.transitions for rollout in rollouts))
 
     experience = ShardedReplay(
         Shards(recipe, settings.learning.t_max, shards), updates, beta_of(settings, lambda: experience.steps),
-        context.begun.totals.trained_steps, Listeners(stored, learner.copy_to_target), context.say,
+        context.begun.totals.trained_steps, replace(listeners, stored=stored), context.say,
     )  # fmt: skip
     filling = Filling(context, experience, updates.pace)
 

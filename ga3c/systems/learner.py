@@ -1,25 +1,22 @@
 """The learner of a run: its model and its counters."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from ga3c.progress import Progress
 
-from ga3c.devices.device import count_gpus, set_up_device, set_up_devices, threads  # isort: skip (first: it loads TensorFlow)
+from ga3c.devices.device import set_up_device, threads  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, networks
 from ga3c.algorithms import exploration
-from ga3c.devices.all_reduce import AllReduce, Group
 from ga3c.devices.pieces import pieces
-from ga3c.errors import ConfigError
 from ga3c.machine import check_compiler_fits
 from ga3c.model import Acting, Model
 from ga3c.rollout import EnvironmentSpec
-from ga3c.settings import devices
 from ga3c.settings.learning import DQN_EVALUATION_EPSILON
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats
-from ga3c.systems.replicas import Replicas
+from ga3c.systems.replicas import Replicas, replicas_of
 
 Arrays = dict[str, np.ndarray]  # weights, by name
 Make = Callable[[Arrays | None], tuple[str, Model | Replicas, Stats]]  # given the weights to go on from
@@ -32,23 +29,12 @@ class Learner:
     model: Model | Replicas
     stats: Stats
 
-    def __init__(self, make: Make, envs: int):
-        """`envs`: the number of games in a rollout."""
-        self._make, self._envs = make, envs
+    def __init__(self, make: Make):
+        self._make = make
 
     def start(self, arrays: Arrays | None) -> None:
         """Raises ConfigError where the arrays are of another network."""
         self.device, self.model, self.stats = self._make(arrays)
-
-    def copy_to_target(self, steps: int) -> None:
-        """Copies the network to the target network. `steps`: played so far, by which schedules go."""
-        self.model.copy_to_target(steps)
-
-    def stored(self, rollouts: Sequence) -> None:
-        """Counts rollouts that a replay has taken in."""
-        if rollouts:
-            versions = np.concatenate([rollout.record["version"][: rollout.length] for rollout in rollouts])
-            self.stats.stored(rollouts, len(rollouts) * self._envs, self.model.version - versions)
 
 
 def model_and_stats(
@@ -84,7 +70,7 @@ def _model(
         return Model(spec, learning, algorithm, seed, xla, pieces(turns, threads), acting)
 
     if run.devices:
-        device, model = _replicas(settings, spec, count, make)
+        device, model = replicas_of(settings, spec, count, make)
     else:
         device = set_up_device(run.device, count)
         xla = run.xla == "on" or (run.xla == "auto" and device == "gpu")
@@ -108,26 +94,3 @@ def _stats(
         most = f"{DQN_EVALUATION_EPSILON:.0%}"
         say(f"Scores are those of {scored.sum()} of {games} games: the others take more random actions than {most}.")
     return Stats(begun.totals, begun.recent_scores, scored)
-
-
-def devices_of(settings: Settings) -> int:
-    """Returns the number of devices that the model will be on."""
-    if not settings.run.devices:
-        return 1
-    _, numbers = devices.named(settings.run.devices)
-    return len(numbers) if numbers else max(1, count_gpus())
-
-
-def _replicas(settings: Settings, spec: EnvironmentSpec, threads: int, make: Callable) -> tuple[str, Replicas]:
-    kind, numbers = devices.named(settings.run.devices)
-    parts = len(numbers) if kind == "cpu" else 1  # of the cores
-    names = set_up_devices(kind, numbers, max(1, threads // parts))
-    if algorithms.make(settings, spec.actions).replays and settings.replay.batch < len(names):
-        raise ConfigError(f"--batch {settings.replay.batch} is too few for {len(names)} devices: give one for each.")
-
-    def make_one(all_reduce: AllReduce) -> Model:
-        algorithm = algorithms.make(settings, spec.actions)
-        algorithm.devices = all_reduce
-        return make(algorithm, False, max(1, threads // parts) * parts)
-
-    return " and ".join(names), Replicas(Group(names), make_one)

@@ -37,7 +37,7 @@ class OneThreadWiring:
 
     games: int  # that step together
     memory: AgentMemory  # the player's: its slots
-    experience: object  # a `training_queue.Experience` that gets its rollouts from the engine's inbox
+    experience: object  # a `transport.experience.Experience` that gets its rollouts from the engine's inbox
     columns: int  # of a batch: rollouts of one game each, or transitions
     counts: Counts
     chosen_counts: Counts  # are saved, for a run that goes on with agents
@@ -67,8 +67,7 @@ class OneThread:
     ):
         """Raises ConfigError where this machine is too small."""
         self._settings, self._begun, self._say = settings, begun, say
-        games = settings.schedule.games_of(begun.counts.agents)
-        self._learner = Learner(partial(model_and_stats, settings, spec, begun, 1, say), games)
+        self._learner = Learner(partial(model_and_stats, settings, spec, begun, 1, say))
         self._algorithm = algorithms.make(settings, spec.actions)
         self._shipped = _Shipped()
         context = Context(settings, spec, begun, self._algorithm, self._learner, say)

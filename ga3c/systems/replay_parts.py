@@ -1,17 +1,20 @@
 """The parts of systems with a replay memory: its recipe, its pace, and the messages while it is filled."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ga3c.systems.wiring import Context  # isort: skip (first: it loads TensorFlow)
+import numpy as np
+
+from ga3c.systems.learner import Learner  # isort: skip (first: it loads TensorFlow)
 from ga3c import machine
 from ga3c.algorithms import schedules
 from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay_memory import Replay
-from ga3c.replay.replay_queue import Updates
+from ga3c.replay.replay_queue import Listeners, Updates
 from ga3c.rollout import EnvironmentSpec
 from ga3c.scheduling.pace import Pace
 from ga3c.settings.run import Settings
+from ga3c.systems.wiring import Context, nothing
 from ga3c.text import count
 
 BETA_STEPS = 50_000_000  # beta reaches its last value then, if the run has no end: Rainbow's 200 million frames
@@ -64,6 +67,18 @@ def updates_of(settings: Settings) -> Updates:
     replay = settings.replay
     pace = Pace(replay.replay_minimum_transitions, replay.steps_per_update)
     return Updates(pace, replay.batch, replay.target_updates)
+
+
+def listeners_of(learner: Learner, envs: int, free: Callable[[], None] = nothing) -> Listeners:
+    """Returns calls that count what a replay has taken in, rollouts of `envs` games each, and copy the network to the
+    target network. `free`: as in `Listeners`."""
+
+    def stored(rollouts: Sequence) -> None:
+        if rollouts:
+            versions = np.concatenate([rollout.record["version"][: rollout.length] for rollout in rollouts])
+            learner.stats.stored(rollouts, len(rollouts) * envs, learner.model.version - versions)
+
+    return Listeners(stored, lambda steps: learner.model.copy_to_target(steps), free)
 
 
 class Filling:

@@ -8,17 +8,17 @@ from dataclasses import replace
 
 from ga3c.systems.wiring import Context, Wiring  # isort: skip (first: it loads TensorFlow)
 from ga3c.prediction_queue import PredictionQueue
-from ga3c.replay.replay_queue import ConcurrentReplayQueue, Listeners, ReplayQueue
+from ga3c.replay.replay_queue import ConcurrentReplayQueue, ReplayQueue
 from ga3c.rollout import FEW_SLOTS
 from ga3c.scheduling.pace import Blocks
 from ga3c.scheduling.turns import Turns
-from ga3c.systems.replay_parts import Filling, block_rows, recipe_of, replay_of, updates_of
+from ga3c.systems.replay_parts import Filling, block_rows, listeners_of, recipe_of, replay_of, updates_of
 from ga3c.systems.synchronous import Latecomers, groups_of
 
 
 def wire(context: Context) -> Wiring:
     """All agents are predicted for together, and wait for the updates that are due."""
-    agents, learner, updates = context.agents, context.learner, updates_of(context.settings)
+    agents, updates = context.agents, updates_of(context.settings)
     turns = Turns(agents, groups_of(context), lockstep=True, on_change=lambda: experience.look_again())
     predictions = PredictionQueue(turns.choose_requests, context.enough)
 
@@ -27,7 +27,7 @@ def wire(context: Context) -> Wiring:
         predictions.look_again()
 
     replay = _replay(context, rows=0, played_steps=lambda: experience.steps)
-    listeners = Listeners(learner.stored, learner.copy_to_target, updates_are_made)
+    listeners = listeners_of(context.learner, context.envs, updates_are_made)
     steps = context.begun.totals.trained_steps
     experience = ReplayQueue(replay, updates, turns.choose_rollouts, steps, listeners)
     filling = Filling(context, replay, updates.pace)
@@ -36,7 +36,7 @@ def wire(context: Context) -> Wiring:
 
 def wire_concurrent(context: Context) -> Wiring:
     """Updates are made while agents play, block by block; between two blocks all agents wait."""
-    settings, learner, updates = context.settings, context.learner, updates_of(context.settings)
+    settings, updates = context.settings, updates_of(context.settings)
     agents, rows = context.agents, block_rows(settings, context.agents * context.envs)
     turns = Turns(agents, groups_of(context), lockstep=False, on_change=lambda: experience.look_again())
     blocks = Blocks(turns.choose_requests, rows, agents, context.envs, on_change=lambda: experience.look_again())
@@ -51,7 +51,7 @@ def wire_concurrent(context: Context) -> Wiring:
         turns.end()
 
     replay = _replay(context, rows, played_steps=lambda: experience.steps)
-    listeners = Listeners(learner.stored, learner.copy_to_target, a_block_begins)
+    listeners = listeners_of(context.learner, context.envs, a_block_begins)
     steps = context.begun.totals.trained_steps
     experience = ConcurrentReplayQueue(replay, updates, steps, listeners, blocks, settings.run.steps)
     filling = Filling(context, replay, updates.pace)

@@ -10,10 +10,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ga3c.devices.all_reduce import AllReduce, Group, equal  # isort: skip (first: it loads TensorFlow)
-from ga3c.errors import TrainingFailed
+from ga3c.devices.device import count_gpus, set_up_devices  # isort: skip (first: it loads TensorFlow)
+from ga3c import algorithms
+from ga3c.devices.all_reduce import AllReduce, Group, equal
+from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.model import Model, Update
-from ga3c.rollout import column_axis
+from ga3c.rollout import EnvironmentSpec, column_axis
+from ga3c.settings import devices
+from ga3c.settings.run import Settings
 
 CHECK_UPDATES = 1_000  # between two checks that the weights are still equal
 
@@ -112,3 +116,27 @@ def _parts(batch: dict[str, np.ndarray], count: int) -> list[dict[str, np.ndarra
         {name: array[(slice(None),) * column_axis(name) + (slice(start, end),)] for name, array in batch.items()}
         for start, end in itertools.pairwise(bounds)
     ]
+
+
+def devices_of(settings: Settings) -> int:
+    """Returns the number of devices that the model will be on."""
+    if not settings.run.devices:
+        return 1
+    _, numbers = devices.named(settings.run.devices)
+    return len(numbers) if numbers else max(1, count_gpus())
+
+
+def replicas_of(settings: Settings, spec: EnvironmentSpec, threads: int, make: Callable) -> tuple[str, Replicas]:
+    """Returns the devices in words, and a model on each. make: as in `learner`, given algorithm, XLA and threads."""
+    kind, numbers = devices.named(settings.run.devices)
+    parts = len(numbers) if kind == "cpu" else 1  # of the cores
+    names = set_up_devices(kind, numbers, max(1, threads // parts))
+    if algorithms.make(settings, spec.actions).replays and settings.replay.batch < len(names):
+        raise ConfigError(f"--batch {settings.replay.batch} is too few for {len(names)} devices: give one for each.")
+
+    def make_one(all_reduce: AllReduce) -> Model:
+        algorithm = algorithms.make(settings, spec.actions)
+        algorithm.devices = all_reduce
+        return make(algorithm, False, max(1, threads // parts) * parts)
+
+    return " and ".join(names), Replicas(Group(names), make_one)

@@ -11,7 +11,7 @@ from ga3c.prediction_queue import PredictionQueue
 from ga3c.replay.replay_queue import ReplayQueue
 from ga3c.replay.secondary_queue import SecondaryListeners, SecondaryQueue
 from ga3c.rollout import FEW_SLOTS
-from ga3c.systems.replay_parts import updates_of
+from ga3c.systems.replay_parts import listeners_of, updates_of
 
 _NO_LAGS = np.zeros(0, np.int64)
 
@@ -28,7 +28,7 @@ def wire(context: Context, primary: ReplayQueue) -> Wiring:
         columns = len(rollouts) * context.envs
         learner.stats.stored([rollout._replace(episodes=()) for rollout in rollouts], columns, _NO_LAGS)
 
-    tell = SecondaryListeners(count_own_games, count_steps_of_primary, learner.copy_to_target)
+    tell = SecondaryListeners(count_own_games, count_steps_of_primary, listeners_of(learner, context.envs).target)
     experience = SecondaryQueue(primary, updates, settings.learning.seed, tell)
     minimum = settings.replay.replay_minimum_transitions
     return Wiring(

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from ga3c.systems.one_thread import OneThreadWiring  # isort: skip (first: it loads TensorFlow)
 from ga3c import machine
-from ga3c.replay.replay_queue import ConcurrentReplayQueue, Listeners, ReplayQueue
+from ga3c.replay.replay_queue import ConcurrentReplayQueue, ReplayQueue
 from ga3c.rollout import Batch, slots_needed
-from ga3c.systems.replay_parts import Filling, block_rows, recipe_of, replay_of, updates_of
+from ga3c.systems.replay_parts import Filling, block_rows, listeners_of, recipe_of, replay_of, updates_of
 from ga3c.systems.wiring import Context
 from ga3c.text import count
 from ga3c.training_queue import Rollout, TrainingQueue
@@ -40,12 +40,12 @@ def wire(context: Context, inbox: Inbox) -> OneThreadWiring:
 
 def with_replay(wiring: OneThreadWiring, context: Context, inbox: Inbox, slots_bytes: int) -> OneThreadWiring:
     """Returns the wiring with a replay in it, which is learned from as `replayed` does. Raises ConfigError."""
-    settings, learner, games = context.settings, context.learner, wiring.games
+    settings, games = context.settings, wiring.games
     concurrent, steps = settings.replay.concurrent_training, context.begun.totals.trained_steps
     rows = block_rows(settings, games) if concurrent else 0
     recipe = replace(recipe_of(settings, context.spec, 1, games), reserved_rows=rows)
     replay = replay_of(context, recipe, machine.agent_bytes(slots_bytes, games), lambda: experience.steps)
-    updates, listeners = updates_of(settings), Listeners(learner.stored, learner.copy_to_target)
+    updates, listeners = updates_of(settings), listeners_of(context.learner, games)
     if concurrent:
         experience = BlockwiseReplayQueue(replay, updates, steps, listeners, Block(rows), last_step=None, inbox=inbox)
     else:

@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
 
 from ga3c.progress import Progress
 
@@ -15,50 +14,12 @@ from ga3c.controller.counts import Counts
 from ga3c.predictor import predict
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.run import Settings
-from ga3c.stats import Stats
 from ga3c.systems.controller_inputs import rule_of, signals_of
 from ga3c.systems.wiring import Context, Unit, Wiring
 from ga3c.text import count
 from ga3c.trainer import train
 
 STOP_SECONDS = 2.0  # for agents to ship their last rollouts, and again for trainers to train on them
-
-
-class Agents(Protocol):
-    """The agents: processes of this machine (`processes.agent_pool`) or pods (`cluster.pod_pool`)."""
-
-    next_number: int
-    """The number that the next agent gets. Agents are numbered through, over a resume too."""
-
-    def begin(self, model, stats: Stats) -> None:
-        """Lets them play. Pods take their copies of the weights from the model."""
-
-    def scale(self, count: int) -> None:
-        """Starts agents, or tells the newest to end. Does not wait for either."""
-
-    def watch(self) -> None:
-        """Replaces agents that have died or hang. Raises TrainingFailed where that does not help."""
-
-    def end(self, seconds: float) -> None:
-        """Lets all agents ship what they have and end; ends those that have not after so many seconds."""
-
-    def keep_books(self, stats: Stats, final: bool = False) -> None:
-        """Counts what ended agents made and what was lost of it: see `stats.EndedAgents.count`."""
-
-    def core_seconds(self) -> float:
-        """Returns the CPU time that all agents of this start have used."""
-
-    def missing(self) -> int:
-        """Returns how many agents are wanted and do not play yet."""
-
-    def starting(self) -> int:
-        """Returns how many of the missing agents start now."""
-
-    def watched(self) -> dict[str, float]:
-        """Returns figures for a row of the log, by name: always the same names."""
-
-    def report(self) -> list[str]:
-        """Returns a line for each agent: what it does, and since when."""
 
 
 class Stations:
@@ -81,7 +42,7 @@ class Stations:
         Raises ConfigError where this machine is too small.
         """
         usual = partial(model_and_stats, settings, spec, begun, begun.counts.agents, say)
-        self._learner, self._unit = Learner(unit.make if unit else usual, settings.schedule.envs_per_agent), unit
+        self._learner, self._unit = Learner(unit.make if unit else usual), unit
         algorithm = algorithms.make(settings, spec.actions)
         self._context = Context(settings, spec, begun, algorithm, self._learner, say, self._enough, unit)
         self._wiring = wiring = wire(self._context)

@@ -67,7 +67,7 @@ class Latecomers:
         self._waits_since: float | None = None
 
     def look(self, agents) -> None:
-        """Called every second. `agents`: a `stations.Agents`."""
+        """Called every second. `agents`: a `processes.agents.Agents`."""
         self._waits_since = (self._waits_since or time.monotonic()) if self._turns.waits_for_agents else None
         if self._waits_since and time.monotonic() - self._waits_since > START_SECONDS and not agents.starting():
             self._turns.begin()

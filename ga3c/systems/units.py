@@ -22,8 +22,8 @@ from ga3c.settings import devices
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats
 from ga3c.systems import wiring_of
-from ga3c.systems.learner import devices_of
 from ga3c.systems.replay_parts import check_fits, recipe_of
+from ga3c.systems.replicas import devices_of
 from ga3c.systems.stations import Stations
 from ga3c.systems.unit_model import SharedModel, UnitModel
 from ga3c.systems.wiring import Unit

@@ -16,7 +16,7 @@ from ga3c.processes.agent_process import AgentPlan
 from ga3c.progress import Progress
 from ga3c.rollout import EnvironmentSpec, rollout_dtype, slots_needed
 from ga3c.settings.run import Settings
-from ga3c.systems.learner import devices_of
+from ga3c.systems.replicas import devices_of
 from ga3c.text import count
 
 
@@ -134,7 +134,7 @@ class Wiring:
     """The stations of a system and how they are connected. `stations.Stations` runs them."""
 
     predictions: PredictionQueue  # decides which requests are predicted for together
-    experience: object  # a `training_queue.Experience`: a queue or a replay between agents and trainers
+    experience: object  # a `transport.experience.Experience`: a queue or a replay between agents and trainers
     slots: int  # of each agent, with room for one rollout each
     rollouts_per_batch: int  # at most; with a replay 1
     counts: Counts

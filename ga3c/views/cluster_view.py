@@ -60,8 +60,8 @@ def read(run_dir: Path) -> ClusterView:
 
 
 def _pod(content: dict) -> Pod:
-    texts = (one_line(str(content.get(name, "")))[:60] for name in ("node", "state"))
-    return Pod(_number(content, "number"), *texts, *(_number(content, name) for name in Pod._fields[3:]))
+    texts = {name: one_line(str(content.get(name, "")))[:60] for name in ("node", "state")}
+    return Pod(**texts, **{name: _number(content, name) for name in Pod._fields if name not in texts})
 
 
 def _number(content: dict, name: str) -> float:

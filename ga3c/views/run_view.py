@@ -92,9 +92,10 @@ def read_evaluation(run: Path) -> Evaluation:
     try:
         content = read_json(run / "evaluation.json")
         scores = content["ways"]["sampled"]
-        found = (content.get("steps_trained"), content.get("frames"), content.get("minutes"), content.get("episodes"))
-        found += (scores.get("mean"), scores.get("min"), scores.get("max"))
-        return Evaluation(*(float(value) if isinstance(value, int | float) else math.nan for value in found))
+        found = {"steps": content.get("steps_trained"), "games": content.get("episodes")}
+        found |= {name: content.get(name) for name in ("frames", "minutes")}
+        found |= {"mean": scores.get("mean"), "lowest": scores.get("min"), "highest": scores.get("max")}
+        return Evaluation(**{name: float(value) for name, value in found.items() if isinstance(value, int | float)})
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return Evaluation()
 

@@ -149,13 +149,19 @@ def reproduce(options: Options, out: Path) -> str:
 
 def measured(run: LearningRun, out: Path) -> Outcome:
     directory = directory_of(run, out)
-    speeds = (comparison.median(directory, name) for name in ("trained_steps_per_second", "updates_per_second"))
     on_the_way, reached = (
         curves.first_reached(directory, wanted.get(run.game, np.inf)) for wanted in (ON_THE_WAY, SCORES)
     )
     _, scores = curves.of_run(directory, curves.SCORE_OVER_TIME)
     last = float(scores[-1]) if len(scores) else np.nan
-    return Outcome(*speeds, on_the_way.minutes, *reached, last)
+    return Outcome(
+        steps_per_second=comparison.median(directory, "trained_steps_per_second"),
+        updates_per_second=comparison.median(directory, "updates_per_second"),
+        minutes_on_the_way=on_the_way.minutes,
+        minutes=reached.minutes,
+        million_steps=reached.million_steps,
+        last_score=last,
+    )
 
 
 def _row(run: LearningRun, strategy: Strategy, outcome: Outcome) -> dict:

@@ -8,10 +8,17 @@ from ga3c.papers.ga3c import Options
 from ga3c.papers.plan import chosen, learning_runs
 
 RUNS = "fig5"
-FIXED = "--agents {} --predictors {} --trainers {} --controller off"
 SETTINGS = {
-    "cpu": {"NT1-NP1-NA1": (1, 1, 1), "NT1-NP1-NA2": (2, 1, 1), "NT1-NP1-NA4": (4, 1, 1)},
-    "full": {"NT1-NP1-NA1": (1, 1, 1), "NT1-NP1-NA16": (16, 1, 1), "NT2-NP2-NA128": (128, 2, 2)},
+    "cpu": {
+        "NT1-NP1-NA1": "--agents 1 --predictors 1 --trainers 1",
+        "NT1-NP1-NA2": "--agents 2 --predictors 1 --trainers 1",
+        "NT1-NP1-NA4": "--agents 4 --predictors 1 --trainers 1",
+    },
+    "full": {
+        "NT1-NP1-NA1": "--agents 1 --predictors 1 --trainers 1",
+        "NT1-NP1-NA16": "--agents 16 --predictors 1 --trainers 1",
+        "NT2-NP2-NA128": "--agents 128 --predictors 2 --trainers 2",
+    },
 }
 FLAGS = {"cpu": "", "full": "--preset paper "}
 FROM_ONE = "--agents 1 --predictors 1 --trainers 1"
@@ -22,7 +29,7 @@ SCALES = {
 
 
 def plan(options: Options) -> list[LearningRun]:
-    settings = {name: FIXED.format(*counts) for name, counts in SETTINGS[options.scale].items()}
+    settings = {name: f"{counts} --controller off" for name, counts in SETTINGS[options.scale].items()}
     settings["controller"] = FROM_ONE
     settings = {name: FLAGS[options.scale] + flags for name, flags in settings.items()}
     return learning_runs(chosen(SCALES, options), settings)

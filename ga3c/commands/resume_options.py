@@ -1,0 +1,63 @@
+"""--resume: which run goes on, with which settings, and what may not be said of it."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ga3c import environments
+from ga3c.commands.command_line import NEWEST, with_values
+from ga3c.errors import ConfigError
+from ga3c.records import run_directory
+from ga3c.records.description import read_settings
+from ga3c.settings.run import Settings
+from ga3c.text import word
+
+OF_A_NEW_RUN = {
+    "preset": "--preset",
+    "protocol": "--protocol",
+    "name": "--name",
+    "start_from": "--from",
+    "secondary_batch": "--secondary-batch",
+}
+
+
+def resumed(asked: dict[str, Any]) -> Path:
+    """Returns the directory of the run that goes on. Raises ConfigError."""
+    for name, flag in OF_A_NEW_RUN.items():
+        if name in asked:
+            raise ConfigError(f"{flag} belongs to the start of a run: with --resume, leave it out.")
+    run_dir = run_directory.find(with_values(Settings(), asked))
+    if run_directory.is_exported(run_dir):
+        raise ConfigError(
+            f"{run_dir} is an exported agent, not a run: --from {word(run_dir)} begins a new run with its weights."
+        )
+    if run_directory.is_secondary(run_dir):
+        raise ConfigError(f"{run_dir} goes on with the run that it is in: --resume {word(run_dir.parent)}")
+    return run_dir
+
+
+def saved_settings(run_dir: Path) -> Settings:
+    """Returns the settings of a run, without its limits: those are of each start. Raises ConfigError."""
+    saved = read_settings(run_dir)
+    return replace(saved, run=replace(saved.run, steps=None, minutes=None, episodes=None))
+
+
+def check_goes_on(settings: Settings, saved: Settings, run_dir: Path) -> None:
+    """Raises ConfigError where a run would go on with another game than its own."""
+    asked, own = settings.environment, saved.environment
+    if environments.resolve(asked.game) != environments.resolve(own.game):
+        raise ConfigError(f"The run in {run_dir} is of {own.game}, not of {asked.game}: leave --game out.")
+    if asked.adapt_spaces != own.adapt_spaces:
+        raise ConfigError(
+            f"The run in {run_dir} has learned {'with' if own.adapt_spaces else 'without'} "
+            "--adapt-spaces, and can go on so alone: leave the flag out."
+        )
+
+
+def with_value(arguments: list[str]) -> list[str]:
+    """--resume without a value means the newest run."""
+    if "--resume" in arguments:
+        after = arguments.index("--resume") + 1
+        if after == len(arguments) or arguments[after].startswith("-"):
+            return [*arguments[:after], NEWEST, *arguments[after:]]
+    return arguments
