@@ -192,6 +192,21 @@ def test_damaged_calls_of_callbacks(served):
     assert not served.complaints()
 
 
+def test_an_error_of_our_own_is_no_bad_request(tmp_path):
+    """It gets 500, and its traceback stands on the terminal; a wrong request still gets 400."""
+    make_runs(tmp_path / "results", runs=1, rows=20)
+    bug = "import ga3c.views.dashboard.contents as c; c.label = lambda *_: [][0]"
+    served = Served(tmp_path / "results", tmp_path / "complaints", code=bug)
+    body = next(body for body in served.client().bodies() if body["output"] == "runs.options")
+    assert served.post(json.dumps(body).encode()) == 500
+    assert "IndexError" in served.complaints()
+    said = served.complaints()
+    body["inputs"][1]["value"] = 5  # the filter
+    assert served.post(json.dumps(body).encode()) == 400
+    assert served.complaints() == said
+    served.stop()
+
+
 def test_clients_that_are_slow_or_silent_keep_nobody_out(tmp_path):
     results = tmp_path / "results"
     make_runs(results, runs=1, rows=20)

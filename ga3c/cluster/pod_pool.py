@@ -19,6 +19,7 @@ from ga3c.cluster.published_weights import Weights
 from ga3c.cluster.sharded import ShardedReplay
 from ga3c.cluster.watching import Seen, Watch
 from ga3c.errors import TrainingFailed
+from ga3c.progress import Progress
 from ga3c.rollout import EnvironmentSpec, rollout_dtype
 from ga3c.settings.run import Settings
 from ga3c.stats import EndedAgents, Stats, Timings
@@ -37,18 +38,18 @@ class PodPool:
         self,
         settings: Settings,
         spec: EnvironmentSpec,
+        begun: Progress,
         training: Experience,
         slots: int,
-        first_number: int,
-        pods: int,
+        control: ControlPlane,
         say: Callable[[str], None],
     ):
-        """Joins the cluster. Where `training` is a `ShardedReplay`, pods send to its shards. Raises ConfigError."""
+        """`control`: of the cluster that is joined. Where `training` is a `ShardedReplay`, pods send to its shards."""
         self._settings, self._spec, self._training, self._slots = settings, spec, training, slots
         self._dtype = rollout_dtype(spec, settings.learning.t_max, settings.schedule.envs_per_agent)
-        self._pods, self._say = pods, say
+        self._pods, self._control, self._say = begun.counts.agents, control, say
         self._shards = training if isinstance(training, ShardedReplay) else None
-        self.next_number = first_number
+        self.next_number = begun.next_agent
         self._all: dict[int, PodHandle] = {}  # by number
         self._ended = EndedAgents()
         self._deaths, self._bytes_ended = 0, 0
@@ -57,11 +58,7 @@ class PodPool:
         self._watched = time.monotonic()
         self._lock = threading.RLock()
         self._weights: Weights | None = None
-        say(connection.join(settings.schedule.cluster, pods))
-        self._control = ControlPlane()
-        if self._shards:
-            self._shards.control = self._control
-        self._watch, self._watched_before = Watch(self._control.nodes, say), (0, time.monotonic())
+        self._watch, self._watched_before = Watch(control.nodes, say), (0, time.monotonic())
 
     def begin(self, model, stats: Stats) -> None:
         self._stats = stats

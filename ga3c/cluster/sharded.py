@@ -73,19 +73,20 @@ class ShardedReplay:
         beta: Callable[[], float],
         steps: int,
         tell: Listeners,
+        control: ControlPlane,
         say: Callable[[str], None],
     ):
-        """Before the first update each shard must have its share of the pace's minimum."""
+        """`control`: of the cluster that is joined. Before the first update each shard must have its share of the
+        pace's minimum."""
         self._plan, self._shards = shards, [_ShardHandle(number) for number in range(shards.count)]
         self._each = -(-updates.pace.minimum_steps // shards.count)
         self._batch, self._target_updates = updates.batch, updates.target_updates
-        self._beta, self._tell, self._say, self.steps = beta, tell, say, steps
+        self._beta, self._tell, self._control, self._say, self.steps = beta, tell, control, say, steps
         self._updates = self._turn = 0
         self._drawing, self._closed = Drawing(), False
         self._changed = threading.Condition()  # the sizes, the steps, or the end
         self._using = threading.Lock()  # held while Ray is in use and must not be left
         self.lost_transitions = 0  # on their way to a shard that died
-        self.control: ControlPlane | None = None  # of the cluster that is joined; set before the start
         self._held: Given | None = None  # the newest batch: letting go of it uses the object store, too
 
     def start(self) -> None:
@@ -162,7 +163,7 @@ class ShardedReplay:
         if not ray.wait(shard.asked[:1], timeout=LOOK_SECONDS, fetch_local=False)[0]:
             return None
         try:
-            given = self.control.get(shard.asked[0])
+            given = self._control.get(shard.asked[0])
         except RayletDied:
             time.sleep(LOOK_SECONDS)  # until the run ends
             return None

@@ -4,9 +4,9 @@ import importlib
 import signal
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import make_dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import tyro
 
@@ -54,48 +54,28 @@ agents that come with the program, on both emulators. table3: batching strategie
 and steps to a score. table4: hours of PPO and Rainbow by the number of devices. table5: speed of DQN, A2C and PPO."""
 
 
-@dataclass(frozen=True)
-class ReproduceGA3C(ga3c.Options):
-    figure: Annotated[
-        Literal["fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "table2", "table3", "ablation"], tyro.conf.Positional
-    ] = tyro.MISSING
-    """What to make."""
+class Paper(NamedTuple):
+    """A paper whose figures and tables can be made again."""
 
+    options: type[CommonOptions]
+    figures: tuple[str, ...]
+    description: str
 
-@dataclass(frozen=True)
-class ReproduceAccelerated(accelerated.Options):
-    figure: Annotated[
-        Literal["fig2", "table1", "fig3", "fig4", "fig5", "fig6", "table2", "table3"], tyro.conf.Positional
-    ] = tyro.MISSING
-    """What to make."""
-
-
-@dataclass(frozen=True)
-class ReproduceFastDQN(fast_dqn.Options):
-    figure: Annotated[Literal["table1"], tyro.conf.Positional] = tyro.MISSING
-    """What to make."""
-
-
-@dataclass(frozen=True)
-class ReproduceApeX(apex.Options):
-    figure: Annotated[Literal["fig4", "fig11", "table1"], tyro.conf.Positional] = tyro.MISSING
-    """What to make."""
-
-
-@dataclass(frozen=True)
-class ReproduceCuLE(cule.Options):
-    figure: Annotated[Literal["fig3", "fig4", "fig5", "fig10", "table3", "table4", "table5"], tyro.conf.Positional] = (
-        tyro.MISSING
-    )
-    """What to make."""
+    @property
+    def command_line(self) -> type:
+        """The options, and the figure as the first word."""
+        figure = Annotated[Literal[self.figures], tyro.conf.Positional, tyro.conf.arg(help="What to make.")]
+        return make_dataclass("Reproduce", [("figure", figure, tyro.MISSING)], bases=(self.options,), frozen=True)
 
 
 PAPERS = {
-    "ga3c": (ReproduceGA3C, GA3C),
-    "accelerated": (ReproduceAccelerated, ACCELERATED),
-    "fast_dqn": (ReproduceFastDQN, FAST_DQN),
-    "apex": (ReproduceApeX, APEX),
-    "cule": (ReproduceCuLE, CULE),
+    "ga3c": Paper(ga3c.Options, ("fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "table2", "table3", "ablation"), GA3C),
+    "accelerated": Paper(
+        accelerated.Options, ("fig2", "table1", "fig3", "fig4", "fig5", "fig6", "table2", "table3"), ACCELERATED
+    ),
+    "fast_dqn": Paper(fast_dqn.Options, ("table1",), FAST_DQN),
+    "apex": Paper(apex.Options, ("fig4", "fig11", "table1"), APEX),
+    "cule": Paper(cule.Options, ("fig3", "fig4", "fig5", "fig10", "table3", "table4", "table5"), CULE),
 }
 
 
@@ -113,8 +93,9 @@ def check(options: CommonOptions) -> None:
 
 def run(arguments: list[str]) -> int:
     paper, *others = arguments if arguments and arguments[0] in PAPERS else ["ga3c", *arguments]
-    kind, description = PAPERS[paper]
-    options = parse(kind, others, kind(), description, "reproduce" + f" {paper}" * (paper != "ga3c"))
+    kind = PAPERS[paper].command_line
+    command = "reproduce" + f" {paper}" * (paper != "ga3c")
+    options = parse(kind, others, kind(), PAPERS[paper].description, command)
     check(options)
     figure = importlib.import_module(f"ga3c.papers.{paper}.{options.figure}")
     default = run_directory.RESULTS / "reproduce" / f"{figure.RUNS}-{options.scale}"

@@ -7,7 +7,7 @@ The first two outputs are (policy [batch, actions.policy_size], value [batch]), 
 from ga3c.errors import ConfigError
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.algorithm_row import AlgorithmRow
-from ga3c.settings.catalogue import ALGORITHMS, NETWORKS
+from ga3c.settings.catalogue import ALGORITHMS, NETWORKS, preset_for
 
 
 def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
@@ -35,8 +35,7 @@ def _unfit(actions: str, row: AlgorithmRow, algorithm: str) -> str:
         has, wants = "images", "vectors"
     else:
         has, wants = f"{actions} actions", f"{row.actions[0]} ones"
-    preset = "ppo-continuous" if actions == "continuous" else "apex-dqn"
-    return f"{has}, and --algorithm {algorithm} {wants} alone: use --preset {preset}"
+    return f"{has}, and --algorithm {algorithm} {wants} alone: use --preset {preset_for(actions, algorithm)}"
 
 
 def build(

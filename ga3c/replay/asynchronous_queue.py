@@ -43,7 +43,6 @@ class AsynchronousReplayQueue(ReplayQueue):
         `ahead`: batches that a thread draws in `draw_ahead` while the model learns; 0: there is no such thread."""
         super().__init__(replay, updates, len, steps, tell)
         self._ahead, self._drawn_ahead = ahead, deque()
-        self.replay.buffers.most = 1 + ahead
         self._stored = threading.Condition()
         self._drawing = Drawing()
 

@@ -24,6 +24,7 @@ class Recipe:
     new_have_priorities: bool = False  # from the values that were predicted as they were played
     reserved_rows: int = 0  # of each ring, for a block of concurrent training
     seed: int = 1
+    kept_buffers: int = 1  # of batches, that are used again: one, and one for each that is drawn ahead
 
     @property
     def rows(self) -> int:

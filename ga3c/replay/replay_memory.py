@@ -25,10 +25,8 @@ class Drawn(NamedTuple):
 class Buffers:
     """Pairs of arrays [1, count, ...]: states, and those that follow. Keeps at most `most` pairs that nobody uses."""
 
-    most = 1
-
-    def __init__(self, spec: EnvironmentSpec):
-        self._shape, self._dtype = spec.observation_shape, spec.observation_dtype
+    def __init__(self, spec: EnvironmentSpec, most: int):
+        self._shape, self._dtype, self._most = spec.observation_shape, spec.observation_dtype, most
         self._free: list[tuple[np.ndarray, np.ndarray]] = []
 
     def take(self, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -38,7 +36,7 @@ class Buffers:
         return np.empty(shape, self._dtype), np.empty(shape, self._dtype)
 
     def give_back(self, states: np.ndarray, following: np.ndarray) -> None:
-        self._free = [*self._free, (states, following)][-self.most :]
+        self._free = [*self._free, (states, following)][-self._most :]
 
 
 class Replay:
@@ -65,7 +63,7 @@ class Replay:
         self._rows.compile()
         self._random = np.random.default_rng(recipe.seed)
         self._lock = threading.Lock()
-        self.buffers = Buffers(recipe.spec)
+        self._buffers = Buffers(recipe.spec, recipe.kept_buffers)
         self.size = 0  # transitions that can be drawn
         self.stored = 0  # ever
 
@@ -138,7 +136,7 @@ class Replay:
                 places = rows.drawn(self._first, self._last, count, random)
                 weights = np.ones(count, np.float32)
             returns, discounts, following = rows.returns(places, self._n_steps, self._discount)
-            observation, next_observation = self.buffers.take(count)
+            observation, next_observation = self._buffers.take(count)
             rows.observations(places, following, observation[0], next_observation[0])
             arrays = {
                 "observation": observation,
@@ -169,7 +167,7 @@ class Replay:
                 there = (drawn.rows >= self._first[group]) & self._rows.valid[drawn.places]
                 there &= np.isfinite(errors)  # an update may have been left out
                 self._priorities.set(drawn.places[there], errors[there])
-            self.buffers.give_back(drawn.arrays["observation"], drawn.arrays["next_observation"])
+            self._buffers.give_back(drawn.arrays["observation"], drawn.arrays["next_observation"])
             if self._eviction and self._eviction.due():
                 self._evict()
 

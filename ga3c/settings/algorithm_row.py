@@ -34,6 +34,8 @@ class Preset:
     replay: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
     schedule: Mapping[str, Any] = field(default_factory=dict)
+    actions: str = "discrete"
+    """The kind of actions that its values are for."""
     games: int = 0
     """Games of all agents together. There are at most as many agents as cores, and all have equally many games."""
     agents: int = 0
@@ -43,6 +45,11 @@ class Preset:
     the first and the last it stays. Empty: it is the same for every batch."""
     adam_epsilon_of_one: float | None = None
     """Adam's epsilon for a batch of one transition. None: the preset's own epsilon times its batch."""
+
+    @property
+    def waits_for_nothing(self) -> bool:
+        """True if it learns from a replay, and neither play nor updates wait for the other."""
+        return self.replay.get("steps_per_update") == 0
 
 
 @dataclass(frozen=True)

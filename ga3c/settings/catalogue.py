@@ -21,6 +21,13 @@ def preset_of(algorithm: str, name: str) -> Preset:
     return presets.get(name) or next(iter(presets.values()), Preset("", ""))
 
 
+def preset_for(actions: str, algorithm: str) -> str:
+    """Returns a preset of another algorithm for games with these actions; if there is one, of the same pace."""
+    free = preset_of(algorithm, "").waits_for_nothing
+    others = [one for row, one in PRESETS.values() if one.actions == actions and row.name != algorithm]
+    return min(others, key=lambda one: one.waits_for_nothing != free).name
+
+
 def users(setting: str) -> tuple[str, ...]:
     """Returns the names of the algorithms that read a setting."""
     return names(row for row in ALGORITHMS.values() if setting in row.settings)

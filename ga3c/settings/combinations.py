@@ -4,7 +4,7 @@ import math
 
 from ga3c.errors import ConfigError
 from ga3c.settings import devices
-from ga3c.settings.catalogue import ALGORITHMS, listed, names, users
+from ga3c.settings.catalogue import ALGORITHMS, PRESETS, listed, names, users
 from ga3c.settings.run import Settings
 
 
@@ -97,14 +97,16 @@ def _check_cluster(settings: Settings) -> None:
 
 def _check_age_limit(settings: Settings) -> None:
     if not settings.schedule.cluster or ALGORITHMS[settings.learning.algorithm].replays:
+        others = listed(names(row for row in ALGORITHMS.values() if not row.replays))
         raise ConfigError(
-            "--experience-age-limit-updates is for pods without a replay: give --cluster with a3c, a2c-vtrace or appo."
+            f"--experience-age-limit-updates is for pods without a replay: give --cluster with --algorithm {others}."
         )
 
 
 def _check_shards(settings: Settings) -> None:
     if not settings.schedule.cluster or not ALGORITHMS[settings.learning.algorithm].replays:
-        raise ConfigError("--replay-shards is for pods and a replay: give --cluster and --preset apex-dqn or apex-dpg.")
+        others = listed([name for name, (_, preset) in PRESETS.items() if preset.waits_for_nothing])
+        raise ConfigError(f"--replay-shards is for pods and a replay: give --cluster and --preset {others}.")
     if settings.replay.checkpoint_replay:
         raise ConfigError("--checkpoint-replay does not go with --replay-shards: leave one of them out.")
     if settings.schedule.agents and settings.schedule.agents < settings.replay.replay_shards:

@@ -96,6 +96,7 @@ REPLAY_ALGORITHMS = (
                 "apex-dpg", "apex-dqn for continuous actions: dpg, updates from 256 of a million transitions, Adam at "
                 "1e-4.", _APEX_DPG,
                 {**_APEX_REPLAY, "batch": 256, "target_updates": 100, "replay_eviction": "priority"},
+                actions="continuous",
                 environment={"reward_clip": 0.0}, schedule={"controller": "off"},
             ),
         ),

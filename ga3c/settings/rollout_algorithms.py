@@ -132,7 +132,7 @@ ROLLOUT_ALGORITHMS = (
             Preset(
                 "ppo-continuous", "ppo for continuous actions: one game, 2,048 steps, 10 epochs of 32 minibatches, "
                 "clip 0.2, Adam at 3e-4 that falls to 0 in 1 million steps, and scaled rewards (Schulman et al. 2017, "
-                "MuJoCo).", _PPO_CONTINUOUS,
+                "MuJoCo).", _PPO_CONTINUOUS, actions="continuous",
                 environment={"reward_scaling_discount": 0.99, "reward_clip": 10.0}, schedule=_IN_LOCKSTEP, games=1,
             ),
         ),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.settings import devices
-from ga3c.settings.catalogue import ALGORITHMS, RESTRICTED, listed, users
+from ga3c.settings.catalogue import ALGORITHMS, RESTRICTED, listed, names, users
 from ga3c.settings.run import Settings
 
 ATARI = (
@@ -126,12 +126,13 @@ def _rules_of_play(settings: Settings) -> Iterator[_Rule]:
     here = not (alone or pods or schedule.sampling == "batched")
     yield _Rule(here, ("agent_silence_seconds",), mode, "agents in processes of this machine")
     yield _Rule(not schedule.games, ("agents", "envs_per_agent"), f"--games {schedule.games}", "games of agents")
+    waiting = listed(names(row for row in ALGORITHMS.values() if not row.learns_at_once))
     exact = settings.learning.minimum_batch_steps == _batch_steps(settings)
     yield _Rule(
         alone or free or _plays_on(settings) or exact,
         ("minimum_batch_steps",),
         mode,
-        "a3c, and for games that do not wait for each other",
+        f"{waiting}, and for games that do not wait for each other",
     )
 
 
@@ -141,7 +142,7 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
     linear, until = learning.learning_rate_schedule == "linear", settings.run.steps is not None
     scheduled = ("exploration_start", "exploration_end", "exploration_decay_steps")
     per_game = ("exploration_base", "exploration_exponent")
-    for holds, names, flag, value, wanted in (
+    for holds, these, flag, value, wanted in (
         (controller != "off", ("controller_seconds",), "--controller", controller, "on or paper"),
         (controller == "on", ("policy_lag_limit_updates",), "--controller", controller, "on"),
         (learning.exploration == "schedule", scheduled, "--exploration", learning.exploration, "schedule"),
@@ -149,7 +150,7 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
         (replay.priority_alpha > 0, ("priority_beta", "priority_beta_final"), "--priority-alpha", 0, "above 0"),
         (replay.replay_eviction == "priority", ("eviction_alpha",), "--replay-eviction", "oldest", "priority"),
     ):
-        yield _Rule(holds, names, f"{flag} {value}", f"{flag} {wanted}")
+        yield _Rule(holds, these, f"{flag} {value}", f"{flag} {wanted}")
     both = "--learning-rate-schedule linear and --steps"
     yield _Rule(not (linear and until), ("learning_rate_decay_steps",), both, "runs without one of them")
 

@@ -59,7 +59,7 @@ def _sharded(context: Context) -> Wiring:
 
     experience = ShardedReplay(
         Shards(recipe, settings.learning.t_max, shards), updates, beta_of(settings, lambda: experience.steps),
-        context.begun.totals.trained_steps, replace(listeners, stored=stored), context.say,
+        context.begun.totals.trained_steps, replace(listeners, stored=stored), context.control, context.say,
     )  # fmt: skip
     filling = Filling(context, experience, updates.pace)
 
@@ -77,7 +77,8 @@ def _sharded(context: Context) -> Wiring:
 def _recipe(context: Context) -> Recipe:
     """Returns the recipe. New transitions get priorities at once if the algorithm predicts the values for them."""
     recipe = recipe_of(context.settings, context.spec, context.agents, context.envs)
-    return replace(recipe, new_have_priorities=context.algorithm.initial_errors)
+    batches = 1 + context.settings.replay.prefetch_batches
+    return replace(recipe, new_have_priorities=context.algorithm.initial_errors, kept_buffers=batches)
 
 
 def _wiring(context: Context, experience, **others) -> Wiring:

@@ -99,6 +99,14 @@ class Context:
         """True where the algorithm learns from a rollout as soon as it is complete: see `agent.play`."""
         return algorithms.learns_at_once(self.algorithm)
 
+    @cached_property
+    def control(self):
+        """The `cluster.control_plane.ControlPlane` of `--cluster`, which is joined first. Raises ConfigError."""
+        from ga3c.cluster import connection, control_plane  # here alone: without --cluster nothing loads Ray
+
+        self.say(connection.join(self.settings.schedule.cluster, self.agents))
+        return control_plane.ControlPlane()
+
     def agents_bytes(self, slots: int) -> int:
         """Returns the memory that the agents take with so many slots each."""
         return self.agents * machine.agent_bytes(slots * self.dtype.itemsize, self.envs)
@@ -108,11 +116,11 @@ class Context:
 
         Raises ConfigError where this machine is too small for them.
         """
-        settings, first = self.settings, self.begun.next_agent
+        settings = self.settings
         if settings.schedule.cluster:
-            from ga3c.cluster.pod_pool import PodPool  # here alone: without --cluster nothing loads Ray
+            from ga3c.cluster.pod_pool import PodPool  # here alone, too
 
-            return PodPool(settings, self.spec, experience, slots, first, self.agents, self.say)
+            return PodPool(settings, self.spec, self.begun, experience, slots, self.control, self.say)
         machine.check_agents_fit(self.agents, slots * self.dtype.itemsize, self.envs)
         plan = AgentPlan(
             environment=settings.environment,
@@ -122,7 +130,7 @@ class Context:
             silence_seconds=settings.schedule.agent_silence_seconds,
             ships_when_complete=self.ships_when_complete,
         )
-        return AgentPool(plan, predictions, experience, first, self.say)
+        return AgentPool(plan, predictions, experience, self.begun.next_agent, self.say)
 
 
 def nothing(*_) -> None:

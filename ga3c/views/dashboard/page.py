@@ -14,7 +14,7 @@ from dash import ALL, Input, Output, State
 
 from ga3c.views.dashboard import contents, films, layout
 from ga3c.views.dashboard.charts import CHARTS, Figures
-from ga3c.views.dashboard.requests import guard
+from ga3c.views.dashboard.requests import guard, reading, texts
 from ga3c.views.dashboard.shown_runs import Run, Runs
 
 MOST_NUMBERS, MOST_CHARACTERS = 50, 100  # that the algorithm reports, and of a name of one
@@ -42,12 +42,13 @@ def make(results: Path) -> flask.Flask:
         Input("tick", "n_intervals"), Input("filter", "value"), Input("runs", "value"),
     )  # fmt: skip
     def list_runs(_, wanted, chosen):
-        words = (wanted or "").lower().split()
+        [wanted], chosen = texts([wanted or ""]), texts(chosen)
+        words = wanted.lower().split()
         labels = {name: contents.label(name, run) for name, run in runs.look(runs.names()).items()}
         return [
             {"label": label, "value": name}
             for name, label in labels.items()
-            if name in (chosen or []) or all(word in label.lower() for word in words)
+            if name in chosen or all(word in label.lower() for word in words)
         ]
 
     @app.callback(
@@ -58,9 +59,12 @@ def make(results: Path) -> flask.Flask:
         """Keeps the chosen runs in the page's address, to be kept and sent. An address without runs chooses the newest
         run that has something to show."""
         names_are_bytes = {"errors": "surrogateescape"}
-        if dash.ctx.triggered_id == "runs":
+        [search], chosen = texts([search or ""]), texts(chosen)
+        with reading():
+            by_choice = dash.ctx.triggered_id == "runs"
+        if by_choice:
             return dash.no_update, "?" + urlencode({"run": chosen or ""}, doseq=True, safe="/", **names_are_bytes)
-        asked = parse_qs((search or "").lstrip("?"), keep_blank_values=True, **names_are_bytes).get("run")
+        asked = parse_qs(search.lstrip("?"), keep_blank_values=True, **names_are_bytes).get("run")
         return contents.first(runs.look(runs.names())) if asked is None else list(filter(None, asked)), dash.no_update
 
     @app.callback(
@@ -68,7 +72,7 @@ def make(results: Path) -> flask.Flask:
         Input("tick", "n_intervals"), Input("runs", "value"), State("reported", "data"),
     )  # fmt: skip
     def list_numbers(_, chosen, before):
-        names = _reported(runs.labelled(chosen or []))
+        names = _reported(runs.labelled(texts(chosen)))
         if names == before:  # charts that somebody looks at are left alone
             raise dash.exceptions.PreventUpdate
         return [layout.chart({"number": name}) for name in names], names
@@ -78,7 +82,9 @@ def make(results: Path) -> flask.Flask:
         Input("tick", "n_intervals"), Input("runs", "value"), State("numbers-drawn", "data"),
     )  # fmt: skip
     def draw_numbers(_, chosen, before):
-        views, charts = runs.labelled(chosen or []), [one["id"]["number"] for one in dash.ctx.outputs_list[0]]
+        with reading():
+            charts = texts([one["id"]["number"] for one in dash.ctx.outputs_list[0]])
+        views = runs.labelled(texts(chosen))
         stamp, there = _stamp(views, charts), _reported(views)
         if stamp == before:
             raise dash.exceptions.PreventUpdate
@@ -91,7 +97,7 @@ def make(results: Path) -> flask.Flask:
         Input("tick", "n_intervals"), Input("runs", "value"), State("drawn", "data"),
     )  # fmt: skip
     def draw(_, chosen, before):
-        views = runs.labelled(chosen or [])
+        views = runs.labelled(texts(chosen))
         stamp = _stamp(views)
         if stamp == before:
             raise dash.exceptions.PreventUpdate
@@ -109,14 +115,14 @@ def make(results: Path) -> flask.Flask:
         Input("tick", "n_intervals"), Input("runs", "value"),
     )  # fmt: skip
     def show_numbers(_, chosen):
-        return contents.numbers({label: run.view for label, run in runs.labelled(chosen or []).items()})
+        return contents.numbers({label: run.view for label, run in runs.labelled(texts(chosen)).items()})
 
     @app.callback(
         Output("film", "children"), Output("shown", "data"),
         Input("tick", "n_intervals"), Input("runs", "value"), State("shown", "data"),
     )  # fmt: skip
     def show_film(_, chosen, before):
-        recorded = runs.films(chosen or [])
+        recorded = runs.films(texts(chosen))
         file, when = recorded[0] if recorded else ("", 0.0)
         stamp = f"{when:.0f} {file}"
         if stamp == before:  # a film that somebody watches is left alone
