@@ -22,6 +22,12 @@ def test_on_this_machine():
     assert sum("->" in line for line in lines) == list(found.values()).count("!!")
 
 
+def test_another_python_is_named(monkeypatch):
+    assert doctor.python().well
+    monkeypatch.setattr(doctor.platform, "python_version", lambda: "3.9.18")
+    assert doctor.python().advice.startswith("name a 64-bit Python 3.10 to 3.13:")
+
+
 def test_packages_of_other_versions_are_named(monkeypatch):
     version = metadata.version
     monkeypatch.setattr(metadata, "version", lambda name: "0.1" if name == "numpy" else version(name))

@@ -106,7 +106,7 @@ def test_evaluation(short_pong, tmp_path):
     } <= set(outcome)  # fmt: skip
     assert (outcome["game"], outcome["episodes"], len(outcome["scores"])) == ("Pong", 35, 35)
     assert outcome["mean"] == pytest.approx(np.mean(outcome["scores"]))
-    assert outcome["std"] == pytest.approx(np.std(outcome["scores"]))
+    assert outcome["std"] == pytest.approx(np.std(outcome["scores"], ddof=1))
     assert outcome["human_normalized"] == pytest.approx((outcome["mean"] + 20.7) / (14.6 + 20.7))
     assert outcome["protocol"]["episode_cap_frames"] == 400
     assert outcome["steps_trained"] >= 24_000

@@ -116,6 +116,15 @@ def test_a_game_that_fails_starts_anew_and_its_step_counts_as_lost(monkeypatch, 
     assert line.startswith("Game 0 failed (ArithmeticError: failed on purpose): it starts anew")
 
 
+def test_a_game_that_shows_what_is_no_picture_starts_anew(monkeypatch):
+    said = []
+    monkeypatch.setattr("tests.tiny_environment.Bright.left", 1)
+    totals = played(200, game="Bright", say=said.append, start_steps_limit=0).stats.totals()
+    assert totals.lost_steps == totals.made_steps - totals.trained_steps == 1
+    (line,) = [line for line in said if "failed" in line]
+    assert line.startswith("Game 0 failed (an observation holds a number that is not within 0 and 1): it starts anew")
+
+
 def test_games_that_go_on_failing_end_the_run_which_is_saved(tmp_path):
     run, broken = tmp_path / "run", ["--game", "tests.tiny_environment:Broken-v0"]
     ended = program.run(*TINY, *broken, "--serial", "--run-dir", run, "--plot-seconds", 0)

@@ -230,7 +230,21 @@ class Strange(Match):
         return observation, reward, *ends
 
 
+class Bright(Match):
+    """Shows a picture of numbers from 0 to 1. At its tenth step they are 2, as often as a test says: `left`."""
+
+    observation_space = gymnasium.spaces.Box(0.0, 1.0, (24, 24), np.float32)
+    left = 0
+
+    def _show(self):
+        super()._show()
+        bright = self._step == 10 and Bright.left > 0
+        Bright.left -= bright
+        return np.full((24, 24), 2.0 if bright else self._symbol / SYMBOLS, np.float32)
+
+
 gymnasium.register("Match-v0", Match)
+gymnasium.register("Bright-v0", Bright)
 gymnasium.register("Reach-v0", Reach)
 gymnasium.register("Name-v0", Name)
 gymnasium.register("Endless-v0", Endless)

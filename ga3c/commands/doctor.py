@@ -27,7 +27,8 @@ from ga3c.settings.schedule import ScheduleSettings
 
 DESCRIPTION = """Checks Python, packages, GPU, memory, cores, display and disk, and trains twice for some seconds
 to see what this machine reaches, and with which system. Each line that finds something says what to do."""
-REQUIREMENTS = Path(__file__).resolve().parent.parent.parent / "requirements.txt"
+ROOT = Path(__file__).resolve().parent.parent.parent
+REQUIREMENTS, SETUP = ROOT / "requirements.txt", ROOT / ".setup.sh"
 LITTLE_DISK = 2_000_000_000  # bytes
 MEASURED_SECONDS, NOISE = 20.0, 0.05  # each system is measured for half of it; a difference below this says nothing
 
@@ -49,8 +50,9 @@ class Finding(NamedTuple):
 
 def python() -> Finding:
     version, bits = platform.python_version(), 8 * struct.calcsize("P")
-    fits = (3, 10) <= sys.version_info < (3, 14) and bits == 64
-    advice = "" if fits else "name a 64-bit Python 3.10 to 3.13: PYTHON=/path/to/python3 ./run.sh"
+    known = re.search(r"^versions='([\d. ]+)'", SETUP.read_text(encoding="utf-8"), re.MULTILINE)[1].split()
+    fits = version.rpartition(".")[0] in known and bits == 64
+    advice = "" if fits else f"name a 64-bit Python {known[-1]} to {known[0]}: PYTHON=/path/to/python3 ./run.sh"
     return Finding(fits, f"{version}, {bits} bits, {sys.executable}", advice)
 
 

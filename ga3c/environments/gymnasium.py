@@ -127,7 +127,9 @@ class GymnasiumEnvironments:
         options = {"render_mode": render_mode} if render_mode else {}
         self._seeds = [number % 2**31 for number in range(seed, seed + count)]
         one, self._restart, self._none = partial(checked.make, name, **options), bool(restarts), np.zeros(count, bool)
-        copies = [partial(Restarted, one, i, own, restarts) if restarts else one for i, own in enumerate(self._seeds)]
+        copies = [
+            partial(Restarted, one, i, own, adapt, restarts) if restarts else one for i, own in enumerate(self._seeds)
+        ]
         if ":" in name:
             registered(name)
         with blaming(f"Cannot make the game '{name}'"):

@@ -80,10 +80,7 @@ class Observations:
         """Converts observations of `batch_space`, which a vector environment returned. Raises GameFault."""
         if not self._picture:
             items = gymnasium.vector.utils.iterate(batch_space, observations)
-            flat = np.stack([spaces.flatten(self._whole, item) for item in items]).astype(np.float32)
-            if not np.isfinite(flat).all():
-                raise GameFault("an observation holds a number that is not finite")
-            return flat
+            return np.stack([spaces.flatten(self._whole, item) for item in items]).astype(np.float32)
         for name in self._names:
             observations = observations[name]
         if not self._picture.bytes:
@@ -91,6 +88,13 @@ class Observations:
         if observations.ndim == 3:
             return observations[..., None]
         return np.moveaxis(observations, 1, 3) if self._picture.channel_first else observations
+
+    def check(self, observation) -> None:
+        """Raises GameFault where `convert` does so for this observation of a game."""
+        if self._picture and not self._picture.bytes:
+            for name in self._names:
+                observation = observation[name]
+            self._bytes(observation)
 
     def _bytes(self, observations: np.ndarray) -> np.ndarray:
         numbers = np.rint(np.multiply(observations, self._picture.scale, dtype=np.float32))

@@ -7,6 +7,7 @@ import gymnasium
 import numpy as np
 
 from ga3c.environments.checked import GameFault, reason
+from ga3c.environments.observations import Observations
 from ga3c.errors import TrainingFailed
 
 
@@ -39,10 +40,13 @@ class Restarts:
 
 
 class Restarted(gymnasium.Wrapper):
-    """A game whose step and reset, if the game's own code fails, return the first state of a new game."""
+    """A game whose step and reset, if the game's own code fails, return the first state of a new game. It fails, too,
+    where it shows what cannot be converted."""
 
-    def __init__(self, make: Callable[[], gymnasium.Env], number: int, seed: int, restarts: Restarts):
+    def __init__(self, make: Callable[[], gymnasium.Env], number: int, seed: int, adapt: bool, restarts: Restarts):
+        """`adapt`: as in `observations.Observations`."""
         super().__init__(make())
+        self._check = Observations(self.env.observation_space, adapt).check
         self._make, self._number, self._seeds, self._restarts = make, number, np.random.SeedSequence(seed), restarts
         self._steps = 0  # since it was made
         self.lost = False  # the last step failed
@@ -50,14 +54,20 @@ class Restarted(gymnasium.Wrapper):
     def reset(self, *, seed: int | None = None, options: dict | None = None):
         self.lost = False
         try:
-            return self.env.reset(seed=seed, options=options)
+            return self._reset(seed=seed, options=options)
         except BaseException as error:
             return self._anew(error)
+
+    def _reset(self, **arguments):
+        observation, info = self.env.reset(**arguments)
+        self._check(observation)
+        return observation, info
 
     def step(self, action):
         self.lost = False
         try:
             result = self.env.step(action)
+            self._check(result[0])
         except BaseException as error:
             self.lost = True
             observation, info = self._anew(error)
@@ -76,7 +86,7 @@ class Restarted(gymnasium.Wrapper):
             try:
                 self.env.close()
                 self.env = self._make()
-                return self.env.reset(seed=int(self._seeds.spawn(1)[0].generate_state(1)[0] >> 1))
+                return self._reset(seed=int(self._seeds.spawn(1)[0].generate_state(1)[0] >> 1))
             except BaseException as another:
                 error = another
 

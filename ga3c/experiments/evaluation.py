@@ -95,7 +95,8 @@ def _play_at_once(
 
 
 def summary(scores: list[float], settings: EnvironmentSettings) -> dict:
-    """Returns statistics of scores. low and high: 95 % confidence interval of the mean, None for too few games."""
+    """Returns statistics of scores. low and high: 95 % confidence interval of the mean, None for too few games. std: the
+    standard deviation of a sample (divided by n - 1), 0 for a single game."""
     kind, name = environments.resolve(settings.game)
     mean, (low, high) = float(np.mean(scores)), interval([scores], np.mean)
     return {
@@ -103,7 +104,7 @@ def summary(scores: list[float], settings: EnvironmentSettings) -> dict:
         "mean": mean,
         "low": low,
         "high": high,
-        "std": float(np.std(scores)),
+        "std": float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0,
         "min": min(scores),
         "max": max(scores),
         "human_normalized": human_normalized(name, mean) if kind == "atari" else None,
