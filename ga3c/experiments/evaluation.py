@@ -95,8 +95,8 @@ def _play_at_once(
 
 
 def summary(scores: list[float], settings: EnvironmentSettings) -> dict:
-    """Returns statistics of scores. low and high: 95 % confidence interval of the mean, None for too few games. std: the
-    standard deviation of a sample (divided by n - 1), 0 for a single game."""
+    """Returns statistics of scores. low and high: 95 % confidence interval of the mean, None for too few games. std:
+    standard deviation of a sample, divided by n - 1; 0 of a single game."""
     kind, name = environments.resolve(settings.game)
     mean, (low, high) = float(np.mean(scores)), interval([scores], np.mean)
     return {
