@@ -6,6 +6,7 @@ from typing import ClassVar, NamedTuple
 import tensorflow as tf
 
 from ga3c.algorithms import gaussian, masked, rmsprop, schedules, softmax
+from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.alone import ALONE
 from ga3c.algorithms.clipping import clip
 from ga3c.algorithms.returns import lambda_returns, played
@@ -97,7 +98,7 @@ class A3C:
         """Returns 0: the policy explores by itself."""
         return 0.0
 
-    def initial_state(self, weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+    def initial_state(self, weights: Tensors) -> Tensors:
         """Returns the state of the optimizer before the first update."""
         return rmsprop.initial_state(weights)
 
@@ -110,14 +111,7 @@ class A3C:
         """Returns the step size after so many steps of play."""
         return schedules.learning_rate(steps, self._settings, self._run_steps)
 
-    def update(
-        self,
-        apply: Callable,
-        weights: tuple[tf.Tensor, ...],
-        state: tuple[tf.Tensor, ...],
-        learning_rate: tf.Tensor,
-        batch: dict[str, tf.Tensor],
-    ) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...], dict[str, tf.Tensor]]:
+    def update(self, apply: Callable, weights: Tensors, state: Tensors, learning_rate: tf.Tensor, batch: dict) -> tuple:
         """Makes one update from a batch of rollouts [time, columns, ...], as `algorithm.Algorithm.update` says."""
         settings = self._settings
         with tf.GradientTape() as tape:
@@ -145,7 +139,7 @@ class A3C:
         """The weight of this device's gradient in the mean over all devices. None: they are summed."""
         return None
 
-    def _loss(self, apply: Callable, weights: tuple[tf.Tensor, ...], batch: dict[str, tf.Tensor]) -> Loss:
+    def _loss(self, apply: Callable, weights: Tensors, batch: dict[str, tf.Tensor]) -> Loss:
         settings = self._settings
         policies, values = apply(weights, flat(batch["observation"]))
         rollouts = played(batch, batch["value"], batch["bootstrap_value"])

@@ -4,23 +4,25 @@ import math
 
 import tensorflow as tf
 
+from ga3c.algorithms.algorithm import Tensors
+
 FIRST_DECAY, SECOND_DECAY = 0.9, 0.999  # as in both papers
 
 
-def initial_state(weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+def initial_state(weights: Tensors) -> Tensors:
     """Returns the number of updates, int32 [], and the means of the gradients and of their squares: all zero."""
     return (tf.constant(0), *(tf.zeros_like(weight) for _ in range(2) for weight in weights))
 
 
 def update(
-    weights: tuple[tf.Tensor, ...],
-    state: tuple[tf.Tensor, ...],
-    gradients: tuple[tf.Tensor, ...],
+    weights: Tensors,
+    state: Tensors,
+    gradients: Tensors,
     learning_rate: tf.Tensor,
     *,
     epsilon: float,
     rectified: bool = False,
-) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...]]:
+) -> tuple[Tensors, Tensors]:
     """m <- b1 m + (1 - b1) d;  v <- b2 v + (1 - b2) d^2;  w <- w - learning_rate m' / (sqrt(v') + epsilon).
 
     m' and v' are m / (1 - b1^t) and v / (1 - b2^t) after t updates (Kingma and Ba 2015, algorithm 1). `rectified`:

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from ga3c.algorithms import adam, schedules
 from ga3c.algorithms.a3c import flat
+from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.alone import ALONE
 from ga3c.algorithms.clipping import clip
 from ga3c.algorithms.dqn import DQN
@@ -50,19 +51,13 @@ class DPG:
         """Returns the step size after so many steps of play."""
         return schedules.learning_rate(steps, self._settings, self._run_steps)
 
-    def initial_state(self, weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+    def initial_state(self, weights: Tensors) -> Tensors:
         """Returns the state of Adam before the first update."""
         return adam.initial_state(weights)
 
     def update(
-        self,
-        apply: Callable,
-        weights: tuple[tf.Tensor, ...],
-        state: tuple[tf.Tensor, ...],
-        learning_rate: tf.Tensor,
-        batch: dict[str, tf.Tensor],
-        target: Callable,
-    ) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...], dict[str, tf.Tensor], tf.Tensor]:
+        self, apply: Callable, weights: Tensors, state: Tensors, learning_rate: tf.Tensor, batch: dict, target: Callable
+    ) -> tuple:
         """Makes one update of both networks from transitions [1, batch, ...], as `algorithm.Algorithm.update` says.
 
         The critic's loss is the mean of (G - q(s, a))^2 / 2 times the transitions' weights, with G = R + discount

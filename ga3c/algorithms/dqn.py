@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from ga3c.algorithms import adam, exploration, q_learning, rmsprop, schedules
 from ga3c.algorithms.a3c import flat
+from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.alone import ALONE
 from ga3c.algorithms.clipping import clip_to
 from ga3c.settings.run import Settings
@@ -42,7 +43,7 @@ class DQN:
         """Returns the step size after so many steps of play."""
         return schedules.learning_rate(steps, self._settings, self._run_steps)
 
-    def initial_state(self, weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+    def initial_state(self, weights: Tensors) -> Tensors:
         """Returns the state of the optimizer before the first update."""
         return rmsprop.initial_state_centred(weights)
 
@@ -52,14 +53,8 @@ class DQN:
         return (self._settings.rmsprop_decay,) * 2
 
     def update(
-        self,
-        apply: Callable,
-        weights: tuple[tf.Tensor, ...],
-        state: tuple[tf.Tensor, ...],
-        learning_rate: tf.Tensor,
-        batch: dict[str, tf.Tensor],
-        target: Callable,
-    ) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...], dict[str, tf.Tensor], tf.Tensor]:
+        self, apply: Callable, weights: Tensors, state: Tensors, learning_rate: tf.Tensor, batch: dict, target: Callable
+    ) -> tuple:
         """Makes one update from transitions [1, batch, ...], as `algorithm.Algorithm.update` says.
 
         The loss is the mean of the transitions' losses, times their weights.
@@ -93,7 +88,7 @@ class DQN:
         gradients, clipped = clip_to(gradients, norm, self._settings.gradient_clip_norm)
         return *self._step(weights, state, gradients, learning_rate), clipped
 
-    def _target(self, rows: dict[str, tf.Tensor], outputs: tuple[tf.Tensor, ...], choosing: tf.Tensor) -> tf.Tensor:
+    def _target(self, rows: dict[str, tf.Tensor], outputs: Tensors, choosing: tf.Tensor) -> tf.Tensor:
         """Returns what the values of the actions taken should have been, float32 [batch]."""
         return q_learning.targets(rows["return"], rows["discount"], outputs[0], choosing)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import tensorflow as tf
 
 from ga3c.algorithms import adam
+from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.alone import ALONE, Alone
 from ga3c.algorithms.clipping import clip
 from ga3c.settings.learning import LearningSettings
@@ -25,12 +26,12 @@ class Passes:
 def learn(
     loss: Callable,
     numbers: tuple[str, ...],
-    weights: tuple[tf.Tensor, ...],
-    state: tuple[tf.Tensor, ...],
+    weights: Tensors,
+    state: Tensors,
     learning_rate: tf.Tensor,
     rows: dict[str, tf.Tensor],
     passes: Passes,
-) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...], dict[str, tf.Tensor]]:
+) -> tuple[Tensors, Tensors, dict[str, tf.Tensor]]:
     """Makes a step of Adam with each minibatch of each epoch. Every epoch takes each row once, in an order of its own.
 
     The order follows from the run's seed and from the updates so far, which Adam's state counts: the same seed and

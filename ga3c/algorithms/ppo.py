@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from ga3c.algorithms import adam, masked, minibatches, softmax
 from ga3c.algorithms.a3c import A3C, flat
+from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.returns import lambda_returns, played
 from ga3c.settings.learning import LearningSettings
 
@@ -84,7 +85,7 @@ class PPO(A3C):
     _names = ("loss", "policy_loss", "value_loss", "entropy", "clip_fraction", "approximate_kl")
     _rectified = False  # whether it is RAdam that makes the steps
 
-    def initial_state(self, weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+    def initial_state(self, weights: Tensors) -> Tensors:
         """Returns the state of Adam before the first update."""
         return adam.initial_state(weights)
 
@@ -117,7 +118,7 @@ class PPO(A3C):
         }
         return new_weights, state, numbers | {name: before[name] for name in before if name not in numbers}
 
-    def _minibatch_loss(self, apply, weights, minibatch) -> tuple[tf.Tensor, tuple[tf.Tensor, ...]]:
+    def _minibatch_loss(self, apply, weights, minibatch) -> tuple[tf.Tensor, Tensors]:
         """Returns what to make less, and the numbers of `_names`."""
         policies, values = apply(weights, minibatch["observation"])
         found = loss(policies, values, minibatch, self._settings, self._policy.terms)

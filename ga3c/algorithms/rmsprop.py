@@ -6,21 +6,23 @@ the paper. And it changes weights in place, but ours are only replaced.
 
 import tensorflow as tf
 
+from ga3c.algorithms.algorithm import Tensors
 
-def initial_state(weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+
+def initial_state(weights: Tensors) -> Tensors:
     """Returns the mean squares before the first update: ones."""
     return tuple(tf.ones_like(weight) for weight in weights)
 
 
 def update(
-    weights: tuple[tf.Tensor, ...],
-    mean_squares: tuple[tf.Tensor, ...],
-    gradients: tuple[tf.Tensor, ...],
+    weights: Tensors,
+    mean_squares: Tensors,
+    gradients: Tensors,
     learning_rate: tf.Tensor,
     *,
     decay: float,
     epsilon: float,
-) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...], tuple[tf.Tensor, ...]]:
+) -> tuple[Tensors, Tensors, Tensors]:
     """g <- decay g + (1 - decay) dw^2;  w <- w - learning_rate dw / sqrt(g + epsilon).
 
     Returns: the new weights, the new mean squares, and what was subtracted from the weights.
@@ -30,20 +32,14 @@ def update(
     return tuple(w - step for w, step in zip(weights, steps, strict=True)), squares, steps
 
 
-def initial_state_centred(weights: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+def initial_state_centred(weights: Tensors) -> Tensors:
     """Returns the mean gradients and the mean squares before the first update: zeros."""
     return tuple(tf.zeros_like(weight) for _ in range(2) for weight in weights)
 
 
 def update_centred(
-    weights: tuple[tf.Tensor, ...],
-    state: tuple[tf.Tensor, ...],
-    gradients: tuple[tf.Tensor, ...],
-    learning_rate: tf.Tensor,
-    *,
-    decay: float,
-    epsilon: float,
-) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...]]:
+    weights: Tensors, state: Tensors, gradients: Tensors, learning_rate: tf.Tensor, *, decay: float, epsilon: float
+) -> tuple[Tensors, Tensors]:
     """m <- decay m + (1 - decay) dw;  g likewise of dw^2;  w <- w - learning_rate dw / sqrt(g - m^2 + epsilon).
 
     It divides by the gradient's deviation, not its size (Graves 2013, Eq. 38 to 41; Mnih et al. 2015, extended data
