@@ -61,7 +61,7 @@ RAYS_OWN = (
     "ray::IDLE",
 )
 RAYS_SECONDS = 120.0
-SETTLED_SECONDS = 10.0  # before the first blow, and after the last
+SETTLED_SECONDS = 10.0  # before the first blow
 RECOVERED, WINDOW_SECONDS = 0.95, 3  # of the speed before the first blow, as a mean over so many rows of a second
 RECOVERY_SECONDS = 120.0  # that it is waited for
 
@@ -380,7 +380,7 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
             blow()
         steps = run.steps()
         speed = recovery(run, first, blows) if options.controller == "off" else ""
-        time.sleep(SETTLED_SECONDS)
+        time.sleep(options.settled_seconds)
         run.wait(lambda: run.steps() > steps, START_SECONDS if options.pods else 20, "no step after the last blow")
         run.process.send_signal(signal.SIGINT)
         status = run.process.wait(60)
@@ -437,6 +437,7 @@ def main() -> int:
     parser.add_argument("--ray-kills", type=int, default=0, help="of the learner's node, with --pods: GCS, raylet, ...")
     parser.add_argument("--server-kills", type=int, default=2, help="times that the server is killed and resumed")
     parser.add_argument("--pause-seconds", type=float, default=0.5, help="between two blows, on average")
+    parser.add_argument("--settled-seconds", type=float, default=10.0, help="after the last blow")
     parser.add_argument("--keep", help="directory for the run, kept afterwards")
     parser.add_argument("more", nargs="*", help="after --: more settings of the run")
     options = parser.parse_args()

@@ -11,7 +11,20 @@ from tests import program
 
 def test_the_books_balance_after_everything_went_wrong():
     script = program.ROOT / "tests" / "chaos.py"
-    blows = ["--kills", "6", "--stops", "2", "--disk-full", "1", "--server-kills", "1", "--pause-seconds", "0.3"]
+    blows = [
+        "--kills",
+        "6",
+        "--stops",
+        "2",
+        "--disk-full",
+        "1",
+        "--server-kills",
+        "1",
+        "--pause-seconds",
+        "0.3",
+        "--settled-seconds",
+        "3",
+    ]
     ended = subprocess.run(
         [sys.executable, str(script), *blows, "--seed", "3"], capture_output=True, text=True, check=False
     )
@@ -24,7 +37,7 @@ def test_the_books_balance_after_pods_a_shard_a_node_and_the_learner_were_killed
     script = program.ROOT / "tests" / "chaos.py"
     blows = ["--pods", "--shards", "2", "--nodes", "2", "--kills", "1", "--shard-kills", "1", "--node-kills", "1"]
     blows += ["--server-kills", "1", "--stops", "0", "--disk-full", "0"]
-    blows += ["--preset", "apex-dqn", "--game", "CartPole-v1", "--agents", "2"]
+    blows += ["--settled-seconds", "1", "--preset", "apex-dqn", "--game", "CartPole-v1", "--agents", "2"]
     small = ["--replay-minimum-transitions", "400", "--replay-transitions", "10000", "--batch", "32"]
     ended = subprocess.run(
         [sys.executable, str(script), *blows, "--", *small], capture_output=True, text=True, check=False

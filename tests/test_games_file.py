@@ -27,6 +27,7 @@ from tests.program import Started
 PONG = ["--game", "Pong", "--emulator", "ours", "--seed", "7", "--checkpoint-games", "--episode-cap-frames", "140"]
 STICKY = ["--sticky-action-probability", "0.25", "--reward-scaling-discount", "0.99"]
 SMALL = ["--frame-size-pixels", "42"]
+FEW_STEPS = ["--epochs", "2", "--minibatches", "3"]  # in an update: the preset's are 64
 A2C = ["--algorithm", "a2c", "--preset", "default", "--t-max", "4"]
 GAMES = 3
 
@@ -152,7 +153,7 @@ def assert_same(one, other) -> None:
     "words",
     [
         ["--sampling", "batched", "--games", GAMES, *A2C],
-        ["--sampling", "batched", "--games", GAMES, "--algorithm", "pqn", "--t-max", 4, *STICKY],
+        ["--sampling", "batched", "--games", GAMES, "--algorithm", "pqn", "--t-max", 4, *STICKY, *FEW_STEPS],
         ["--serial", "--agents", 1, "--envs-per-agent", GAMES, "--minimum-batch-steps", 12, *A2C],
     ],
     ids=["a2c", "pqn, sticky actions, scaled rewards", "serial"],
@@ -162,10 +163,10 @@ def test_a_run_that_was_stopped_has_the_weights_of_one_that_was_not(tmp_path, wo
     steps = 4 * GAMES * 6  # of which no game ends in the first half: it ends with an update
     state = whole(2 * steps)
     halves(steps)
+    shutil.copytree(tmp_path / "halves", tmp_path / "anew", dirs_exist_ok=True)
     assert_same(state, halves(2 * steps))
     assert f"{GAMES} games go on where they were." in halves.said
     assert [row[2:4] for row in halves.episodes] == [row[2:4] for row in whole.episodes] != []
-    anew(steps)
     (kept,) = (tmp_path / "anew" / "checkpoints").glob("games-*.npz")
     kept.unlink()
     other = anew(2 * steps)
