@@ -122,8 +122,8 @@ print(step.stats.cache_misses.total())"""
 
 
 def test_it_is_compiled_once_and_a_run_says_so(tmp_path):
-    """A copy of the program, for which nothing is compiled yet, and two starts at once. Its frames are empty, which take
-    a third of the time to compile."""
+    """A copy of the program, for which nothing is compiled yet, and two starts at once. Its frames are empty:
+    they compile in a third of the time."""
     shutil.copytree(PACKAGE, tmp_path / "ga3c", ignore=shutil.ignore_patterns("__pycache__"))
     frame = tmp_path / "ga3c" / "emulator" / "frame.py"
     before, _, body = frame.read_text().partition("picture: int) -> None:\n")

@@ -1,6 +1,7 @@
 """Command lines from dataclasses (tyro): a field is a flag, the text below it is its help."""
 
 import contextlib
+import inspect
 import io
 import json
 import math
@@ -19,6 +20,12 @@ from ga3c.records import run_directory
 from ga3c.records.files import write_whole
 
 tyro._experimental_options["ansi_codes"] = False  # colour codes would stand in the one line of an error
+_texts = tyro._docstrings.parse_docstring_from_object
+# It would keep the line breaks of the source. A word that a setting may have gets a line of its own.
+tyro._docstrings.parse_docstring_from_object = lambda kind: {
+    name: re.sub(r"\n", "\n- ", re.sub(r"\n(?![\w-]+: )", " ", inspect.cleandoc(text)))
+    for name, text in _texts(kind).items()
+}
 
 T = TypeVar("T")
 # Fields that name files and directories; NEWEST is the value of --resume without one.

@@ -35,7 +35,7 @@ class EvaluateOptions(AgentOptions):
     """What plays an Atari game: ale-py's emulator, or our own. ale ours: both, one after the other, with their scores
     side by side (Dalton et al. 2020, appendix A.4). Default: that of the training."""
     exploration: float | None = None
-    """Share of actions that are any action, however the agent plays. Default: 0; with --protocol dqn 0.05."""
+    """Share of actions that are drawn at random, whatever the agent chooses. Default: 0; with --protocol dqn 0.05."""
     json: str | None = None
     """File to write the result into. Its main scores are those of sampled actions, on the first of the emulators."""
     most_steps: int = 108_000

@@ -35,26 +35,26 @@ class EnvironmentSettings:
     fire_reset: bool = False
     """FIRE is pressed at the start of an Atari game that waits for it."""
     life_loss_terminates: bool = True
-    """Training takes the loss of a life in an Atari game for its end. The game itself and its score go on. The paper
-    does not do this."""
+    """In training a lost life counts as the end of an Atari game. The game itself and its score go on. The paper does
+    not do this."""
     reward_clip: float = 1.0
-    """Rewards are clipped to plus or minus this for training; 0 clips nothing. Logged scores are always the true ones.
-    1 is Atari's protocol. Where no flag names rewards, the rewards of other games are kept up to a size of 10 and
-    scaled where they are larger."""
+    """Rewards are clipped to plus or minus this for training. 0 means no limit. Logged scores are always the true ones.
+    1 is usual for Atari games. In other games, unless a flag says something of rewards, the limit is 10, and rewards
+    that are larger are scaled first."""
     reward_scaling_discount: float = 0.0
-    """Rewards are divided, before they are clipped, by the deviation of what they come to in an agent's games so far.
-    Each step discounts that by this number; 0 divides nothing. An agent that starts, after a resume too, measures it
-    anew."""
+    """Before rewards are clipped, they are divided by the standard deviation of the return in an agent's games so far.
+    The return is discounted by this number. 0 means that rewards are not divided. An agent that starts, after a resume
+    too, measures the deviation anew."""
     reward_scaling_limit: float = 0.0
-    """Rewards are divided only where an agent has seen one above this, or none above 1 / this until each of its games
-    may have ended once; 0 divides always."""
+    """An agent divides rewards only once it has seen one above this, or if it has seen none above 1 / this when as many
+    games have ended as it plays. 0 means that it always divides them."""
     episode_cap_frames: int = 108_000
     """An Atari game is cut off after this many frames. 108,000 frames are half an hour of play."""
     adapt_spaces: bool = True
-    """A Gymnasium game is adapted to what networks and policies expect. Pictures of floats, with their channels first,
-    or alone in a Dict, become bytes for the convolutional network. Continuous actions from -1 to 1 are scaled to the
-    bounds of the game. The start of a run says what was made of its game. Without it such pictures become vectors, and
-    actions are cut at the bounds: runs of older versions go on so."""
+    """A Gymnasium game is adapted to what networks and policies expect. Pictures of floats, pictures with their
+    channels first, and a picture that is alone in a Dict become bytes for the convolutional network. Continuous actions
+    from -1 to 1 are scaled to the bounds of the game. The start of a run says what was made of its game. With
+    --no-adapt-spaces such pictures become vectors, and actions are cut at the bounds, as in older versions."""
     emulator: Literal["auto", "ours", "gpu", "ale"] = "auto"
     """This program plays Atari games.
     auto: our own emulator where it is proven to play as ale-py's does, else ale-py's. With --sampling batched it plays

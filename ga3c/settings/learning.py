@@ -45,10 +45,11 @@ class LearningSettings:
     """This weighs long returns against short ones in the targets, from 0 to 1 (lambda of GAE). 1 is the n-step return
     of the paper."""
     vtrace_rho_limit: float = 1.0
-    """A step weighs at most this much when its action has become more likely since (rho-bar of V-trace)."""
+    """A step whose action has become more likely since it was played weighs more, but at most this much (rho-bar of
+    V-trace)."""
     vtrace_c_limit: float = 1.0
-    """Later steps correct the value of an earlier one by at most this factor for each step between (c-bar of V-trace).
-    It is at most --vtrace-rho-limit."""
+    """A later step corrects the value of an earlier one. The weight of this correction grows by at most this factor
+    with each step between (c-bar of V-trace). It is at most --vtrace-rho-limit."""
     normalize_advantages: bool = False
     """Advantages are shifted and scaled to mean 0 and standard deviation 1 before they enter the policy's loss. ppo
     and appo do this in each minibatch, others in each batch."""
