@@ -8,7 +8,7 @@ import pytest
 from ga3c.records.collapse import GAMES, CollapseWatch, collapses, resumed
 from ga3c.records.console import Console
 from ga3c.records.disk import Disk
-from ga3c.records.stats_writer import Sources, StatsWriter
+from ga3c.records.stats_writer import StatsWriter
 from ga3c.stats import Stats, Timings, Totals
 
 RNG = np.random.default_rng(0)
@@ -75,10 +75,13 @@ def test_scores_that_are_not_known_change_nothing(tmp_path):
 
 def test_the_run_says_both(tmp_path):
     stats, said = Stats(Totals()), []
-    counts, console = (lambda: (1, 1, 1)), Console()
+    console = Console()
     console.keep(said.extend)
-    sources = Sources(stats, (), counts, lambda: (1, 1), lambda: (0, 0), lambda: 0.0)
-    writer = StatsWriter(sources, tmp_path, 5.0, 4, console, Disk(console.say))
+    system = SimpleNamespace(
+        stats=stats, counts=(1, 1, 1), games=lambda: (1, 1), waiting=lambda: (0, 0),
+        agents_core_seconds=lambda: 0.0, watched=dict, model=SimpleNamespace(numbers=()),
+    )  # fmt: skip
+    writer = StatsWriter(system, tmp_path, 5.0, 4, console, Disk(console.say))
     for score in np.repeat([-20.0, 18.0, -20.0, 18.0], 200):
         games = [SimpleNamespace(score=score, length_steps=50)]
         rollout = SimpleNamespace(transitions=5, episodes=games, agent=SimpleNamespace(number=0))

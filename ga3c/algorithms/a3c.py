@@ -76,10 +76,7 @@ class A3C:
     Outputs of its network: (policies float32 [batch, policy_size], values float32 [batch]).
     """
 
-    learns_from = (
-        *("observation", "action", "reward", "value", "terminated", "truncated", "valid"),
-        "bootstrap_value",
-    )
+    learns_from = (*("observation", "action", "reward", "value", "terminated", "truncated", "valid"), "bootstrap_value")
     replays = False
     network_options: ClassVar[dict] = {}
     devices = ALONE

@@ -117,10 +117,7 @@ def _graphics(console: int, player: int) -> int:
 
 @compiled
 def _missile_enabled(console: int, player: int) -> bool:
-    enabled, hidden = (
-        tia_register(console, reg.ENAM0 + player),
-        tia_register(console, reg.RESMP0 + player),
-    )
+    enabled, hidden = (tia_register(console, reg.ENAM0 + player), tia_register(console, reg.RESMP0 + player))
     return enabled & 2 != 0 and hidden & 2 == 0
 
 

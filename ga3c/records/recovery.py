@@ -143,13 +143,7 @@ class Recovery:
         return saved if asked == before else replace(saved, counts=asked), arrays
 
     def save(
-        self,
-        model,
-        stats: Stats,
-        counts: Counts,
-        next_agent: int,
-        write_episodes: Callable[[], bool],
-        under_way=None,
+        self, model, stats: Stats, counts: Counts, next_agent: int, write_episodes: Callable[[], bool], under_way=None
     ) -> bool:
         """Writes a checkpoint of a `model.Model` and the rest of the run. Returns False if the disk does not take it.
 

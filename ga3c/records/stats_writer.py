@@ -5,18 +5,15 @@ Rates are those since the row before, not averages since the start.
 
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from ga3c.controller.counts import Counts
 from ga3c.records import collapse
 from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS, Throughput
 from ga3c.records.console import Console
 from ga3c.records.csv_log import CsvLog
 from ga3c.records.disk import Disk
 from ga3c.records.tensorboard import TensorBoardWriter
-from ga3c.stats import Stats, Timings, Totals, Window
+from ga3c.stats import Timings, Totals, Window
 
 Work = tuple[Timings, float, float]  # and the core-seconds of agents and of the server
 
@@ -33,29 +30,15 @@ def _cell(value) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-@dataclass(frozen=True)
-class Sources:
-    """The parts of a running system that a row of the logs is made from."""
-
-    stats: Stats
-    numbers: Sequence[str]  # names of what the algorithm reports of an update
-    counts: Callable[[], Counts]  # agents, predictors and trainers that run now
-    games: Callable[[], tuple[int, int]]  # how many are under way, and how many are wanted
-    queues: Callable[[], tuple[int, int]]  # lengths of the prediction queue and of the training queue
-    agents_core_seconds: Callable[[], float]  # CPU time that the agents have used
-    watched: Callable[[], dict[str, float]] = dict  # further figures of the system, always of the same names
-
-
 class StatsWriter(threading.Thread):
     """Writes every `interval` seconds a row of throughput.csv, the new rows of episodes.csv, TensorBoard, console."""
 
-    def __init__(
-        self, sources: Sources, run_dir: Path, interval: float, frames_per_step: int, console: Console, disk: Disk
-    ):
+    def __init__(self, system, run_dir: Path, interval: float, frames_per_step: int, console: Console, disk: Disk):
+        """`system`: a `systems.System` that has started."""
         super().__init__(name="statistics", daemon=True)
-        self._sources, self._stats = sources, sources.stats
+        self._system, self._stats = system, system.stats
         self._interval, self._frames_per_step, self._console = interval, frames_per_step, console
-        columns = [*THROUGHPUT_COLUMNS, *sources.numbers, *sources.watched()]
+        columns = [*THROUGHPUT_COLUMNS, *system.model.numbers, *system.watched()]
         self._throughput = CsvLog(run_dir / "throughput.csv", columns, disk)
         self._collapses = collapse.resumed(run_dir / "episodes.csv")
         self._episodes = CsvLog(run_dir / "episodes.csv", EPISODE_COLUMNS, disk, durable=True)
@@ -87,7 +70,7 @@ class StatsWriter(threading.Thread):
         self.write_episodes()
         self._throughput.append([[_cell(value) for value in row.cells().values()]])
         self._tensorboard.write(row.cells())
-        self._console.status(row, self._stats.last_score, wanted_games=self._sources.games()[1])
+        self._console.status(row, self._stats.last_score, wanted_games=self._system.games()[1])
         return row
 
     def write_episodes(self) -> bool:
@@ -104,7 +87,7 @@ class StatsWriter(threading.Thread):
 
     def _work(self) -> Work:
         """Returns the work since the start."""
-        return self._stats.timings(), self._sources.agents_core_seconds(), time.process_time()
+        return self._stats.timings(), self._system.agents_core_seconds(), time.process_time()
 
     def _row(self, now: Totals, window: Window, work: Work) -> Throughput:
         before = self._before
@@ -112,8 +95,8 @@ class StatsWriter(threading.Thread):
         states = now.predictions - before.predictions
         updates, batches = now.updates - before.updates, now.prediction_batches - before.prediction_batches
         trained_steps = now.trained_steps - before.trained_steps
-        agents, predictors, trainers = self._sources.counts()
-        prediction_queue, training_queue = self._sources.queues()
+        agents, predictors, trainers = self._system.counts
+        prediction_queue, training_queue = self._system.waiting()
         steps_per_second = _rate(now.steps, before.steps, seconds)
         return Throughput(
             seconds=now.seconds,
@@ -127,7 +110,7 @@ class StatsWriter(threading.Thread):
             agents=agents,
             predictors=predictors,
             trainers=trainers,
-            games=self._sources.games()[0],
+            games=self._system.games()[0],
             prediction_queue=prediction_queue,
             training_queue=training_queue,
             mean_prediction_batch=states / batches if batches else float("nan"),
@@ -139,14 +122,14 @@ class StatsWriter(threading.Thread):
             trained_steps=now.trained_steps,
             lost_steps=now.lost_steps,
             skipped_updates=now.skipped_updates,
-            numbers={name: window.mean(name) for name in self._sources.numbers} | self._sources.watched(),
+            numbers={name: window.mean(name) for name in self._system.model.numbers} | self._system.watched(),
             **self._costs(work, states, seconds),
         )
 
     def _costs(self, work: Work, steps: int, seconds: float) -> dict[str, float]:
         """Returns what steps, predictions and updates cost since the row before."""
         (timings, agents, server), (timings_before, agents_before, server_before) = work, self._work_before
-        _, predictors, trainers = self._sources.counts()
+        _, predictors, trainers = self._system.counts
         t = timings.since(timings_before)
         queue, queue_model, assembly, model = (
             _mean_ms(part, t.requests)

@@ -12,7 +12,7 @@ from ga3c.records.csv_log import CsvLog
 from ga3c.records.disk import Disk
 from ga3c.records.recovery import Recovery, initial_weights
 from ga3c.records.run_state import RunState
-from ga3c.records.stats_writer import Sources, StatsWriter
+from ga3c.records.stats_writer import StatsWriter
 from ga3c.records.unchanged import UnchangedWatch
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.run import Settings
@@ -44,19 +44,9 @@ class RecordedRun:
 
     def start(self) -> None:
         """Starts the system and the logs."""
-        system, interval = self.system, self._settings.run.log_seconds
-        system.start(self._arrays)
-        sources = Sources(
-            stats=system.stats,
-            numbers=system.model.numbers,
-            counts=lambda: system.counts,
-            games=system.games,
-            queues=system.waiting,
-            agents_core_seconds=system.agents_core_seconds,
-            watched=system.watched,
-        )
-        frames = self._spec.frames_per_step
-        self._writer = StatsWriter(sources, self._run_dir, interval, frames, self._console, self.disk)
+        self.system.start(self._arrays)
+        interval, frames = self._settings.run.log_seconds, self._spec.frames_per_step
+        self._writer = StatsWriter(self.system, self._run_dir, interval, frames, self._console, self.disk)
         self._writer.start()
 
     def look(self) -> None:

@@ -1,14 +1,6 @@
 """Rows of the catalogue: algorithms that learn from rollouts, with their presets."""
 
-from ga3c.settings.algorithm_row import (
-    AGENTS,
-    EPSILON_GREEDY,
-    OPTIMIZER,
-    POLICY,
-    RMSPROP,
-    AlgorithmRow,
-    Preset,
-)
+from ga3c.settings.algorithm_row import AGENTS, EPSILON_GREEDY, OPTIMIZER, POLICY, RMSPROP, AlgorithmRow, Preset
 
 _EITHER = ("discrete", "continuous")
 _EACH_ON_ITS_OWN = ("synchronous", "asynchronous")

@@ -204,12 +204,7 @@ def _learning(view: RunView, width: int) -> Panel:
     return _panel(
         "Learning",
         [
-            _line(
-                "lag in updates",
-                number(lag, 1),
-                f"max. {limit:g}" if limit else "",
-                WARM if over else QUIET,
-            ),
+            _line("lag in updates", number(lag, 1), f"max. {limit:g}" if limit else "", WARM if over else QUIET),
             *(
                 _line(
                     one_line(name).replace("_", " ")[:16],

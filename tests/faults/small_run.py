@@ -121,8 +121,11 @@ def play(
     replay.begin(0, np.zeros((1, 1), np.float32))
     CsvLog(directory / "controller.csv", DECISION_COLUMNS, disk).append([])
     stats, counts = Stats(begun.totals, begun.recent_scores), Counts(1, 1, 1)
-    sources = stats_writer.Sources(stats, (), lambda: counts, lambda: (1, 1), lambda: (0, 0), lambda: 0.0)
-    writer = stats_writer.StatsWriter(sources, directory, 1.0, 4, SILENT, disk)
+    system = SimpleNamespace(
+        stats=stats, counts=counts, games=lambda: (1, 1), waiting=lambda: (0, 0),
+        agents_core_seconds=lambda: 0.0, watched=dict, model=SimpleNamespace(numbers=()),
+    )  # fmt: skip
+    writer = stats_writer.StatsWriter(system, directory, 1.0, 4, SILENT, disk)
 
     def save() -> None:
         for _ in range(ATTEMPTS):

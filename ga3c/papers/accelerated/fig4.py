@@ -25,10 +25,7 @@ SCALES = {
         "constants": "",
     },
 }
-BATCHES = {
-    "cpu": {"dqn": (32, 512), "c51": (32, 512)},
-    "full": {"dqn": (32, 512, 1024), "c51": (32, 512, 2048)},
-}
+BATCHES = {"cpu": {"dqn": (32, 512), "c51": (32, 512)}, "full": {"dqn": (32, 512, 1024), "c51": (32, 512, 2048)}}
 FEWEST_GAMES = 8
 INTENSITY = 8  # how often each transition is learned from
 

@@ -20,11 +20,7 @@ SCALES = {
     "full": {"game": "Pong", "games": (256, 1024), "seconds": 300.0},
 }
 # With little in the replay an update costs what it does later: there is no need to wait for 50,000 transitions.
-PRESETS = {
-    "dqn": ("--replay-minimum-transitions", "5000", "--replay-transitions", "50000"),
-    "a2c": (),
-    "ppo": (),
-}
+PRESETS = {"dqn": ("--replay-minimum-transitions", "5000", "--replay-transitions", "50000"), "a2c": (), "ppo": ()}
 
 
 class Paper(NamedTuple):
