@@ -137,8 +137,7 @@ class Run:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         system.stop()
-        of_run = begun.counts, system.next_agent, lambda: True
-        assert recovery.save(system.model, system.stats, *of_run, system.under_way)
+        assert recovery.save(system, lambda: True)
         self.episodes = system.stats.take_episodes()
         return system.model.state()
 

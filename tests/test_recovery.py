@@ -1,6 +1,7 @@
 """The best checkpoint, weights to begin with, and runs that were ended before their first checkpoint."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,10 +25,14 @@ class Model:
         return {"network/0": np.full(3, self.version, np.float32), "optimizer/0": np.ones(3), "version": self.version}
 
 
+def system(model, stats):
+    return SimpleNamespace(model=model, stats=stats, chosen_counts=Counts(1, 1, 1), next_agent=0, under_way=None)
+
+
 def save(recovery, model, version, steps, scores):
     model.version = version
     stats = Stats(Totals(steps=steps), scores)
-    assert recovery.save(model, stats, Counts(1, 1, 1), 0, lambda: True)
+    assert recovery.save(system(model, stats), lambda: True)
 
 
 def best(directory):
@@ -68,11 +73,11 @@ def test_a_checkpoint_does_not_count_games_that_are_not_in_their_log(tmp_path):
     disk = Disk(said.append)
     recovery, stats, log = Recovery(tmp_path, Settings(), disk, print), Stats(Totals(steps=10, episodes=1)), ["full"]
     for _ in range(2):
-        assert not recovery.save(Model(), stats, Counts(1, 1, 1), 0, lambda: not log)
+        assert not recovery.save(system(Model(), stats), lambda: not log)
     assert checkpoint.saved(tmp_path / "checkpoints") == []
     assert len(said) == 1
     log.clear()
-    assert recovery.save(Model(), stats, Counts(1, 1, 1), 0, lambda: not log)
+    assert recovery.save(system(Model(), stats), lambda: not log)
     assert len(checkpoint.saved(tmp_path / "checkpoints")) == 1
 
 
@@ -96,7 +101,7 @@ def test_a_game_that_the_checkpoint_does_not_count_is_taken_out_of_the_log(tmp_p
     """Those of a secondary learner have the steps of the primary: one that ends later may have the same."""
     recovery, model = Recovery(tmp_path, Settings(), Disk(print), print), Model()
     stats = Stats(Totals(steps=20, trained_steps=20, episodes=2))
-    assert recovery.save(model, stats, Counts(1, 1, 1), 0, lambda: True)
+    assert recovery.save(system(model, stats), lambda: True)
     rows = ["seconds,steps,score", "1,10,1", "2,20,2", "2,20,3"]
     (tmp_path / "episodes.csv").write_text("\n".join(rows) + "\n")
     recovery.load()

@@ -10,7 +10,7 @@ from ga3c.play.trained_agent import TrainedAgent
 
 @dataclass(frozen=True)
 class AgentOptions:
-    """The options of all commands that use a trained agent."""
+    """The options of commands that play with an agent."""
 
     run: RunArgument = None
     """Directory of the run to take."""

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from ga3c import environments, progress
-from ga3c.controller.counts import Counts
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.progress import Progress
@@ -142,23 +141,21 @@ class Recovery:
         asked, before = (progress.counts_of(settings) for settings in (self._settings, saved.settings))
         return saved if asked == before else replace(saved, counts=asked), arrays
 
-    def save(
-        self, model, stats: Stats, counts: Counts, next_agent: int, write_episodes: Callable[[], bool], under_way=None
-    ) -> bool:
-        """Writes a checkpoint of a `model.Model` and the rest of the run. Returns False if the disk does not take it.
+    def save(self, system, write_episodes: Callable[[], bool]) -> bool:
+        """Writes a checkpoint of a `systems.System`. Returns False if the disk does not take it.
 
         `write_episodes()` writes the games that the checkpoint counts to their log, and returns whether they are there.
-        `under_way`: a `systems.under_way.UnderWay`, whose games are saved with it.
         """
-        games_file = self._games_file if under_way else None
+        stats, games_file = system.stats, self._games_file if system.under_way else None
 
         def write() -> None:
-            with under_way.held() if games_file else contextlib.nullcontext() as games:
+            with system.under_way.held() if games_file else contextlib.nullcontext() as games:
                 with stats.updating:  # weights, counts and games are of one moment
-                    totals, scores, state = stats.totals(), stats.recent_scores(), model.state()
+                    totals, scores, state = stats.totals(), stats.recent_scores(), system.model.state()
                 content = games and checkpoint.pack(games, {})
             spaces = self._spec and progress.spaces_of(self._spec)
-            meta = to_meta(Progress(self._settings, totals, counts, next_agent, scores, spaces))
+            now = Progress(self._settings, totals, system.chosen_counts, system.next_agent, scores, spaces)
+            meta = to_meta(now)
             if not write_episodes():
                 raise OSError(None, "the games that it counts are not in their log yet")
             if content:

@@ -60,17 +60,9 @@ class RecordedRun:
 
     def save(self, last: bool = False) -> bool:
         """Writes a checkpoint. Returns False if the disk does not take it."""
-        system = self.system
-        saved = self._recovery.save(
-            system.model,
-            system.stats,
-            system.chosen_counts,
-            system.next_agent,
-            self._writer.write_episodes,
-            system.under_way,
-        )
+        saved = self._recovery.save(self.system, self._writer.write_episodes)
         if saved:
-            self._recovery.save_replay(system.replay, self._recovery.saved_steps, last)
+            self._recovery.save_replay(self.system.replay, self._recovery.saved_steps, last)
         return saved
 
     def finish(self) -> bool:

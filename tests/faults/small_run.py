@@ -33,6 +33,8 @@ ATTEMPTS = 3  # to save a checkpoint, as the server tries again
 class Model:
     """Its weights are the number of its updates."""
 
+    numbers = ()
+
     def __init__(self):
         self.version = 0
 
@@ -123,13 +125,13 @@ def play(
     stats, counts = Stats(begun.totals, begun.recent_scores), Counts(1, 1, 1)
     system = SimpleNamespace(
         stats=stats, counts=counts, games=lambda: (1, 1), waiting=lambda: (0, 0),
-        agents_core_seconds=lambda: 0.0, watched=dict, model=SimpleNamespace(numbers=()),
+        agents_core_seconds=lambda: 0.0, watched=dict, model=model, chosen_counts=counts, next_agent=1, under_way=games,
     )  # fmt: skip
     writer = stats_writer.StatsWriter(system, directory, 1.0, 4, SILENT, disk)
 
     def save() -> None:
         for _ in range(ATTEMPTS):
-            if recovery.save(model, stats, counts, 1, writer.write_episodes, games):
+            if recovery.save(system, writer.write_episodes):
                 recovery.save_replay(replay, stats.totals().steps, last=True)
                 return acknowledge(model.version)
         return None
