@@ -10,21 +10,15 @@ RUNS = "accelerated-fig4"
 SCALES = {
     # So short a run explores for a shorter time, too.
     "cpu": {
-        "game": ("Pong",),
-        "steps": 1_000_000,
-        "seconds": 3600.0,
-        "seeds": 1,
+        "game": ("Pong",), "steps": 1_000_000, "seconds": 3600.0, "seeds": 1,
         "constants": "--exploration-decay-steps 100000 --replay-minimum-transitions 20000",
     },
     # The paper averages at least two seeds; its games are in the picture alone.
     "full": {
-        "game": ("Breakout", "Pong", "Qbert", "Seaquest"),
-        "steps": 50_000_000,
-        "seconds": 864_000.0,
-        "seeds": 2,
+        "game": ("Breakout", "Pong", "Qbert", "Seaquest"), "steps": 50_000_000, "seconds": 864_000.0, "seeds": 2,
         "constants": "",
     },
-}
+}  # fmt: skip
 BATCHES = {"cpu": {"dqn": (32, 512), "c51": (32, 512)}, "full": {"dqn": (32, 512, 1024), "c51": (32, 512, 2048)}}
 FEWEST_GAMES = 8
 INTENSITY = 8  # how often each transition is learned from

@@ -21,22 +21,15 @@ from ga3c.views.panels import beside_paper
 RUNS = "apex-fig11"
 SCALES = {
     "cpu": {
-        "game": "Pong",
-        "seconds": 60.0,
-        "actors": (1, 2, 4),
-        "games": 8,
+        "game": "Pong", "seconds": 60.0, "actors": (1, 2, 4), "games": 8,
         "never": 500_000,  # transitions before the first update, where the learner only stores
         "constants": {"batch": 64, "replay_transitions": 50_000, "replay_minimum_transitions": 2_000},
     },
     "full": {
-        "game": "Pong",
-        "seconds": 900.0,
-        "actors": (32, 64, 128, 256),
-        "games": 1,
-        "never": 10_000_000,
+        "game": "Pong", "seconds": 900.0, "actors": (32, 64, 128, 256), "games": 1, "never": 10_000_000,
         "constants": {},
     },
-}
+}  # fmt: skip
 # Frames per second of all actors (section 4.1, and section 5 for 256), each on a core of its own.
 PAPER = {256: 37_000, 360: 50_000}
 

@@ -11,22 +11,17 @@ RUNS = "apex-fig4"
 SCALES = {
     # An actor is a game of an agent: each has an epsilon of its own.
     "cpu": {
-        "game": ("Pong",),
-        "seconds": 3600.0,
-        "seeds": 1,
-        "actors": (8, 64),
+        "game": ("Pong",), "seconds": 3600.0, "seeds": 1, "actors": (8, 64),
         "flags": "--agents 2 --envs-per-agent {half} --batch 64 --replay-transitions 200000 "
         "--replay-minimum-transitions 20000",
     },
     # 35 hours; the paper's six games are in the picture alone.
     "full": {
-        "game": ("Breakout", "Pong", "Qbert", "Seaquest", "Hero", "MsPacman"),
-        "seconds": 126_000.0,
-        "seeds": 1,
+        "game": ("Breakout", "Pong", "Qbert", "Seaquest", "Hero", "MsPacman"), "seconds": 126_000.0, "seeds": 1,
         "actors": (8, 16, 32, 64, 128, 256),
         "flags": "--cluster {cluster} --agents {actors} --envs-per-agent 1 --replay-transitions 1000000",
     },
-}
+}  # fmt: skip
 
 
 def flags(options: Options, actors: int) -> str:

@@ -25,18 +25,14 @@ PAPER = {
 ALL_GAMES = tuple(atari.display_name(rom) for rom in sorted(RANDOM_AND_HUMAN_SCORES))
 SCALES = {
     "cpu": {
-        "game": ("Pong",),
-        "seconds": 3600.0,
-        "seeds": 1,
+        "game": ("Pong",), "seconds": 3600.0, "seeds": 1,
         "flags": "--batch 64 --replay-transitions 200000 --replay-minimum-transitions 20000",
     },
     "full": {
-        "game": ALL_GAMES,
-        "seconds": 432_000.0,
-        "seeds": 1,
+        "game": ALL_GAMES, "seconds": 432_000.0, "seeds": 1,
         "flags": "--cluster {cluster} --agents 360 --envs-per-agent 1",
     },
-}
+}  # fmt: skip
 
 
 def plan(options: Options) -> list[LearningRun]:

@@ -19,14 +19,11 @@ RUNS = "cule-table4"
 # `games` are for each device. With little in the replay an update costs what it does later.
 SCALES = {
     "cpu": {
-        "game": "Pong",
-        "seconds": 60.0,
-        "devices": (1, 2),
-        "games": 64,
+        "game": "Pong", "seconds": 60.0, "devices": (1, 2), "games": 64,
         "rainbow": ("--replay-minimum-transitions", "5000", "--replay-transitions", "50000"),
     },
     "full": {"game": "Pong", "seconds": 900.0, "devices": (1, 2, 4, 8), "games": 2048, "rainbow": ()},
-}
+}  # fmt: skip
 PAPER = {  # hours by the number of GPUs: System III, 8 V100
     "ppo": {1: 9.38, 2: 4.45, 4: 2.12, 8: 1.1},
     "rainbow": {1: 10.5, 2: 5.1, 4: 3.2, 8: 2.1},

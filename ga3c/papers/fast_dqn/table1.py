@@ -19,14 +19,11 @@ GAMES = (1, 2, 4, 8)
 SCALES = {
     # Few updates to a target, so that a run has several targets.
     "cpu": {
-        "game": "Pong",
-        "games": GAMES,
-        "seconds": 45.0,
-        "seeds": 1,
+        "game": "Pong", "games": GAMES, "seconds": 45.0, "seeds": 1,
         "constants": {"replay_transitions": 50_000, "replay_minimum_transitions": 1_000, "target_updates": 100},
     },
     "full": {"game": "Pong", "games": GAMES, "seconds": 600.0, "seeds": 5, "constants": {}},
-}
+}  # fmt: skip
 # Variant -> sampling, and whether training is concurrent.
 VARIANTS = {
     "standard": ("asynchronous", False),
