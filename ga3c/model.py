@@ -89,7 +89,7 @@ class Model:
         """Lets the algorithm act on observations [batch, ...]. games: int32 [batch], their numbers, where `per_game`.
 
         Returns: what goes into each row of a rollout, by field, [batch, ...] each (`action` is one); and the version of
-        the weights. Under XLA the batch is one of `prediction_sizes`, or it is compiled first.
+        the weights. Under XLA a batch of another size than `warm_up` returned is compiled first.
         """
         fields, _, version = self._act(observations, self._explore, games)
         return {name: array.numpy() for name, array in fields.items()}, version
@@ -147,20 +147,21 @@ class Model:
         self._explore_steps = steps
         self._explore = tf.constant(self._algorithm.exploration(steps, self._games), tf.float32)
 
-    def prediction_sizes(self, envs: int, limit: int) -> list[int]:
-        """Returns the batch sizes to pad predictions to. XLA compiles each size once; without it any size will do."""
-        return sizes_to_compile(envs, limit) if self._xla else []
+    def warm_up(self, envs: int, limit: int, columns: int) -> list[int]:
+        """Traces and compiles what the threads will call, before they start. Changes no weight.
 
-    def warm_up(self, prediction_sizes: list[int], columns: int) -> None:
-        """Traces and compiles what the threads will call, before they start. Changes no weight."""
-        spec, replays = self._spec, self._algorithm.replays
+        Returns the batch sizes to pad predictions to, from `envs` to `limit`: XLA compiles each size once. [] without
+        XLA, where any size will do.
+        """
+        spec, replays, sizes = self._spec, self._algorithm.replays, sizes_to_compile(envs, limit) if self._xla else []
         dtype = transition_dtype(spec, columns) if replays else rollout_dtype(spec, self._t_max, columns)
         before = self._current, self._optimizer, self._explore, self._explore_steps
         with quiet():
-            for size in prediction_sizes or self._graphs.prediction_sizes:
+            for size in sizes or self._graphs.prediction_sizes:
                 self.policy(np.zeros((size, *spec.observation_shape), spec.observation_dtype))
             self.train(empty_batch(dtype, self._algorithm.learns_from))
         self._current, self._optimizer, self._explore, self._explore_steps = before
+        return sizes
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that training changes, as plain arrays by name; consistent while trainers run."""

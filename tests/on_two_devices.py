@@ -47,7 +47,7 @@ def both(flags, spec=VECTORS):
     settings = settings_of(flags)
     learners = one_of(settings, spec), Replicas(Group(DEVICES), lambda devices: one_of(settings, spec, devices))
     for learner in learners:
-        learner.warm_up([], COLUMNS)
+        learner.warm_up(1, 1, COLUMNS)
     return *learners, algorithms.make(settings)
 
 

@@ -10,6 +10,7 @@ from ga3c.algorithms.a3c import A3C
 from ga3c.algorithms.none import NoLearning
 from ga3c.algorithms.pqn import PQN
 from ga3c.devices import pieces as dividing
+from ga3c.devices.graph import sizes_to_compile
 from ga3c.devices.pieces import PIECE_STATES, WHOLE, Pieces, pieces
 from ga3c.errors import ConfigError
 from ga3c.model import Model
@@ -147,13 +148,14 @@ def test_warm_up_changes_nothing():
     warm = model()
     warm.train(batch(1))
     before = warm.state()
-    warm.warm_up([2, 4], columns=8)
+    warm.warm_up(2, 4, columns=8)
     assert same(warm.state(), before)
 
 
 def test_prediction_sizes_hold_every_request():
-    assert model().prediction_sizes(8, 128) == []  # without XLA any size will do
-    sizes = model(xla=True).prediction_sizes(8, 128)
+    assert model().warm_up(8, 128, columns=8) == []  # without XLA any size will do
+    sizes = sizes_to_compile(8, 128)
+    assert model(xla=True).warm_up(1, 3, columns=8) == sizes_to_compile(1, 3)
     assert sizes[0] == 8
     assert sizes[-1] == 128
     assert sizes == sorted(set(sizes))

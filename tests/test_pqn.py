@@ -52,7 +52,7 @@ def test_each_game_explores_as_much_as_its_number_says():
     np.testing.assert_allclose(algorithm.exploration(10**6, 4), expected, rtol=1e-5)
     np.testing.assert_allclose(algorithm.exploration(0, 1), [0.4])
     player = Model(VECTOR, settings, algorithm, 1, xla=False, acting=Acting(games=4))
-    player.warm_up([], 1)
+    player.warm_up(1, 1, 1)
     states, games = np.ones((40_000, *VECTOR.observation_shape), np.float32), np.arange(40_000, dtype=np.int32) % 5
     actions = player.predict(states, games)[0]["action"]
     (best,) = set(player.policy(states)[0])  # which does not explore

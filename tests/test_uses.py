@@ -119,7 +119,7 @@ def test_each_algorithm_reads_the_settings_that_it_is_said_to_use(algorithm):
     read.clear()  # of the model's own
     made.learning_rate(0), made.exploration(0, 2)
     model = Model(spec, replace(LearningSettings(), algorithm=algorithm, t_max=2), made, 1, xla=False)
-    model.warm_up([], 4)
+    model.warm_up(1, 1, 4)
     model.policy(np.zeros((1, 3), np.float32))
     own = {field.name for field in fields(LearningSettings)} | {"double_q"}
     hidden = {"exploration_base", "exploration_exponent", "discount"}  # read with per-game alone, and by a replay

@@ -83,7 +83,7 @@ class OneThread:
         self._learner.start(arrays)
         self.device, self.model, self.stats = self._learner.device, self._learner.model, self._learner.stats
         self._numbers = np.arange(self._games, dtype=np.int32) if self.model.per_game else None
-        self.model.warm_up(self.model.prediction_sizes(self._games, self._games), self._wiring.columns)
+        self.model.warm_up(self._games, self._games, self._wiring.columns)
         self._wiring.begin()
         self._thread = threading.Thread(target=self._play, name="player", daemon=True)
         self._thread.start()

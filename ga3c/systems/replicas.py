@@ -31,8 +31,7 @@ class Replicas:
         self._models = [group.on(device, lambda: make_model(AllReduce(group))) for device in group.devices]
         self._first = first = self._models[0]
         self.network_name, self.parameters, self.per_game = first.network_name, first.parameters, first.per_game
-        self.prediction_sizes, self.state = first.prediction_sizes, first.state
-        self.why_unchanged = first.why_unchanged
+        self.state, self.why_unchanged = first.state, first.why_unchanged
         self._own, self._next = threading.local(), itertools.cycle(range(len(group.devices)))
         self._checked = -1  # version; none
 
@@ -92,13 +91,14 @@ class Replicas:
             for model in self._models:
                 model.copy_to_target(steps)
 
-    def warm_up(self, prediction_sizes: list[int], columns: int) -> None:
-        """As `Model.warm_up`, one device after the other."""
+    def warm_up(self, envs: int, limit: int, columns: int) -> list[int]:
+        """As `Model.warm_up`, one device after the other. Any size of a prediction will do: there is no XLA."""
         part = -(-columns // len(self._models))
         for device, model in zip(self._group.devices, self._models, strict=True):
             self._group.alone()
-            self._group.on(device, lambda model=model: model.warm_up(prediction_sizes, part))
+            self._group.on(device, lambda model=model: model.warm_up(envs, limit, part))
         self._group.together()
+        return []
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """As `Model.restore`, with arrays from any number of devices."""

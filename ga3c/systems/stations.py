@@ -72,8 +72,8 @@ class Stations:
         self._say(f"Starting {there}{steps}, and compiling the network: some seconds.")
         self._learner.start(arrays)
         self.device, self.model, self.stats = self._learner.device, self._learner.model, self._learner.stats
-        self._sizes = self.model.prediction_sizes(self._envs, wiring.max_requests * self._envs)
-        self.model.warm_up(self._sizes, wiring.rollouts_per_batch * self._envs)
+        envs = self._envs
+        self._sizes = self.model.warm_up(envs, wiring.max_requests * envs, wiring.rollouts_per_batch * envs)
         for _ in range(self.counts.predictors):
             self._add_predictor()
         for _ in range(self.counts.trainers):

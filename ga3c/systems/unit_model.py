@@ -82,12 +82,13 @@ class UnitModel(Model):
         with self.joining, scope(self._device):
             super().copy_to_target(self._steps_of_all() if self._steps_of_all else steps)
 
-    def warm_up(self, prediction_sizes: list[int], columns: int) -> None:
+    def warm_up(self, envs: int, limit: int, columns: int) -> list[int]:
         """As `Model.warm_up`; the store stays as it is."""
         with self.joining, scope(self._device):
             store, self._store = self._store, None
-            super().warm_up(prediction_sizes, columns)
+            sizes = super().warm_up(envs, limit, columns)
             self._store = store
+            return sizes
 
     def train(self, batch: dict[str, np.ndarray], steps: int = 0) -> Update:
         """As `Model.train`; then it adds its changes to the store, and goes on from the tensors there."""

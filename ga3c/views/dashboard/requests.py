@@ -31,11 +31,9 @@ def reading() -> Iterator[None]:
 def texts(given: list[str] | None) -> list[str]:
     """Returns the texts that a call gives, [] for None. Raises UnreadableCall where they are none."""
     with reading():
-        if not isinstance(given or [], list):
-            raise TypeError(f"{given!r} is no list")
-        for one in given or []:
+        for one in given or ():
             one.encode("utf-8", "surrogateescape")  # a name in the file system: its bytes may be no UTF-8
-    return given or []
+        return list(given or ())
 
 
 def guard(server: flask.Flask) -> None:
