@@ -38,24 +38,19 @@ class Learner:
 
 
 def model_and_stats(
-    settings: Settings,
-    spec: EnvironmentSpec,
-    begun: Progress,
-    players: int,
-    say: Callable[[str], None],
-    arrays: Arrays | None,
+    settings: Settings, spec: EnvironmentSpec, begun: Progress, players: int, say: Callable, arrays: Arrays | None
 ) -> tuple[str, Model | Replicas, Stats]:
     """Returns the device in words, the model, with the weights in `arrays` if there are any, and the counters.
 
     `players`: the number of agents that share the games. Raises ConfigError where the arrays are of another network.
     """
-    device, model = _model(settings, spec, begun, say, arrays)
+    device, model = _model(settings, spec, begun, say)
+    if arrays is not None:
+        model.restore(arrays)
     return device, model, _stats(settings, begun, model, players, say)
 
 
-def _model(
-    settings: Settings, spec: EnvironmentSpec, begun: Progress, say: Callable[[str], None], arrays: Arrays | None
-) -> tuple[str, Model | Replicas]:
+def _model(settings: Settings, spec: EnvironmentSpec, begun: Progress, say: Callable) -> tuple[str, Model | Replicas]:
     algorithm = algorithms.make(settings, spec.actions)
     run, learning = settings.run, settings.learning
     network = networks.resolve(learning.network, spec, learning.algorithm)
@@ -70,21 +65,15 @@ def _model(
         return Model(spec, learning, algorithm, seed, xla, pieces(turns, threads), acting)
 
     if run.devices:
-        device, model = replicas_of(settings, spec, count, make)
-    else:
-        device = set_up_device(run.device, count)
-        xla = run.xla == "on" or (run.xla == "auto" and device == "gpu")
-        if xla:
-            say("XLA compiles the network for this machine: a minute or two, at each start. --xla off goes without.")
-        model = make(algorithm, xla, count)
-    if arrays is not None:
-        model.restore(arrays)
-    return device, model
+        return replicas_of(settings, spec, count, make)
+    device = set_up_device(run.device, count)
+    xla = run.xla == "on" or (run.xla == "auto" and device == "gpu")
+    if xla:
+        say("XLA compiles the network for this machine: a minute or two, at each start. --xla off goes without.")
+    return device, make(algorithm, xla, count)
 
 
-def _stats(
-    settings: Settings, begun: Progress, model: Model | Replicas, players: int, say: Callable[[str], None]
-) -> Stats:
+def _stats(settings: Settings, begun: Progress, model: Model | Replicas, players: int, say: Callable) -> Stats:
     """Returns the counters. Where each game explores on its own, only games that explore little have scores."""
     if not model.per_game:
         return Stats(begun.totals, begun.recent_scores)
