@@ -128,12 +128,8 @@ class SharedModel:
         """As `Model.state`, for any number of devices. Nobody may train meanwhile."""
         pulled = self._store.pull()
         weights, optimizer = self._first.split(pulled.tensors)
-        arrays = (
-            to_arrays("network", weights)
-            | saved_tensors.to_arrays("optimizer", optimizer)
-            | self._first.target_arrays()
-        )
-        return arrays | {"version": np.int64(pulled.version)}
+        arrays = to_arrays("network", weights) | saved_tensors.to_arrays("optimizer", optimizer)
+        return arrays | self._first.target_arrays() | {"version": np.int64(pulled.version)}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         with contextlib.ExitStack() as all_of_them:
