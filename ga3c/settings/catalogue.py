@@ -1,5 +1,6 @@
 """The catalogue of algorithms. Whoever asks which algorithms can do something asks here."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from ga3c.settings.algorithm_row import AlgorithmRow, Preset
@@ -56,8 +57,8 @@ def full_text(setting: str, text: str) -> str:
     can, replaying = users(setting), names(row for row in rows if row.replays)
     if not can or can == replaying or len(can) == len(ALGORITHMS) - 1 or "It is for" in text:
         return text
-    first, _, values = text.partition(".\n")
-    return f"{first.rstrip('.')}. It is for {listed(can, 'and')}." + (f"\n{values}" if values else "")
+    about, *values = re.split(r"\n(?=[\w-]+: )", text, maxsplit=1)  # what each value means stands below
+    return "\n".join([f"{about} It is for {listed(can, 'and')}.", *values])
 
 
 def table() -> str:
