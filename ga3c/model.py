@@ -18,7 +18,7 @@ from ga3c.devices.model_graphs import ModelGraphs
 from ga3c.devices.pieces import WHOLE, Pieces
 from ga3c.networks import saved_tensors
 from ga3c.networks.weights import first, from_arrays, to_arrays
-from ga3c.rollout import EnvironmentSpec, empty_batch, rollout_dtype, transition_dtype
+from ga3c.rollout import EnvironmentSpec, rollout_dtype, transition_dtype
 from ga3c.settings.learning import LearningSettings
 
 
@@ -159,7 +159,7 @@ class Model:
         with quiet():
             for size in sizes or self._graphs.prediction_sizes:
                 self.policy(np.zeros((size, *spec.observation_shape), spec.observation_dtype))
-            self.train(empty_batch(dtype, self._algorithm.learns_from))
+            self.train(np.zeros((), dtype))  # without a valid step
         self._current, self._optimizer, self._explore, self._explore_steps = before
         return sizes
 

@@ -123,12 +123,6 @@ def column_axis(field: str) -> int:
     return 0 if field in ("bootstrap_value", "last_observation") else 1
 
 
-def empty_batch(dtype: np.dtype, fields: Sequence[str]) -> dict[str, np.ndarray]:
-    """Returns the arrays that a model learns from, by field, without a valid step. `dtype`: rollouts or transitions."""
-    record = np.zeros((), dtype)
-    return {name: record[name] for name in fields}
-
-
 FEW_SLOTS = 3  # of an agent whose rollouts need not fill a batch: one to fill, and what is on its way
 
 

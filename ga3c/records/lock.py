@@ -94,10 +94,7 @@ def _lock(file: int, kind: int) -> str:
     Any other error means that the file system has no such lock: ENOLCK, ENOSYS, EBADF, EOPNOTSUPP, 524. A POSIX lock is
     lost if its process opens and closes the file once more.
     """
-    for way, lock, held in (
-        (FLOCK, fcntl.flock, (errno.EAGAIN,)),
-        (POSIX, fcntl.lockf, (errno.EAGAIN, errno.EACCES)),
-    ):
+    for way, lock, held in ((FLOCK, fcntl.flock, (errno.EAGAIN,)), (POSIX, fcntl.lockf, (errno.EAGAIN, errno.EACCES))):
         try:
             lock(file, kind | fcntl.LOCK_NB)
             return way

@@ -1,9 +1,6 @@
 """The server of a training run, whichever its system is."""
 
-import contextlib
 import math
-import os
-import select
 import threading
 import time
 import traceback
@@ -14,6 +11,7 @@ from ga3c.errors import TrainingFailed
 from ga3c.records.console import Aside, Console
 from ga3c.records.run_state import ENDED, FAILED, RUNNING, STOPPED, RunState, few_words
 from ga3c.rollout import EnvironmentSpec
+from ga3c.server.pause import Pause
 from ga3c.server.recorded_run import RecordedRun
 from ga3c.server.stall import StallWatch, threads_report
 from ga3c.settings.run import Settings
@@ -38,9 +36,7 @@ class Server:
         self.system = self._first.system
         # Signal handlers set these, so they are no Events: a second signal could come while an Event's lock is held.
         self._stopping = self._report_asked = False
-        self._woken, self._wake_up = os.pipe()
-        for end in (self._woken, self._wake_up):
-            os.set_blocking(end, False)
+        self._pause = Pause()
         self._failure: str | None = None
         self._end = RunState(FAILED)
         self._running = self.saved = False
@@ -72,22 +68,12 @@ class Server:
     def request_stop(self) -> None:
         """Makes `serve` return. Safe in a signal handler."""
         self._stopping = True
-        self._wake()
+        self._pause.end()
 
     def request_report(self) -> None:
         """Makes `serve` say who waits for whom. Safe in a signal handler."""
         self._report_asked = True
-        self._wake()
-
-    def _wake(self) -> None:
-        with contextlib.suppress(BlockingIOError):  # full: it will wake up
-            os.write(self._wake_up, b"!")
-
-    def _pause(self, seconds: float) -> None:
-        """Waits for so long, or until something is asked for."""
-        if select.select([self._woken], [], [], seconds)[0]:
-            with contextlib.suppress(BlockingIOError):
-                os.read(self._woken, 1000)
+        self._pause.end()
 
     def serve(self, every_second: Callable[[], None]) -> None:
         """Watches the run and saves checkpoints until a stop condition is met or `request_stop` is called.
@@ -112,7 +98,7 @@ class Server:
         done_before, until = _done(begun), begun.seconds + 60 * (run.minutes or math.inf)
         pause = 1.0 if run.steps is None else 0.2
         while not self._stopping:
-            self._pause(min(pause, max(0.0, save_at - time.monotonic())))
+            self._pause.wait(min(pause, max(0.0, save_at - time.monotonic())))
             if self._stopping:
                 break
             self._look()
