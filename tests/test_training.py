@@ -179,15 +179,15 @@ def test_signals_that_come_while_another_is_handled_do_no_harm(tmp_path):
     """Each report that is asked for asks for another, in the middle: a lock would wait for itself."""
     code = """
 import os, signal
-from ga3c.server.server import Server
-wake, depth = Server._wake, 0
-def wake_again(self):
+from ga3c.server.pause import Pause
+end, depth = Pause.end, 0
+def end_again(self):
     global depth
     depth += 1
     if depth < 50:
         os.kill(os.getpid(), signal.SIGQUIT)
-    wake(self)
-Server._wake = wake_again
+    end(self)
+Pause.end = end_again
 """
     started = Started(tmp_path / "log", *TINY, "--run-dir", tmp_path / "run", "--log-seconds", 0.5, code=code)
     started.wait_for(lambda: len(program.rows(tmp_path / "run" / "throughput.csv")) > 1)
