@@ -1,6 +1,7 @@
 """The trainer's loop: when it takes, trains, hands back and counts."""
 
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -105,7 +106,10 @@ def test_a_checkpoint_is_of_one_moment(tmp_path):
         spy: Spy
 
         def trained(self, *arguments):
-            how = self.spy, self, Counts(1, 1, 1), 0, lambda: True
+            system = SimpleNamespace(
+                model=self.spy, stats=self, chosen_counts=Counts(1, 1, 1), next_agent=0, under_way=None
+            )
+            how = system, lambda: True
             savers.append(threading.Thread(target=Recovery(tmp_path, Settings(), Disk(print), print).save, args=how))
             savers[-1].start()
             savers[-1].join(0.2)  # what does not wait for the count is done by then
