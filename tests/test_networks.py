@@ -17,6 +17,7 @@ LARGE = (4 * 8 * 8 * 32 + 32) + (32 * 4 * 4 * 32 + 32) + (32 * 4 * 4 * 64 + 64) 
 COUNTS = {
     # 84 -> 20 -> 9
     "small": (4 * 8 * 8 * 16 + 16) + (16 * 4 * 4 * 32 + 32) + (32 * 9 * 9 * 256 + 256) + HEADS,
+    "compact": (4 * 6 * 6 * 16 + 16) + (16 * 3 * 3 * 32 + 32) + (32 * 6 * 6 * 256 + 256) + HEADS,  # 42 -> 13 -> 6
     "large-stride-4": LARGE + (64 * 3 * 3 * 256 + 256) + HEADS,  # 84 -> 20 -> 9 -> 3
     "large-stride-3": LARGE + (64 * 5 * 5 * 256 + 256) + HEADS,  # 84 -> 26 -> 12 -> 5
     "large-stride-2": LARGE + (64 * 8 * 8 * 256 + 256) + HEADS,  # 84 -> 39 -> 18 -> 8
@@ -26,9 +27,10 @@ COUNTS = {
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_image_networks(name):
-    network = networks.build(name, ATARI, seed=1)
+    spec = ATARI._replace(observation_shape=(42, 42, 4)) if name == "compact" else ATARI
+    network = networks.build(name, spec, seed=1)
     assert network.count_params() == COUNTS[name]
-    logits, value = network(np.zeros((2, 84, 84, 4), np.uint8))
+    logits, value = network(np.zeros((2, *spec.observation_shape), np.uint8))
     assert (logits.shape, value.shape) == ((2, 6), (2,))
     assert (logits.dtype, value.dtype) == ("float32", "float32")
 

@@ -75,6 +75,8 @@ def build(
             network = layer_normalized.images(spec.observation_shape, spec.actions.count, standardize, dtype)
         elif name == "small":
             network = policy_value.small(spec.observation_shape, spec.actions, standardize, dtype)
+        elif name == "compact":
+            network = policy_value.compact(spec.observation_shape, spec.actions, standardize, dtype)
         else:
             stride = int(name.rpartition("-")[2])
             network = policy_value.large(spec.observation_shape, spec.actions, standardize, stride, dtype)

@@ -1,4 +1,7 @@
-"""The paper's networks (sections 3.2 and 5.1, footnote 2). Convolutions are unpadded, as in Mnih et al. 2016."""
+"""The paper's networks (sections 3.2 and 5.1, footnote 2), and one for smaller pictures.
+
+Convolutions are unpadded, as in Mnih et al. 2016.
+"""
 
 import keras
 from keras import layers, ops
@@ -68,6 +71,16 @@ def small(
 ) -> keras.Model:
     """Returns a network of 16 filters 8x8 stride 4, 32 filters 4x4 stride 2, 256 units."""
     return _network(observation_shape, actions, [(16, 8, 4), (32, 4, 2)], standardize, dtype)
+
+
+def compact(
+    observation_shape: tuple[int, int, int], actions: Actions, standardize: bool, dtype: str = "float32"
+) -> keras.Model:
+    """Returns a network of 16 filters 6x6 stride 3, 32 filters 3x3 stride 2, 256 units.
+
+    Pictures of 42x42 become 13x13 and 6x6: a third of the multiplications that `small` makes with 84x84.
+    """
+    return _network(observation_shape, actions, [(16, 6, 3), (32, 3, 2)], standardize, dtype)
 
 
 def large(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 AGENTS = ("asynchronous", "synchronised", "alternating")  # values of --sampling with which agents play
-POLICY_PICTURES = ("small", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1")
+POLICY_PICTURES = ("small", "compact", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1")
 POLICY_VECTORS = ("mlp", "separate-mlp")
 
 OPTIMIZER = ("discount", "learning_rate", "learning_rate_decay_steps", "learning_rate_schedule", "gradient_clip_norm")
