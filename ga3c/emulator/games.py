@@ -121,7 +121,8 @@ def reading(rom: str) -> Reading:
 def _sum(ram, rows):
     total = 0
     for row in range(len(rows)):
-        address, mask, shift, weight, nothing = rows[row]
+        address, mask, shift = rows[row, 0], rows[row, 1], rows[row, 2]  # a view of the row would cost much more
+        weight, nothing = rows[row, 3], rows[row, 4]
         if address == NO_ADDRESS:
             total += weight
         else:
@@ -138,8 +139,7 @@ def _holds(ram, rows, before, fall):
     while row < len(rows):
         group, every = rows[row, 0], True
         while row < len(rows) and rows[row, 0] == group:
-            _, address, mask, sign, number = rows[row]
-            value = ram[address] & mask
+            value, sign, number = ram[rows[row, 1]] & rows[row, 2], rows[row, 3], rows[row, 4]
             every &= (
                 (sign == EQUAL and value == number)
                 or (sign == UNEQUAL and value != number)

@@ -9,12 +9,15 @@ from ga3c.emulator.cartridge import SLICE_BYTES, window_of
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.operations import operate
 from ga3c.emulator.pointers import load8, load32, store32
-from ga3c.emulator.riot import turns_until_next
+from ga3c.emulator.riot import turns_until
 from ga3c.emulator.stack import on_stack
 from ga3c.emulator.state import CARRY, CYCLES, NEGATIVE, OVERFLOW, PC, ZERO
 
 INTIM = 0x284
 BACK_5 = 0xFB  # a branch by -5 leads to the instruction of three bytes just before it
+# Indexed by operation: a branch is taken while a value that falls to 0 is at least this; -1: or does not depend on it.
+LEAST = np.full(op.OPERATION.max() + 1, -1, np.int64)
+LEAST[[op.BNE, op.BPL, op.BEQ, op.BMI]] = 1, 0, 0, 0x80
 
 
 @compiled
@@ -71,9 +74,11 @@ def _branch(console: int, what: int, distance: int) -> int:
 
 @compiled
 def _waiting_turns(console: int, rom: int, value: int, cycles: int, instructions: int):
-    """Shortens a loop that reads INTIM and branches back until the timer changes: all its turns but the last are alike.
+    """Shortens a loop that reads INTIM and branches back: the timer only falls, so the last turn is known.
 
-    Returns the number of turns that read the same value, and the cycles of a turn; (0, 0) if there is no such loop.
+    Returns the number of turns that branch back, and the cycles of a turn; (0, 0) if there is no such loop. The
+    register keeps the old value until the next turn reads it. If the frame may end before, only turns of the same
+    value count.
     """
     pc = load32(console, PC)
     window, offset = window_of(console, pc), pc % SLICE_BYTES
@@ -84,7 +89,11 @@ def _waiting_turns(console: int, rom: int, value: int, cycles: int, instructions
     if load8(rom, code + 1) != BACK_5 or op.MODE[opcode] != op.RELATIVE or not is_taken(console, op.OPERATION[opcode]):
         return 0, 0
     turn = 8 if (pc + 2 ^ pc - 3) & 0xFF00 else 7
-    return min(turns_until_next(console, value, cycles + turn, turn), instructions // 2), turn
+    least = LEAST[op.OPERATION[opcode]]
+    turns = turns_until(console, value if least < 0 else least, cycles + turn, turn)
+    if 2 * turns + 3 > instructions:
+        turns = min(turns_until(console, value, cycles + turn, turn), instructions // 2)
+    return turns, turn
 
 
 @compiled

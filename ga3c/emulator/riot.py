@@ -45,11 +45,11 @@ def _intim(console: int, cycles: int, timer: int) -> int:
 
 
 @compiled
-def turns_until_next(console: int, value: int, cycles: int, turn_cycles: int) -> int:
-    """Returns how many reads of INTIM give its value of now: the first at `cycles`, one every `turn_cycles`."""
-    if value != _timer(console, cycles):
+def turns_until(console: int, least: int, cycles: int, turn_cycles: int) -> int:
+    """Returns how many reads of INTIM give `least` (0 or more) or more, every `turn_cycles` from `cycles` on."""
+    if _timer(console, cycles) < least:
         return 0
-    intervals = load32(console, state.TIMER) - value
+    intervals = load32(console, state.TIMER) - least
     last = load32(console, state.TIMER_SET_CYCLES) + (intervals << load32(console, state.TIMER_SHIFT))
     return (last - cycles) // turn_cycles + 1
 
