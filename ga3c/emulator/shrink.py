@@ -11,6 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ga3c.emulator.compiled import compiled
+from ga3c.emulator.picture import WIDTH
+
+WORDS = WIDTH // 8  # of a line
 
 
 class Cover(NamedTuple):
@@ -36,14 +39,16 @@ def cover(length: int, size: int) -> Cover:
 
 @compiled
 def brighter(first, second, grey, out):
-    """Writes to `out` the brighter grey of two pictures at each pixel: uint8 [pixels], a multiple of 8.
+    """Writes to `out` the brighter grey of two pictures at each pixel: uint8 [height * 160].
 
-    `grey` is indexed by colour (`palette`). Most words of 8 pixels equal the word before them.
+    `grey` is indexed by colour (`palette`). Most words of 8 pixels equal the word before them or the word above them.
     """
     a, b, merged = first.view(np.uint64), second.view(np.uint64), out.view(np.uint64)
     for word in range(len(a)):
         if word > 0 and a[word] == a[word - 1] and b[word] == b[word - 1]:
             merged[word] = merged[word - 1]
+        elif word >= WORDS and a[word] == a[word - WORDS] and b[word] == b[word - WORDS]:
+            merged[word] = merged[word - WORDS]
         else:
             for pixel in range(8 * word, 8 * word + 8):
                 out[pixel] = max(grey[first[pixel]], grey[second[pixel]])
@@ -78,15 +83,17 @@ def shrink(picture, rows, columns, line, totals, out):
     inverse = np.uint64((1 << 44) // (rows.whole * columns.whole) + 1)  # exact here, and faster than a division
     for row in range(len(rows.first)):
         y = rows.first[row]
-        line[:] = 0
-        for part in range(len(rows.parts)):
+        for x in range(len(line)):
+            line[x] = rows.parts[0, row] * picture[y, x]
+        for part in range(1, len(rows.parts)):
             weight = rows.parts[part, row]
             for x in range(len(line)):
                 line[x] += weight * picture[y + part, x]
+        totals[:] = half
         for part in range(len(columns.parts)):
             for column in range(len(totals)):
-                before = totals[column] if part else half
-                totals[column] = before + columns.parts[part, column] * line[columns.first[column] + part]
+                x = np.uint64(columns.first[column] + part)  # a signed index might count from the end: twice as slow
+                totals[column] += columns.parts[part, column] * line[x]
         ties = 0
         for column in range(len(totals)):
             total = np.uint64(totals[column])
@@ -106,6 +113,11 @@ def shrink(picture, rows, columns, line, totals, out):
 def push(frame, states):
     """Appends the newest frame (uint8 [size, size]) to a state (uint8 [size, size, stack]) and drops the oldest."""
     flat, pixels, stack = states.reshape(-1), frame.reshape(-1), states.shape[2]
+    if stack == 4:  # all frames of a pixel are one word
+        words = flat.view(np.uint32)
+        for pixel in range(len(pixels)):
+            words[pixel] = words[pixel] >> np.uint32(8) | np.uint32(pixels[pixel]) << np.uint32(24)
+        return
     for i in range(len(flat) - 1):
         flat[i] = flat[i + 1]
     for pixel in range(len(pixels)):
