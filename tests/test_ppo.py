@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from ga3c import algorithms
-from ga3c.algorithms import minibatches, ppo
+from ga3c.algorithms import minibatches, ppo, schedules
 from ga3c.algorithms.returns import lambda_returns, played
 from ga3c.model import Model
 from ga3c.prediction_queue import PredictionQueue
@@ -188,6 +188,43 @@ def test_the_rate_ends_with_the_run():
     settings = LearningSettings(algorithm="ppo", learning_rate=0.8, learning_rate_schedule="linear")
     algorithm = algorithms.make(Settings(learning=settings, run=RunSettings(steps=1000)))
     np.testing.assert_allclose([algorithm.learning_rate(steps) for steps in (0, 250, 1000, 2000)], [0.8, 0.6, 0, 0])
+
+
+def test_a_rate_that_follows_kl_is_kept_with_adam_and_goes_on_where_it_was():
+    spec = EnvironmentSpec("Test", (SIZE,), "float32", discrete(ACTIONS), 1)
+    settings = LearningSettings(
+        algorithm="ppo", t_max=3, seed=3, learning_rate=1e-3, learning_rate_schedule="kl", kl_target=0.02
+    )
+    model, other = (Model(spec, settings, algorithms.make(Settings(learning=settings)), seed, False) for seed in (1, 2))
+    expected, used = [np.float32(1e-3)], []
+    for number in range(8):
+        fields = batch(number, copies=8)
+        answers = model.predict(fields["observation"].reshape(-1, SIZE))[0]
+        for name in ("action", "log_probability"):
+            fields[name] = answers[name].reshape(fields[name].shape)
+        numbers = model.train(fields).numbers
+        if number == 5:
+            other.restore(model.state())
+        elif number > 5:
+            assert other.train(fields).numbers == numbers
+        used.append(numbers["learning_rate"])
+        expected.append(float(schedules.following_kl(expected[-1], numbers["approximate_kl"], 0.02)))
+    np.testing.assert_allclose(used, expected[:-1], rtol=1e-5)
+    assert len(set(used)) > 3
+    ours, theirs = model.state(), other.state()
+    assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
+
+
+def test_a_rate_that_follows_kl_stays_as_long_as_nothing_is_learned():
+    """Then the policy does not move: it would grow without end."""
+    settings = LearningSettings(algorithm="ppo", learning_rate=1e-3, learning_rate_schedule="kl")
+    algorithm, start = algorithms.make(Settings(learning=settings)), (tf.constant(WEIGHTS, tf.float32),)
+    fields = batch()
+    fields["log_probability"] = acted(fields, WEIGHTS)
+    tensors = {name: tf.constant(array) for name, array in fields.items()}
+    (same,), state, numbers = algorithm.update(apply, start, algorithm.initial_state(start), tf.constant(0.0), tensors)
+    np.testing.assert_array_equal(same, start[0])
+    assert (float(state[-1]), float(numbers["learning_rate"])) == (pytest.approx(1e-3), 0)
 
 
 @pytest.mark.parametrize("xla", [False, True])

@@ -1,4 +1,4 @@
-"""What falls with the steps of play."""
+"""Step sizes and other numbers that change with the steps of play, or with how far the policy moves."""
 
 import numpy as np
 import pytest
@@ -29,3 +29,23 @@ def test_a_linear_rate_ends_with_the_run_where_that_has_an_end(schedule, run_ste
         learning_rate_schedule=schedule,
     )
     assert schedules.learning_rate(100, settings, run_steps) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("rate", "kl", "expected"),
+    [
+        (3e-3, 0.021, 2e-3),
+        (3e-3, 0.019, 3e-3),
+        (3e-3, 0.0051, 3e-3),
+        (3e-3, 0.0049, 4.5e-3),
+        (8e-3, 0.0, 1e-2),
+        (1.2e-6, 1.0, 1e-6),
+    ],
+)
+def test_the_rate_is_smaller_after_a_policy_moved_far_and_larger_after_it_hardly_moved(rate, kl, expected):
+    assert float(schedules.following_kl(rate, kl, 0.01)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_rate_that_follows_kl_begins_with_the_learning_rate_whatever_the_steps():
+    settings = LearningSettings(learning_rate=0.8, learning_rate_schedule="kl")
+    assert schedules.learning_rate(10**9, settings, 400) == 0.8

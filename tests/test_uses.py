@@ -41,6 +41,11 @@ IDLE = {
     "--devices cpu:7 --preset a2c": "--devices cpu:7 is more parts than there are cores: use cpu:2 at the most.",
     "--tensorflow-threads 3": "--tensorflow-threads 3 is more than there are cores: use 2 at the most.",
     "--learning-rate-schedule linear --learning-rate-decay-steps 0": "give --steps or --learning-rate-decay-steps.",
+    "--preset ppo --kl-target 0.02": "--learning-rate-schedule linear: it is for --learning-rate-schedule kl.",
+    "--kl-target 0.02": "--kl-target 0.02 does not go with --algorithm a3c: it is for ppo or appo.",
+    "--preset appo --learning-rate-schedule kl --learning-rate-decay-steps 9": "schedule inverse or linear.",
+    "--learning-rate-schedule kl": "kl does not go with --algorithm a3c: it is for ppo or appo.",
+    "--preset pqn --normalize-values": "--normalize-values does not go with --algorithm pqn",
     "--trust": "--trust is for --resume",
 }
 USED = (
@@ -53,6 +58,7 @@ USED = (
     "--serial --agents 2 --envs-per-agent 4",
     "--preset rainbow --priority-beta 0.5 --atoms 21",
     "--preset ppo --learning-rate-decay-steps 5e6",
+    "--preset appo --learning-rate-schedule kl --kl-target 0.02 --normalize-values",
     "--batches 1",
 )
 
@@ -122,6 +128,7 @@ def test_each_algorithm_reads_the_settings_that_it_is_said_to_use(algorithm):
     model.warm_up(1, 1, 4)
     model.policy(np.zeros((1, 3), np.float32))
     own = {field.name for field in fields(LearningSettings)} | {"double_q"}
-    hidden = {"exploration_base", "exploration_exponent", "discount"}  # read with per-game alone, and by a replay
+    # Read with per-game or kl alone, for the network, and by a replay.
+    hidden = {"exploration_base", "exploration_exponent", "kl_target", "normalize_values", "discount"}
     for name in set(RESTRICTED) & own - hidden:
         assert (name in read) == (algorithm in users(name)), name

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from ga3c.algorithms import vtrace
-from ga3c.algorithms.a3c import A3C, Loss, flat, loss
+from ga3c.algorithms.a3c import A3C, Loss, flat, loss, scale
 from ga3c.algorithms.returns import Played, lambda_returns, played
 
 FIRST_MEAN_SQUARE = 1e-5  # that of a sum over 320 steps, 1, divided by the square of 320, for a mean
@@ -35,16 +35,16 @@ class A2C(A3C):
     def _weight(self, batch):
         return tf.reduce_sum(tf.cast(batch["valid"], tf.float32))
 
-    def _loss(self, apply, weights, batch) -> Loss:
+    def _loss(self, apply, weights, batch) -> tuple[Loss, tf.Tensor]:
         settings, shape = self._settings, tf.shape(batch["valid"])
-        policies, values = apply(weights, flat(batch["observation"]))
+        policies, values, *deviation = apply(weights, flat(batch["observation"]))
         last_value = tf.stop_gradient(apply(weights, batch["last_observation"])[1])
         rollouts = played(batch, tf.stop_gradient(tf.reshape(values, shape)), last_value)
         returns, advantages = self._targets(batch, policies, rollouts)
         steps = {"action": batch["action"], "return": returns, "valid": batch["valid"], "advantage": advantages}
-        steps = {name: flat(field) for name, field in steps.items()}
+        steps = {name: flat(field) for name, field in steps.items()} | scale(deviation)
         found = loss(policies, values, steps, settings, self._policy.terms)
-        return found._replace(total=found.policy - settings.entropy_weight * found.entropy + found.value)
+        return found._replace(total=found.policy - settings.entropy_weight * found.entropy + found.value), returns
 
     def _targets(self, batch, policies, rollouts: Played) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns targets and advantages [time, columns]. policies: [time * columns, policy_size]."""

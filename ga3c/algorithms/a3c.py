@@ -1,7 +1,7 @@
 """GA3C's algorithm: how it acts, its loss (paper, Eq. 5 and f_v in section 3.2), and its update (Eq. 3)."""
 
 from collections.abc import Callable
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -41,8 +41,8 @@ def loss(
     Args:
         policies, values: float32 [batch, policy_size] and [batch], outputs of the newest network. For discrete actions
             a policy is its logits.
-        steps: [batch, ...] each: action, return (R), valid (steps that are not count nothing), and advantage, if it is
-            another than R - V.
+        steps: [batch, ...] each: action, return (R), valid (steps that are not count nothing), advantage, if it is
+            another than R - V, and deviation, if values are normalised: what the error in the value term is divided by.
         settings: the constants.
         terms: `softmax.terms` or `gaussian.terms`, which fits the policies.
     """
@@ -53,7 +53,7 @@ def loss(
     if settings.normalize_advantages:
         advantages = masked.normalized(advantages, valid)
     policy = -log_probabilities * advantages
-    value = settings.value_weight * tf.square(error)
+    value = settings.value_weight * tf.square(error / steps.get("deviation", 1.0))
     return Loss(
         total=masked.total(policy - settings.entropy_weight * entropy + value, valid),
         policy=masked.mean(policy, valid),
@@ -70,21 +70,27 @@ def flat(field: tf.Tensor) -> tf.Tensor:
     return tf.reshape(field, (-1, *field.shape[2:]))
 
 
+def scale(deviation: list[tf.Tensor]) -> dict[str, tf.Tensor]:
+    """Returns the third output of a network, if there is one, as a field of `loss`."""
+    return {"deviation": deviation[0]} if deviation else {}
+
+
 class A3C:
     """An `algorithm.Algorithm` that learns from rollouts. Its targets are made of the values by which agents acted.
 
-    Outputs of its network: (policies float32 [batch, policy_size], values float32 [batch]).
+    Outputs of its network: (policies float32 [batch, policy_size], values float32 [batch]), and with normalised values
+    their deviation, float32 [batch].
     """
 
     learns_from = (*("observation", "action", "reward", "value", "terminated", "truncated", "valid"), "bootstrap_value")
     replays = False
-    network_options: ClassVar[dict] = {}
     devices = ALONE
     local_steps = 1
 
     def __init__(self, settings: Settings, actions=None):
         """actions: those of the game, a `rollout.Actions`. None: discrete ones."""
         self._settings, self._run_steps = settings.learning, settings.run.steps
+        self.network_options = {"normalize_values": True} if settings.learning.normalize_values else {}
         self._policy = gaussian if actions is not None and actions.continuous else softmax
 
     def act(self, outputs: tuple[tf.Tensor, tf.Tensor], seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -113,7 +119,7 @@ class A3C:
         settings = self._settings
         with tf.GradientTape() as tape:
             tape.watch(weights)
-            found = self._loss(apply, weights, batch)
+            found, targets = self._loss(apply, weights, batch)
         gradients = self.devices.gradients(tape.gradient(found.total, weights), self._weight(batch))
         gradients, norm, clipped = clip(gradients, settings.gradient_clip_norm)
         constants = {"decay": settings.rmsprop_decay, "epsilon": settings.rmsprop_epsilon}
@@ -130,16 +136,18 @@ class A3C:
             "clipped_share": clipped,  # 1 if it was clipped, else 0
             "update_norm": tf.linalg.global_norm(steps),  # the norm of what was added to the weights
         }
-        return weights, state, numbers
+        return weights, state, numbers, *([targets] if self.network_options else [])
 
     def _weight(self, batch: dict[str, tf.Tensor]) -> tf.Tensor | None:
         """The weight of this device's gradient in the mean over all devices. None: they are summed."""
         return None
 
-    def _loss(self, apply: Callable, weights: Tensors, batch: dict[str, tf.Tensor]) -> Loss:
+    def _loss(self, apply: Callable, weights: Tensors, batch: dict[str, tf.Tensor]) -> tuple[Loss, tf.Tensor]:
+        """Returns the loss, and the targets of the values [time, columns]."""
         settings = self._settings
-        policies, values = apply(weights, flat(batch["observation"]))
+        policies, values, *deviation = apply(weights, flat(batch["observation"]))
         rollouts = played(batch, batch["value"], batch["bootstrap_value"])
         returns = lambda_returns(rollouts, settings.discount, settings.return_lambda)
         steps = {"action": batch["action"], "return": returns, "valid": batch["valid"]}
-        return loss(policies, values, {n: flat(field) for n, field in steps.items()}, settings, self._policy.terms)
+        steps = {name: flat(field) for name, field in steps.items()} | scale(deviation)
+        return loss(policies, values, steps, settings, self._policy.terms), returns

@@ -39,7 +39,8 @@ class Algorithm(Protocol):
         argument: `target(observations)` returns those of the target network.
 
         Returns new weights, the new state of the optimizer, numbers by name (float32 []; the logs have these names),
-        and if it `replays` the errors of the transitions, float32 [batch], of which the replay makes priorities.
+        and if it `replays` the errors of the transitions, float32 [batch], of which the replay makes priorities. If the
+        network normalises values, the targets of all values come last, float32 [time, columns].
         """
 
 

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 def act(outputs: tuple[tf.Tensor, tf.Tensor], seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:
     """Samples actions, without bounds. Returns their fields, [batch, ...] each, by name. seed: as `softmax.act`."""
-    policy, values = outputs
+    policy, values = outputs[:2]
     means, log_deviations = tf.split(policy, 2, axis=1)
     actions = means + tf.exp(log_deviations) * tf.random.stateless_normal(tf.shape(means), seed)
     return {"action": actions, "log_probability": log_probabilities(policy, actions), "value": values}

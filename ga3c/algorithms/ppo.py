@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from ga3c.algorithms import adam, masked, minibatches, softmax
-from ga3c.algorithms.a3c import A3C, flat
+from ga3c.algorithms import adam, masked, minibatches, schedules, softmax
+from ga3c.algorithms.a3c import A3C, flat, scale
 from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.returns import lambda_returns, played
 from ga3c.settings.learning import LearningSettings
@@ -39,7 +39,7 @@ def loss(
     Args:
         policies, values: float32 [batch, policy_size] and [batch], outputs of the newest network.
         minibatch: [batch, ...] each: action, log_probability (log mu(a)), value (before the first epoch), return (R),
-            advantage (A) and valid.
+            advantage (A) and valid; and deviation, if values are normalised: the unit of values in the loss.
         settings: the constants.
         terms: `softmax.terms` or `gaussian.terms`, which fits the policies.
     """
@@ -51,10 +51,12 @@ def loss(
     ratio = tf.exp(log_ratio)
     clipped = tf.clip_by_value(ratio, 1 - settings.ppo_clip, 1 + settings.ppo_clip)
     policy = masked.mean(-tf.minimum(ratio * advantages, clipped * advantages), valid)
-    squares = tf.square(returns - values)
-    if value_clip := settings.value_clip:
-        kept = minibatch["value"] + tf.clip_by_value(values - minibatch["value"], -value_clip, value_clip)
-        squares = tf.maximum(squares, tf.square(returns - kept))
+    deviation = minibatch.get("deviation", 1.0)
+    squares = tf.square((returns - values) / deviation)
+    if settings.value_clip:
+        limit = settings.value_clip * deviation
+        kept = minibatch["value"] + tf.clip_by_value(values - minibatch["value"], -limit, limit)
+        squares = tf.maximum(squares, tf.square((returns - kept) / deviation))
     value = settings.value_weight * masked.mean(squares, valid)
     entropy = masked.mean(entropies, valid)
     return Loss(
@@ -86,8 +88,13 @@ class PPO(A3C):
     _rectified = False  # whether it is RAdam that makes the steps
 
     def initial_state(self, weights: Tensors) -> Tensors:
-        """Returns the state of Adam before the first update."""
-        return adam.initial_state(weights)
+        """Returns the state of Adam before the first update, and after it the step size, if that follows KL."""
+        rate = [tf.constant(self._settings.learning_rate)] if self._follows_kl else []
+        return *adam.initial_state(weights), *rate
+
+    @property
+    def _follows_kl(self) -> bool:
+        return self._settings.learning_rate_schedule == "kl"
 
     @property
     def decays(self) -> tuple[float | None, ...]:
@@ -100,11 +107,23 @@ class PPO(A3C):
         return self._settings.epochs * self._settings.minibatches
 
     def update(self, apply, weights, state, learning_rate, batch):
-        """Makes all epochs with one batch.
+        """Makes all epochs with one batch. If the step size follows KL, the state's is taken, and the one for the next
+        update is made of approximate_kl. `learning_rate` still says that it is 0, as long as nothing is to be learned.
 
         Of the numbers, value, value_error and explained_variance are from before the first epoch; update_norm is the
         norm of all that was added to the weights; the others are means over the minibatches.
         """
+        if not self._follows_kl:
+            return self._learn(apply, weights, state, learning_rate, batch)
+        *state, rate = state
+        learns = learning_rate > 0
+        used = tf.where(learns, rate, 0.0)
+        weights, state, numbers, *targets = self._learn(apply, weights, tuple(state), used, batch)
+        kl = self.devices.mean(numbers["approximate_kl"])
+        rate = tf.where(learns, schedules.following_kl(rate, kl, self._settings.kl_target), rate)
+        return weights, (*state, rate), numbers | {"learning_rate": used}, *targets
+
+    def _learn(self, apply, weights, state, learning_rate, batch):
         rows = self._rows(apply, weights, batch)
         passes = minibatches.Passes(self._settings, self._rectified, self.devices)
         of_minibatch = partial(self._minibatch_loss, apply)
@@ -116,12 +135,14 @@ class PPO(A3C):
             "explained_variance": masked.explained_variance(rows["return"], rows["value"], rows["valid"]),
             "update_norm": tf.linalg.global_norm([new - old for new, old in zip(new_weights, weights, strict=True)]),
         }
-        return new_weights, state, numbers | {name: before[name] for name in before if name not in numbers}
+        numbers |= {name: before[name] for name in before if name not in numbers}
+        targets = [tf.reshape(rows["return"], tf.shape(batch["valid"]))] if self.network_options else []
+        return new_weights, state, numbers, *targets
 
     def _minibatch_loss(self, apply, weights, minibatch) -> tuple[tf.Tensor, Tensors]:
         """Returns what to make less, and the numbers of `_names`."""
-        policies, values = apply(weights, minibatch["observation"])
-        found = loss(policies, values, minibatch, self._settings, self._policy.terms)
+        policies, values, *deviation = apply(weights, minibatch["observation"])
+        found = loss(policies, values, minibatch | scale(deviation), self._settings, self._policy.terms)
         return found.total, found
 
     def _rows(self, apply, weights, batch) -> dict[str, tf.Tensor]:

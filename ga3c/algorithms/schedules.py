@@ -1,6 +1,10 @@
-"""Numbers that fall with the steps of play."""
+"""Numbers that fall with the steps of play, and a step size that follows how far the policy moves."""
+
+import tensorflow as tf
 
 from ga3c.settings.learning import LearningSettings
+
+KL_FACTOR, KL_LEAST_RATE, KL_LARGEST_RATE = 1.5, 1e-6, 1e-2
 
 
 def inverse(steps: int, start: float, half_steps: int) -> float:
@@ -15,6 +19,18 @@ def linear(steps: int, start: float, end: float, over_steps: int) -> float:
 
 def learning_rate(steps: int, settings: LearningSettings, run_steps: int | None) -> float:
     """Returns the step size after so many steps of play, in a run that ends after `run_steps`."""
+    if settings.learning_rate_schedule == "kl":
+        return settings.learning_rate
     if settings.learning_rate_schedule == "linear":
         return linear(steps, settings.learning_rate, 0.0, run_steps or settings.learning_rate_decay_steps)
     return inverse(steps, settings.learning_rate, settings.learning_rate_decay_steps)
+
+
+def following_kl(rate: tf.Tensor, kl: tf.Tensor, target: float) -> tf.Tensor:
+    """Returns the step size after an update with `rate` that moved the policy by `kl`, a mean over its steps.
+
+    Above twice the target it is divided by KL_FACTOR, and below half of it multiplied. Schulman et al. 2017, section 4,
+    change the weight of a penalty by such a rule.
+    """
+    factor = tf.where(kl > 2 * target, 1 / KL_FACTOR, tf.where(kl < target / 2, KL_FACTOR, 1.0))
+    return tf.clip_by_value(rate * factor, KL_LEAST_RATE, KL_LARGEST_RATE)

@@ -8,7 +8,7 @@ def act(outputs: tuple[tf.Tensor, tf.Tensor], seed: tf.Tensor, explore: tf.Tenso
 
     seed: int32 [2], another one for each batch. explore: not used; a softmax explores by itself.
     """
-    logits, values = outputs
+    logits, values = outputs[:2]
     # Gumbel-max: the largest of logit + Gumbel noise is a sample of the softmax.
     noise = tf.random.stateless_uniform(tf.shape(logits), seed, minval=1e-20)
     actions = tf.argmax(logits - tf.math.log(-tf.math.log(noise)), axis=1, output_type=tf.int32)

@@ -34,7 +34,7 @@ class ModelGraphs:
         return dict(zip(self._fields, arrays, strict=False)), arrays[len(self._fields) :]
 
     def _act(self, pieces: int, weights, seed, explore, batch: dict[str, tf.Tensor]):
-        outputs = self._apply(*weights, batch["observations"], pieces)
+        outputs = self._apply(weights, batch["observations"], pieces)
         if "games" in batch:
             explore = tf.gather(explore, batch["games"] % explore.shape[0])
         fields = self._algorithm.act(outputs, seed, explore)
@@ -50,19 +50,23 @@ class ModelGraphs:
 
     def _update(self, weights, optimizer, learning_rate, batch, *targets):
         pieces = self._pieces.updates
-        trained, optimizer, numbers, *errors = self._algorithm.update(
-            lambda trained, observations: self._apply(trained, weights.statistics, observations, pieces),
+        trained, optimizer, numbers, *others = self._algorithm.update(
+            lambda trained, observations: self._apply(weights._replace(trained=trained), observations, pieces),
             weights.trained,
             optimizer,
             weights.rate(learning_rate),
             batch,
-            *[functools.partial(self._apply, *target, pieces=pieces) for target in targets],
+            *[functools.partial(self._apply, target, pieces=pieces) for target in targets],
         )
         self.numbers = tuple(numbers)
         devices = self._algorithm.devices
-        weights = weights._replace(trained=trained, statistics=weights.statistics_with(batch, devices.sum))
-        return weights, optimizer, devices.mean(tf.stack(list(numbers.values()))), *errors
+        of_targets = weights.of_targets
+        if of_targets:
+            of_targets = weights.of_targets_with(others.pop(), batch["valid"], devices.sum)
+        statistics = weights.statistics_with(batch, devices.sum)
+        weights = weights._replace(trained=trained, statistics=statistics, of_targets=of_targets)
+        return weights, optimizer, devices.mean(tf.stack(list(numbers.values()))), *others
 
-    def _apply(self, trained, statistics, observations, pieces: int):
+    def _apply(self, weights, observations, pieces: int):
         apply = self._network.stateless_call
-        return in_pieces(lambda states: apply(trained, list(statistics), states)[0], observations, pieces)
+        return in_pieces(lambda states: apply(weights.trained, weights.fixed, states)[0], observations, pieces)

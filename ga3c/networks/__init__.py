@@ -1,7 +1,8 @@
 """Networks by name. Each is a Keras model from observations [batch, ...] to the outputs that its algorithm knows.
 
 The first two outputs are (policy [batch, actions.policy_size], value [batch]), or for Q-learning (action values
-[batch, actions], the largest of them [batch]), or for DPG (actions [batch, n], their values [batch]).
+[batch, actions], the largest of them [batch]), or for DPG (actions [batch, n], their values [batch]). With normalised
+values there is a third: the deviation of the targets, [batch].
 """
 
 from ga3c.errors import ConfigError
@@ -46,7 +47,8 @@ def build(
     standardize: networks for images and separate-mlp subtract the mean of the observations so far, which they keep in
         weights that no gradient changes.
     precision: what networks for images compute with, except for their last layers. Weights and outputs are float32.
-    options: arguments of dqn and dqn-mlp alone: `dueling` and `support` (`action_value`).
+    options: arguments of dqn and dqn-mlp: `dueling` and `support` (`action_value`); of networks for a policy:
+        `normalize_values` (`heads.value`).
 
     Raises ConfigError where the images are too small for it.
     """
@@ -56,9 +58,9 @@ def build(
 
     keras.utils.set_random_seed(seed)
     if name == "mlp":
-        return mlp.mlp(spec.observation_shape, spec.actions)
+        return mlp.mlp(spec.observation_shape, spec.actions, **options)
     if name == "separate-mlp":
-        return mlp.separate(spec.observation_shape, spec.actions, standardize)
+        return mlp.separate(spec.observation_shape, spec.actions, standardize, **options)
     if name == "pqn-mlp":
         return layer_normalized.vectors(spec.observation_shape, spec.actions.count)
     if name == "dqn-mlp":
@@ -74,12 +76,12 @@ def build(
         elif name == "pqn":
             network = layer_normalized.images(spec.observation_shape, spec.actions.count, standardize, dtype)
         elif name == "small":
-            network = policy_value.small(spec.observation_shape, spec.actions, standardize, dtype)
+            network = policy_value.small(spec.observation_shape, spec.actions, standardize, dtype, **options)
         elif name == "compact":
-            network = policy_value.compact(spec.observation_shape, spec.actions, standardize, dtype)
+            network = policy_value.compact(spec.observation_shape, spec.actions, standardize, dtype, **options)
         else:
             stride = int(name.rpartition("-")[2])
-            network = policy_value.large(spec.observation_shape, spec.actions, standardize, stride, dtype)
+            network = policy_value.large(spec.observation_shape, spec.actions, standardize, stride, dtype, **options)
         if any(0 in variable.shape for variable in network.trainable_variables):
             raise ValueError("Nothing is left of the image after the convolutions.")
         return network

@@ -5,6 +5,8 @@ from keras import layers, ops
 
 from ga3c.rollout import Actions
 
+_LEAST_DEVIATION = 0.01  # before the first reward all targets are much the same
+
 
 class Deviation(layers.Layer):
     """Appends log deviations to means [batch, n]: [batch, 2n]. They are weights, the same in all states, 0 at first."""
@@ -14,6 +16,27 @@ class Deviation(layers.Layer):
 
     def call(self, means):
         return ops.concatenate([means, ops.broadcast_to(self.log_deviation, ops.shape(means))], axis=1)
+
+
+class Denormalization(layers.Layer):
+    """Turns normalised values [batch] into (values, the deviation of the targets), float32 [batch] each.
+
+    Its three weights, which no gradient changes, are the `standardization.Statistics` of the targets, in that order.
+    """
+
+    def build(self, input_shape):
+        for name, initializer in (("mean", "zeros"), ("variance", "ones"), ("count", "zeros")):
+            setattr(self, name, self.add_weight(name=name, shape=(), initializer=initializer, trainable=False))
+
+    def call(self, normalized):
+        deviation = ops.maximum(ops.sqrt(ops.convert_to_tensor(self.variance)), _LEAST_DEVIATION)
+        return normalized * deviation + self.mean, ops.broadcast_to(deviation, ops.shape(normalized))
+
+
+def value(hidden, initializer, normalize: bool) -> tuple:
+    """Returns (values,), float32 [batch]; where they are to `normalize`, what a `Denormalization` returns."""
+    values = layers.Reshape(())(layers.Dense(1, kernel_initializer=initializer, name="value")(hidden))
+    return Denormalization(name="values")(values) if normalize else (values,)
 
 
 def policy(hidden, actions: Actions):

@@ -37,24 +37,26 @@ def _hidden(vectors):
     return vectors
 
 
-def mlp(observation_shape: tuple[int, ...], actions: Actions) -> keras.Model:
+def mlp(observation_shape: tuple[int, ...], actions: Actions, normalize_values: bool = False) -> keras.Model:
     """Returns a network of two hidden layers of 64 units, tanh.
 
     Input: [batch, *observation_shape], any dtype.
-    Output: (policy [batch, actions.policy_size], value [batch]), float32.
+    Output: (policy [batch, actions.policy_size], *`heads.value`), float32.
     """
     observations = keras.Input(observation_shape)
     hidden = _hidden(layers.Reshape((math.prod(observation_shape),))(observations))
     policy = heads.policy(hidden, actions)
-    value = layers.Dense(1, name="value")(hidden)
-    return keras.Model(observations, (policy, layers.Reshape(())(value)))
+    return keras.Model(observations, (policy, *heads.value(hidden, "glorot_uniform", normalize_values)))
 
 
-def separate(observation_shape: tuple[int, ...], actions: Actions, standardize: bool) -> keras.Model:
+def separate(
+    observation_shape: tuple[int, ...], actions: Actions, standardize: bool, normalize_values: bool = False
+) -> keras.Model:
     """Returns two networks as one, for policy and value: they share nothing (Schulman et al. 2017, section 6.1)."""
     observations = keras.Input(observation_shape)
     vectors = Standardization()(observations) if standardize else observations
     vectors = layers.Reshape((math.prod(observation_shape),))(vectors)
     policy = heads.policy(_hidden(vectors), actions)
-    value = layers.Dense(1, kernel_initializer=keras.initializers.Orthogonal(1.0), name="value")(_hidden(vectors))
-    return keras.Model(observations, (policy, layers.Reshape(())(value)))
+    start = keras.initializers.Orthogonal(1.0)
+    value = heads.value(_hidden(vectors), start, normalize_values)
+    return keras.Model(observations, (policy, *value))

@@ -47,11 +47,12 @@ def _network(
     convolutions: list[tuple[int, int, int]],
     standardize: bool,
     dtype: str,
+    normalize_values: bool,
 ):
     """Returns convolutions (filters, kernel, stride), 256 units and two heads. dtype: that of all but the heads.
 
     Input: uint8 [batch, height, width, channels].
-    Output: (policy [batch, actions.policy_size], value [batch]), float32.
+    Output: (policy [batch, actions.policy_size], *`heads.value`), float32.
     """
     observations = keras.Input(observation_shape, dtype="uint8")
     hidden, convolution = observations, StandardizingConvolution if standardize else PixelConvolution
@@ -62,25 +63,33 @@ def _network(
     hidden = layers.Dense(256, activation="relu", kernel_initializer="he_uniform", dtype=dtype)(hidden)
     # Both start near zero: where scores are rare, values of a few points are errors that spoil the layers below.
     policy = heads.policy(hidden, actions)
-    value = layers.Dense(1, kernel_initializer=keras.initializers.Orthogonal(0.01), name="value")(hidden)
-    return keras.Model(observations, (policy, layers.Reshape(())(value)))
+    value = heads.value(hidden, keras.initializers.Orthogonal(0.01), normalize_values)
+    return keras.Model(observations, (policy, *value))
 
 
 def small(
-    observation_shape: tuple[int, int, int], actions: Actions, standardize: bool, dtype: str = "float32"
+    observation_shape: tuple[int, int, int],
+    actions: Actions,
+    standardize: bool,
+    dtype: str = "float32",
+    normalize_values: bool = False,
 ) -> keras.Model:
     """Returns a network of 16 filters 8x8 stride 4, 32 filters 4x4 stride 2, 256 units."""
-    return _network(observation_shape, actions, [(16, 8, 4), (32, 4, 2)], standardize, dtype)
+    return _network(observation_shape, actions, [(16, 8, 4), (32, 4, 2)], standardize, dtype, normalize_values)
 
 
 def compact(
-    observation_shape: tuple[int, int, int], actions: Actions, standardize: bool, dtype: str = "float32"
+    observation_shape: tuple[int, int, int],
+    actions: Actions,
+    standardize: bool,
+    dtype: str = "float32",
+    normalize_values: bool = False,
 ) -> keras.Model:
     """Returns a network of 16 filters 6x6 stride 3, 32 filters 3x3 stride 2, 256 units.
 
     Pictures of 42x42 become 13x13 and 6x6: a third of the multiplications that `small` makes with 84x84.
     """
-    return _network(observation_shape, actions, [(16, 6, 3), (32, 3, 2)], standardize, dtype)
+    return _network(observation_shape, actions, [(16, 6, 3), (32, 3, 2)], standardize, dtype, normalize_values)
 
 
 def large(
@@ -89,6 +98,14 @@ def large(
     standardize: bool,
     first_stride: int,
     dtype: str = "float32",
+    normalize_values: bool = False,
 ) -> keras.Model:
     """Returns a network of 32 filters 8x8 with stride 1 to 4, 32 filters 4x4 and 64 filters 4x4 stride 2, 256 units."""
-    return _network(observation_shape, actions, [(32, 8, first_stride), (32, 4, 2), (64, 4, 2)], standardize, dtype)
+    return _network(
+        observation_shape,
+        actions,
+        [(32, 8, first_stride), (32, 4, 2), (64, 4, 2)],
+        standardize,
+        dtype,
+        normalize_values,
+    )

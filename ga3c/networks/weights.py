@@ -11,14 +11,20 @@ from ga3c.networks.standardization import Statistics
 
 
 class Weights(NamedTuple):
-    """Weights that gradients change, and the statistics of the observations, if the network has them."""
+    """Weights that gradients change, and statistics, if the network has them."""
 
     trained: tuple[tf.Tensor, ...]
-    statistics: Statistics | tuple[()]
+    statistics: Statistics | tuple[()] = ()  # of the observations
+    of_targets: Statistics | tuple[()] = ()  # of the values, where these are normalised
 
     def rate(self, learning_rate: tf.Tensor) -> tf.Tensor:
         """Returns the step size, or 0 as long as the statistics are from too few observations."""
         return standardization.learning_rate(self.statistics, learning_rate) if self.statistics else learning_rate
+
+    @property
+    def fixed(self) -> list[tf.Tensor]:
+        """The statistics, in the order of the network's weights that no gradient changes."""
+        return [*self.statistics, *self.of_targets]
 
     @property
     def missing_states(self) -> int:
@@ -36,6 +42,11 @@ class Weights(NamedTuple):
         valid = batch.get("valid", tf.ones(tf.shape(states)[:2], tf.bool))
         return standardization.update_from_rollouts(self.statistics, states, valid, total)
 
+    def of_targets_with(self, targets: tf.Tensor, valid: tf.Tensor, total: Callable) -> Statistics:
+        """Returns the statistics of the targets with these added, [time, columns] each. total: as above."""
+        targets, valid = (tf.reshape(tensor, (-1,)) for tensor in (targets, valid))
+        return standardization.update(self.of_targets, targets, valid, total)
+
 
 def first(network) -> Weights:
     """Returns the weights that a keras.Model was built with."""
@@ -43,8 +54,10 @@ def first(network) -> Weights:
         tuple(tf.convert_to_tensor(v) for v in variables)
         for variables in (network.trainable_variables, network.non_trainable_variables)
     )
-    mean_variance_count = Statistics._make(others) if others else ()
-    return Weights(trained, mean_variance_count)
+    size = len(Statistics._fields)
+    groups = [Statistics._make(others[start : start + size]) for start in range(0, len(others), size)]
+    of_targets = groups.pop() if groups and groups[-1].mean.shape.rank == 0 else ()  # one number, unlike observations
+    return Weights(trained, *groups, of_targets=of_targets)
 
 
 def to_arrays(group: str, weights: Weights) -> dict[str, np.ndarray]:

@@ -21,6 +21,10 @@ def check(settings: Settings) -> None:
             f"--vtrace-c-limit {learning.vtrace_c_limit:g} is above --vtrace-rho-limit {learning.vtrace_rho_limit:g}: "
             "give one that is not."
         )
+    if learning.learning_rate_schedule == "kl" and learning.algorithm not in (able := users("kl_target")):
+        raise ConfigError(
+            f"--learning-rate-schedule kl does not go with --algorithm {learning.algorithm}: it is for {listed(able)}."
+        )
     if settings.run.device_updates == "asynchronous":
         _check_units(settings)
     if settings.run.devices is not None:
@@ -147,8 +151,13 @@ def _check_units(settings: Settings) -> None:
         raise ConfigError(
             f"--device-updates asynchronous does not go with --algorithm {learning.algorithm}: use {others}."
         )
-    if settings.replay.checkpoint_replay:
-        raise ConfigError("--checkpoint-replay does not go with --device-updates asynchronous: leave it out.")
+    for given, flag in (
+        (settings.replay.checkpoint_replay, "--checkpoint-replay"),
+        (learning.learning_rate_schedule == "kl", "--learning-rate-schedule kl"),
+        (learning.normalize_values, "--normalize-values"),
+    ):
+        if given:
+            raise ConfigError(f"{flag} does not go with --device-updates asynchronous: leave it out.")
     if schedule.serial or schedule.sampling in ("asynchronous", "batched"):
         mode = "--serial" if schedule.serial else f"--sampling {schedule.sampling}"
         raise ConfigError(f"--device-updates asynchronous does not go with {mode}: use --sampling synchronised.")

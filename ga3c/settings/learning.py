@@ -54,6 +54,9 @@ class LearningSettings:
     normalize_advantages: bool = False
     """Advantages are shifted and scaled to mean 0 and standard deviation 1 before they enter the policy's loss. ppo
     and appo do this in each minibatch, others in each batch."""
+    normalize_values: bool = False
+    """The network's value is a number of standard deviations from the mean of the targets so far, and so is the error
+    of the value in the loss. So rewards of any size fit."""
     epochs: int = 4
     """Each batch is passed over this many times."""
     minibatches: int = 4
@@ -91,10 +94,14 @@ class LearningSettings:
     learning_rate_decay_steps: int = 1_000_000
     """The learning rate has fallen to a half after this many steps, or with the linear schedule to 0, where --steps
     does not say when. 0 means that it stays, as in the paper."""
-    learning_rate_schedule: Literal["inverse", "linear"] = "inverse"
-    """This is how the learning rate falls.
-    inverse: as 1 / (1 + steps / --learning-rate-decay-steps).
-    linear: in a straight line to 0 at --steps, or without --steps at --learning-rate-decay-steps."""
+    learning_rate_schedule: Literal["inverse", "linear", "kl"] = "inverse"
+    """This is how the learning rate changes.
+    inverse: it falls as 1 / (1 + steps / --learning-rate-decay-steps).
+    linear: it falls in a straight line to 0 at --steps, or without --steps at --learning-rate-decay-steps.
+    kl: it follows --kl-target after each update, between 0.000001 and 0.01. It is for ppo and appo."""
+    kl_target: float = 0.01
+    """The learning rate grows by a half while the policy moves by less than half of this in an update, and is divided
+    by 1.5 while it moves by more than twice as much (KL divergence). It is for --learning-rate-schedule kl."""
     learning_rate_batch_steps: int = 0
     """--learning-rate is for batches of this many steps, and grows with the square root of the batch (Stooke and
     Abbeel 2018). 0 means that it is for any batch."""

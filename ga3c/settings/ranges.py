@@ -53,6 +53,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "value_weight": (0, MANY),
     "learning_rate": (0, 1),
     "learning_rate_decay_steps": (0, MANY),
+    "kl_target": (1e-6, MANY),
     "learning_rate_batch_steps": (0, MANY),
     "rmsprop_decay": (0, 1),
     "rmsprop_epsilon": (1e-12, MANY),

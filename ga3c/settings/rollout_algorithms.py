@@ -65,7 +65,7 @@ _PQN = {
     "adam_epsilon": 1e-8, "gradient_clip_norm": 10.0,
 }  # fmt: skip
 _A2C_SETTINGS = (*OPTIMIZER, *POLICY, *RMSPROP, "log_epsilon", "learning_rate_batch_steps")
-_PPO_SETTINGS = (*OPTIMIZER, *POLICY, "adam_epsilon", "epochs", "minibatches", "ppo_clip", "value_clip")
+_PPO_SETTINGS = (*OPTIMIZER, *POLICY, "adam_epsilon", "epochs", "minibatches", "ppo_clip", "value_clip", "kl_target")
 
 ROLLOUT_ALGORITHMS = (
     AlgorithmRow(

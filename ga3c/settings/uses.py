@@ -139,12 +139,13 @@ def _rules_of_play(settings: Settings) -> Iterator[_Rule]:
 def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
     """Yields rules for settings that have an effect with one value of another setting alone."""
     learning, replay, controller = settings.learning, settings.replay, settings.schedule.controller
-    linear, until = learning.learning_rate_schedule == "linear", settings.run.steps is not None
+    schedule, until = learning.learning_rate_schedule, settings.run.steps is not None
     scheduled = ("exploration_start", "exploration_end", "exploration_decay_steps")
     per_game = ("exploration_base", "exploration_exponent")
     for holds, these, flag, value, wanted in (
         (controller != "off", ("controller_seconds",), "--controller", controller, "on or paper"),
         (controller == "on", ("policy_lag_limit_updates",), "--controller", controller, "on"),
+        (schedule == "kl", ("kl_target",), "--learning-rate-schedule", schedule, "kl"),
         (learning.exploration == "schedule", scheduled, "--exploration", learning.exploration, "schedule"),
         (learning.exploration == "per-game", per_game, "--exploration", learning.exploration, "per-game"),
         (replay.priority_alpha > 0, ("priority_beta", "priority_beta_final"), "--priority-alpha", 0, "above 0"),
@@ -152,7 +153,9 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
     ):
         yield _Rule(holds, these, f"{flag} {value}", f"{flag} {wanted}")
     both = "--learning-rate-schedule linear and --steps"
-    yield _Rule(not (linear and until), ("learning_rate_decay_steps",), both, "runs without one of them")
+    yield _Rule(not (schedule == "linear" and until), ("learning_rate_decay_steps",), both, "runs without one of them")
+    falls = "--learning-rate-schedule inverse or linear"
+    yield _Rule(schedule != "kl", ("learning_rate_decay_steps",), "--learning-rate-schedule kl", falls)
 
 
 def _plays_on(settings: Settings) -> bool:
