@@ -75,6 +75,15 @@ def test_of_images_what_is_valid_is_counted_where_most_rollouts_begin_with_no_st
     np.testing.assert_array_equal(counted[:, 0][which], [4, 9, 3])
 
 
+@pytest.mark.parametrize(("t_max", "counted"), [(10, [0]), (39, [0]), (40, [0, 20]), (64, [0, 21, 42])])
+def test_of_images_one_is_counted_for_each_twenty_steps(t_max, counted):
+    shown = tf.reshape(tf.range(2.0 * t_max), (t_max, 2, 1))
+    start = Statistics(tf.zeros(1), tf.constant(1.0), tf.constant(0.0))
+    after = standardization.update_from_rollouts(start, shown, tf.ones((t_max, 2), bool))
+    assert after.count == 2 * len(counted)
+    assert after.mean[0] == np.mean([shown[t] for t in counted])
+
+
 def test_the_convolution_sees_standardized_states():
     convolution = StandardizingConvolution(4, 8, 4)
     convolution.build((None, *SHAPE))

@@ -1,6 +1,7 @@
 """Running mean and deviation of what the agents see, as pure functions of tensors.
 
-Images have one deviation for all pixels, and one state of each rollout is counted: the others are much the same.
+Images have one deviation for all pixels, and one state for each 20 steps of a rollout is counted: the others are much
+the same.
 Vectors have one deviation for each number, and all states are counted.
 
 Little moves on an Atari screen: in Pong the squares of the pixels are 800 times their variance. Once the mean is
@@ -15,6 +16,7 @@ import tensorflow as tf
 
 # No weight changes before so many states are counted, because the scale of the input still changes a lot.
 FIRST_STATES = 2_000
+STEPS_PER_IMAGE = 20  # so a rollout of fewer than 40 steps has one
 # float32 cannot count further. From here on old states lose weight slowly.
 _MOST_STATES = 1e7
 
@@ -32,7 +34,13 @@ def update_from_rollouts(
 ) -> Statistics:
     """Adds states [time, columns, ...] that are valid (bool [time, columns]). total: as for `update`."""
     if statistics.variance.shape.rank == 0:
-        return update(statistics, *one_of_each(states, valid, total), total)
+        pieces = max(1, states.shape[0] // STEPS_PER_IMAGE)
+        steps = states.shape[0] // pieces
+        pairs = [
+            one_of_each(states[t : t + steps], valid[t : t + steps], total) for t in range(0, steps * pieces, steps)
+        ]
+        counted, which = (tf.concat(parts, 0) for parts in zip(*pairs, strict=True))
+        return update(statistics, counted, which, total)
     return update(statistics, tf.reshape(states, (-1, *states.shape[2:])), tf.reshape(valid, (-1,)), total)
 
 
