@@ -7,7 +7,7 @@ _EACH_ON_ITS_OWN = ("synchronous", "asynchronous")
 _IN_LOCKSTEP = {"sampling": "synchronised", "controller": "off"}
 # Stooke and Abbeel 2018, section 5.3, give no number for the random steps at the start.
 _START_STEPS = {"start_steps_limit": 100}
-# Chosen on Pong, and seen on three more games: results/README.md, "Small pictures".
+# Chosen on Pong alone: results/README.md, "Small pictures".
 _COMPACT = {
     "network": "compact", "entropy_weight": 0.01,
     "learning_rate": 2.4e-3, "learning_rate_decay_steps": 2_500_000,
