@@ -94,7 +94,7 @@ def test_train_takes_every_run(scale, tmp_path):
 
 def test_the_networks_exist():
     assert set(fig3.NETWORKS) == set(table2.NETWORKS) == set(get_args(Network)) - {
-        "auto", "mlp", "separate-mlp", "pqn", "pqn-mlp", "dqn", "dqn-mlp", "dpg-mlp",
+        "auto", "compact", "mlp", "separate-mlp", "pqn", "pqn-mlp", "dqn", "dqn-mlp", "dpg-mlp",
     }  # fmt: skip
 
 

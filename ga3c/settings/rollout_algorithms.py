@@ -76,7 +76,8 @@ ROLLOUT_ALGORITHMS = (
             Preset("default", "GA3C as it learns best on a small machine."),
             Preset(
                 "compact", "the default with pictures of 42x42, a network for them, and larger steps of the "
-                "optimizer. It plays more, and learns Pong in half the time.", _COMPACT,
+                "optimizer. It plays more and learns Pong in half the time. It has not been tuned on other games.",
+                _COMPACT,
                 environment={"frame_size_pixels": 42},
             ),
             Preset(
