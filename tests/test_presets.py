@@ -24,13 +24,13 @@ def test_the_games_of_a_preset_are_as_many_on_every_machine(name, cores, monkeyp
     ranges.check(settings)
     learning, schedule = settings.learning, settings.schedule
     others = {"ppo-continuous": "ppo", "fast-dqn": "dqn", "rainbow": "c51", "apex-dqn": "dqn", "apex-dpg": "dpg"}
-    others |= {"compact": "a3c", "cule": "a2c-vtrace", "lockstep": "a2c"}
+    others |= {"cule": "a2c-vtrace", "lockstep": "a2c"}
     algorithm = others.get(name, name)
     assert (learning.preset, learning.algorithm) == (name, algorithm)
     for field in fields(learning):
         if get_args(HINTS[field.name]):
             assert getattr(learning, field.name) in get_args(HINTS[field.name])
-    if name not in ("a2c-vtrace", "apex-dqn", "apex-dpg", "compact", "cule"):
+    if name not in ("a2c-vtrace", "apex-dqn", "apex-dpg", "cule"):
         assert schedule.agents <= cores
         games = schedule.games or schedule.agents * schedule.envs_per_agent
         assert games * learning.t_max == learning.minimum_batch_steps

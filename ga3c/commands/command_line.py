@@ -21,7 +21,7 @@ from ga3c.records.files import write_whole
 
 tyro._experimental_options["ansi_codes"] = False  # colour codes would stand in the one line of an error
 _texts = tyro._docstrings.parse_docstring_from_object
-# It would keep the line breaks of the source. A word that a setting may have gets a line of its own.
+# tyro would keep the line breaks of the source. A word that a setting may have gets a line of its own.
 tyro._docstrings.parse_docstring_from_object = lambda kind: {
     name: re.sub(r"\n", "\n- ", re.sub(r"\n(?![\w-]+: )", " ", inspect.cleandoc(text)))
     for name, text in _texts(kind).items()

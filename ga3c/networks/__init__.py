@@ -75,13 +75,8 @@ def build(
             )
         elif name == "pqn":
             network = layer_normalized.images(spec.observation_shape, spec.actions.count, standardize, dtype)
-        elif name == "small":
-            network = policy_value.small(spec.observation_shape, spec.actions, standardize, dtype, **options)
-        elif name == "compact":
-            network = policy_value.compact(spec.observation_shape, spec.actions, standardize, dtype, **options)
         else:
-            stride = int(name.rpartition("-")[2])
-            network = policy_value.large(spec.observation_shape, spec.actions, standardize, stride, dtype, **options)
+            network = policy_value.images(name, spec.observation_shape, spec.actions, standardize, dtype, **options)
         if any(0 in variable.shape for variable in network.trainable_variables):
             raise ValueError("Nothing is left of the image after the convolutions.")
         return network

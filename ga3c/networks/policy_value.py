@@ -9,6 +9,14 @@ from keras import layers, ops
 from ga3c.networks import heads
 from ga3c.rollout import Actions
 
+# (filters, kernel, stride) of each convolution. compact is for pictures of 42x42, which become 13x13 and 6x6. It makes
+# a third of the multiplications that small makes with 84x84.
+CONVOLUTIONS = {
+    "small": ((16, 8, 4), (32, 4, 2)),
+    "compact": ((16, 6, 3), (32, 3, 2)),
+    **{f"large-stride-{first}": ((32, 8, first), (32, 4, 2), (64, 4, 2)) for first in (4, 3, 2, 1)},
+}
+
 
 class PixelConvolution(layers.Conv2D):
     """A convolution over bytes, scaled to 0..1. It scales its kernel, which gives the same for less work."""
@@ -41,22 +49,22 @@ class StandardizingConvolution(layers.Conv2D):
         return pixels - super().convolution_op(mean, kernel)
 
 
-def _network(
+def images(
+    name: str,
     observation_shape: tuple[int, int, int],
     actions: Actions,
-    convolutions: list[tuple[int, int, int]],
     standardize: bool,
-    dtype: str,
-    normalize_values: bool,
-):
-    """Returns convolutions (filters, kernel, stride), 256 units and two heads. dtype: that of all but the heads.
+    dtype: str = "float32",
+    normalize_values: bool = False,
+) -> keras.Model:
+    """Returns the convolutions of `name` (`CONVOLUTIONS`), 256 units and two heads. dtype: that of all but the heads.
 
     Input: uint8 [batch, height, width, channels].
     Output: (policy [batch, actions.policy_size], *`heads.value`), float32.
     """
     observations = keras.Input(observation_shape, dtype="uint8")
     hidden, convolution = observations, StandardizingConvolution if standardize else PixelConvolution
-    for filters, kernel, stride in convolutions:
+    for filters, kernel, stride in CONVOLUTIONS[name]:
         convolve = convolution(filters, kernel, stride, activation="relu", kernel_initializer="he_uniform", dtype=dtype)
         hidden, convolution = convolve(hidden), layers.Conv2D
     hidden = layers.Flatten(dtype=dtype)(hidden)
@@ -65,47 +73,3 @@ def _network(
     policy = heads.policy(hidden, actions)
     value = heads.value(hidden, keras.initializers.Orthogonal(0.01), normalize_values)
     return keras.Model(observations, (policy, *value))
-
-
-def small(
-    observation_shape: tuple[int, int, int],
-    actions: Actions,
-    standardize: bool,
-    dtype: str = "float32",
-    normalize_values: bool = False,
-) -> keras.Model:
-    """Returns a network of 16 filters 8x8 stride 4, 32 filters 4x4 stride 2, 256 units."""
-    return _network(observation_shape, actions, [(16, 8, 4), (32, 4, 2)], standardize, dtype, normalize_values)
-
-
-def compact(
-    observation_shape: tuple[int, int, int],
-    actions: Actions,
-    standardize: bool,
-    dtype: str = "float32",
-    normalize_values: bool = False,
-) -> keras.Model:
-    """Returns a network of 16 filters 6x6 stride 3, 32 filters 3x3 stride 2, 256 units.
-
-    Pictures of 42x42 become 13x13 and 6x6: a third of the multiplications that `small` makes with 84x84.
-    """
-    return _network(observation_shape, actions, [(16, 6, 3), (32, 3, 2)], standardize, dtype, normalize_values)
-
-
-def large(
-    observation_shape: tuple[int, int, int],
-    actions: Actions,
-    standardize: bool,
-    first_stride: int,
-    dtype: str = "float32",
-    normalize_values: bool = False,
-) -> keras.Model:
-    """Returns a network of 32 filters 8x8 with stride 1 to 4, 32 filters 4x4 and 64 filters 4x4 stride 2, 256 units."""
-    return _network(
-        observation_shape,
-        actions,
-        [(32, 8, first_stride), (32, 4, 2), (64, 4, 2)],
-        standardize,
-        dtype,
-        normalize_values,
-    )

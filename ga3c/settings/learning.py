@@ -56,7 +56,7 @@ class LearningSettings:
     and appo do this in each minibatch, others in each batch."""
     normalize_values: bool = False
     """The network's value is a number of standard deviations from the mean of the targets so far, and so is the error
-    of the value in the loss. So rewards of any size fit."""
+    of the value in the loss. It is for rewards that are clipped or scaled: values of others swing at first."""
     epochs: int = 4
     """Each batch is passed over this many times."""
     minibatches: int = 4

@@ -7,11 +7,6 @@ _EACH_ON_ITS_OWN = ("synchronous", "asynchronous")
 _IN_LOCKSTEP = {"sampling": "synchronised", "controller": "off"}
 # Stooke and Abbeel 2018, section 5.3, give no number for the random steps at the start.
 _START_STEPS = {"start_steps_limit": 100}
-# The best of few runs of Pong: results/README.md, "Small pictures".
-_COMPACT = {
-    "network": "compact", "entropy_weight": 0.01,
-    "learning_rate": 2.4e-3, "learning_rate_decay_steps": 2_500_000,
-}  # fmt: skip
 _PAPER = {
     "input_scaling": "bytes", "t_max": 5, "minimum_batch_steps": 40,
     "return_lambda": 1.0, "normalize_advantages": False,
@@ -74,11 +69,6 @@ ROLLOUT_ALGORITHMS = (
         learns_at_once=False, samplings=AGENTS,
         presets=(
             Preset("default", "GA3C as it learns best on a small machine."),
-            Preset(
-                "compact", "the default with pictures of 42x42, a network for them, and larger steps of the "
-                "optimizer. It plays 1.7 times as many steps. That it learns faster has not been shown.", _COMPACT,
-                environment={"frame_size_pixels": 42},
-            ),
             Preset(
                 "paper", "the constants of the paper, and one game for each agent.", _PAPER,
                 environment={"life_loss_terminates": False},

@@ -26,8 +26,8 @@ def sample(found: dict[str, Counter], own: int) -> None:
         while frame and "/ga3c/" not in frame.f_code.co_filename:
             frame = frame.f_back
         if frame and ident != own:
-            place = frame.f_code.co_filename.rpartition("/ga3c/")[2]
-            found[names.get(ident, "?")][f"{place}:{frame.f_lineno} {frame.f_code.co_name}"] += 1
+            file = frame.f_code.co_filename.rpartition("/ga3c/")[2]
+            found[names.get(ident, "?")][f"{file}:{frame.f_lineno} {frame.f_code.co_name}"] += 1
 
 
 def report(found: dict[str, Counter], out: Path) -> None:

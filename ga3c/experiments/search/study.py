@@ -49,8 +49,8 @@ class Plan:
     def runs(self, trial: optuna.Trial | optuna.trial.FrozenTrial, out: Path) -> list[TrialRun]:
         """Returns the runs of a trial, one for each game, with a seed that is the trial's own."""
         flags = [*flags_of(self, trial.params), "--log-seconds", f"{min(max(5 * self.minutes, 0.1), 5.0):g}"]
-        places = [out / run_directory.game_directory(game).name / f"trial-{trial.number:03}" for game in self.games]
-        return [TrialRun(game, trial.number + 1, flags, place) for game, place in zip(self.games, places, strict=True)]
+        folders = {game: out / run_directory.game_directory(game).name for game in self.games}
+        return [TrialRun(g, trial.number + 1, flags, f / f"trial-{trial.number:03}") for g, f in folders.items()]
 
 
 def flags_of(plan: Plan, parameters: dict[str, str | float]) -> list[str]:

@@ -69,11 +69,11 @@ def _importances(trials: list[FrozenTrial]) -> str:
 def _draw(trials: list[FrozenTrial], study: optuna.Study, plan: Plan, out: Path) -> None:
     """Draws a panel for each game: the best trials in colour, all others behind them."""
     with panels(out / f"{STUDY}.png", 1, len(plan.games), size=(5.5 * len(plan.games), 4.4)) as axes:
-        for place, trial in enumerate(trials):
+        for rank, trial in enumerate(trials):
             look = {"color": INK, "alpha": FAINT, "linewidth": 0.8, "zorder": 1}
-            if place < COLOURED:
+            if rank < COLOURED:
                 name = f"trial {trial.number}: {_score(trial):.3g}"
-                look = {"color": f"C{place}", "label": name, "zorder": 9 - place}
+                look = {"color": f"C{rank}", "label": name, "zorder": 9 - rank}
             for axis, run in zip(axes[0], plan.runs(trial, out), strict=True):
                 spent, score = curve(run.directory, run.game)
                 axis.plot(spent / 60, score, **look)
