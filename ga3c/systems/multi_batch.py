@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ga3c.devices.tensors import joined  # isort: skip (first: it loads TensorFlow)
 from ga3c.rollout import Batch, column_axis
 from ga3c.systems.slots import LAST, OBSERVATION
 from ga3c.training_queue import ExperienceQueue, Rollout
@@ -76,14 +77,10 @@ class MultiBatch(ExperienceQueue):
 
 
 class MultiBatchOnGPU(MultiBatch):
-    """Joins observations in a GPU's memory, and reads them there as a tensor."""
-
-    _joined = None  # is made with the first batch
+    """Joins observations in a GPU's memory, as tensors."""
 
     def _gather_observations(self, columns: slice, steps: int) -> None:
-        slots = self._played[-1].agent.memory.slots
-        if self._joined is None:
-            self._joined = slots[OBSERVATION].joined(len(self._arrays["valid"]), self._columns)
-        played = [(rollout.slot, row) for rollout in self._played for row in range(rollout.length)]
-        tensor = self._joined.join(played, columns, slots[LAST])
-        self._arrays |= {OBSERVATION: tensor, LAST: self._played[-1].record[LAST][columns]}
+        last = self._played[-1].record[LAST][columns]
+        parts = [one.record[OBSERVATION][: one.length, columns] for one in self._played]
+        missing = len(self._arrays["valid"]) - steps
+        self._arrays |= {OBSERVATION: joined([*parts, *[last[None]] * missing]), LAST: last}
