@@ -23,7 +23,7 @@ LEARNERS = {
     "a3c": ["--algorithm", "a3c"],
     "a2c": ["--preset", "a2c"],
     "a2c-vtrace": ["--preset", "a2c-vtrace"],
-    "ppo": ["--preset", "ppo", *WHOLE, "--no-normalize-advantages"],
+    "ppo": ["--preset", "ppo-paper", *WHOLE, "--no-normalize-advantages"],
     "pqn": ["--preset", "pqn", *WHOLE],
     "dqn": ["--preset", "dqn"],
     "c51": ["--preset", "c51"],

@@ -63,7 +63,7 @@ def test_another_version_is_one_line():
 
 
 @pytest.mark.parametrize(
-    "flags", ["--preset dqn", "--serial", "--preset apex-dqn --steps-per-update 8", "--preset ppo"]
+    "flags", ["--preset dqn", "--serial", "--preset apex-dqn --steps-per-update 8", "--preset ppo-paper"]
 )
 def test_what_would_wait_for_others_is_refused(flags):
     with pytest.raises(ConfigError, match="--cluster"):

@@ -23,7 +23,14 @@ def test_the_games_of_a_preset_are_as_many_on_every_machine(name, cores, monkeyp
     settings = presets.with_presets(Settings(), name, None)
     ranges.check(settings)
     learning, schedule = settings.learning, settings.schedule
-    others = {"ppo-continuous": "ppo", "fast-dqn": "dqn", "rainbow": "c51", "apex-dqn": "dqn", "apex-dpg": "dpg"}
+    others = {
+        "ppo-paper": "ppo",
+        "ppo-continuous": "ppo",
+        "fast-dqn": "dqn",
+        "rainbow": "c51",
+        "apex-dqn": "dqn",
+        "apex-dpg": "dpg",
+    }
     others |= {"cule": "a2c-vtrace", "lockstep": "a2c"}
     algorithm = others.get(name, name)
     assert (learning.preset, learning.algorithm) == (name, algorithm)
@@ -39,12 +46,12 @@ def test_the_games_of_a_preset_are_as_many_on_every_machine(name, cores, monkeyp
 def test_an_algorithm_brings_its_constants_unless_others_are_named():
     by_algorithm, by_preset = (parse_settings([flag, "ppo"])[0] for flag in ("--algorithm", "--preset"))
     assert by_algorithm == by_preset
-    assert (by_preset.learning.ppo_clip, by_preset.schedule.sampling) == (0.1, "synchronised")
+    assert (by_preset.learning.ppo_clip, by_preset.schedule.sampling) == (0.2, "batched")
     assert parse_settings(["--algorithm", "a3c"])[0] == Settings()
     plain = parse_settings(["--algorithm", "ppo", "--preset", "default"])[0]
     assert (plain.learning.algorithm, plain.learning.learning_rate) == ("ppo", LearningSettings().learning_rate)
-    other = parse_settings(["--preset", "ppo", "--algorithm", "appo", "--epochs", "2"])[0].learning
-    assert (other.preset, other.algorithm, other.epochs, other.t_max) == ("ppo", "appo", 2, 128)
+    other = parse_settings(["--preset", "ppo-paper", "--algorithm", "appo", "--epochs", "2"])[0].learning
+    assert (other.preset, other.algorithm, other.epochs, other.t_max) == ("ppo-paper", "appo", 2, 128)
 
 
 def test_lockstep_is_the_default_with_a_mean_in_place_of_its_sum():
@@ -58,7 +65,7 @@ def test_lockstep_is_the_default_with_a_mean_in_place_of_its_sum():
 
 
 def test_appo_is_ppo_with_a_quarter_of_the_rate_and_no_schedule():
-    ppo, appo = (presets.with_presets(Settings(), name, None) for name in ("ppo", "appo"))
+    ppo, appo = (presets.with_presets(Settings(), name, None) for name in ("ppo-paper", "appo"))
     assert appo.learning.learning_rate == ppo.learning.learning_rate / 4
     assert (appo.learning.learning_rate_schedule, appo.learning.learning_rate_decay_steps) == ("inverse", 0)
     assert appo.schedule.sampling == "asynchronous"

@@ -17,7 +17,7 @@ from tests.program import TINY, Started
 
 FLAGS = [*TINY, "--devices", "cpu:2", "--device-updates", "asynchronous", "--discount", 0.5, "--seed", 3]
 A2C = [*FLAGS, "--preset", "a2c", "--rmsprop-epsilon", 1e-5, "--learning-rate", 0.02]
-PPO = [*FLAGS, "--preset", "ppo", "--t-max", 16, "--learning-rate", 0.004]
+PPO = [*FLAGS, "--preset", "ppo-paper", "--t-max", 16, "--learning-rate", 0.004]
 RAINBOW = [*FLAGS, "--preset", "rainbow", "--learning-rate", 0.003, "--target-updates", 40, "--steps-per-update", 8]
 RAINBOW += ["--replay-transitions", 3_000, "--replay-minimum-transitions", 400, "--exploration-decay-steps", 3_000]
 SOLVED = 12.0  # of 20 points in the mean of 100 games; 5 is chance
@@ -59,7 +59,7 @@ def test_a_run_that_is_killed_goes_on_with_one_device(tmp_path):
         ("--preset pqn --devices cpu:2", "a2c, a2c-vtrace, ppo, dqn or c51"),
         ("--preset dqn --devices cpu:2 --checkpoint-replay", "--checkpoint-replay"),
         ("--preset a2c --devices cpu:2 --serial", "--serial"),
-        ("--algorithm ppo --sampling asynchronous --devices cpu:2", "synchronised"),
+        ("--preset ppo-paper --sampling asynchronous --devices cpu:2", "synchronised"),
     ],
 )
 def test_what_it_does_not_go_with_is_said_in_a_line(flags, says):

@@ -26,7 +26,7 @@ IDLE = {
     "--minibatches 4": "--minibatches 4 does not go with --algorithm a3c: it is for ppo, appo or pqn.",
     "--preset dqn --atoms 21": "--atoms 21 does not go with --algorithm dqn: it is for c51.",
     "--replay-compression": "--replay-compression does not go with --algorithm a3c: it is for dqn, c51 or dpg.",
-    "--preset ppo --max-prediction-batch 64": "--max-prediction-batch 64 does not go with --sampling synchronised",
+    "--preset ppo-paper --max-prediction-batch 9": "--max-prediction-batch 9 does not go with --sampling synchronised",
     "--cluster local --predictors 3": "--predictors 3 does not go with --cluster: it is for agents of this machine",
     "--preset cule --agents 3": "--agents 3 does not go with --games 120: it is for games of agents.",
     "--preset a2c --minimum-batch-steps 160": "it is for a3c, and for games that do not wait for each other.",
@@ -35,13 +35,13 @@ IDLE = {
     "--preset apex-dqn --exploration-start 0.5": "--exploration per-game: it is for --exploration schedule.",
     "--preset dqn --priority-beta 0.5": "--priority-alpha 0: it is for --priority-alpha above 0.",
     "--serial --sampling alternating": "--sampling alternating does not go with --serial: it is for games of agents.",
-    "--preset ppo --steps 9e6 --learning-rate-decay-steps 5e6": "it is for runs without one of them.",
+    "--preset ppo-paper --steps 9e6 --learning-rate-decay-steps 5e6": "it is for runs without one of them.",
     "--learning-rate 0": "--learning-rate 0 learns nothing: give more, or --algorithm none",
-    "--preset ppo --minibatches 7": "--minibatches 7 does not divide a batch of 1,024 steps: use 4.",
+    "--preset ppo-paper --minibatches 7": "--minibatches 7 does not divide a batch of 1,024 steps: use 4.",
     "--devices cpu:7 --preset a2c": "--devices cpu:7 is more parts than there are cores: use cpu:2 at the most.",
     "--tensorflow-threads 3": "--tensorflow-threads 3 is more than there are cores: use 2 at the most.",
     "--learning-rate-schedule linear --learning-rate-decay-steps 0": "give --steps or --learning-rate-decay-steps.",
-    "--preset ppo --kl-target 0.02": "--learning-rate-schedule linear: it is for --learning-rate-schedule kl.",
+    "--preset ppo-paper --kl-target 0.02": "--learning-rate-schedule linear: it is for --learning-rate-schedule kl.",
     "--kl-target 0.02": "--kl-target 0.02 does not go with --algorithm a3c: it is for ppo or appo.",
     "--preset appo --learning-rate-schedule kl --learning-rate-decay-steps 9": "schedule inverse or linear.",
     "--learning-rate-schedule kl": "kl does not go with --algorithm a3c: it is for ppo or appo.",
@@ -57,7 +57,7 @@ USED = (
     "--preset cule --batches 10",
     "--serial --agents 2 --envs-per-agent 4",
     "--preset rainbow --priority-beta 0.5 --atoms 21",
-    "--preset ppo --learning-rate-decay-steps 5e6",
+    "--preset ppo-paper --learning-rate-decay-steps 5e6",
     "--preset appo --learning-rate-schedule kl --kl-target 0.02 --normalize-values",
     "--batches 1",
 )
@@ -117,7 +117,8 @@ def watched(group, read: set[str]):
 @pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "none"])
 def test_each_algorithm_reads_the_settings_that_it_is_said_to_use(algorithm):
     read: set[str] = set()
-    settings = parse_settings(["--algorithm", algorithm])[0]
+    constants = ["--preset", "ppo-paper"] if algorithm == "ppo" else ["--algorithm", algorithm]
+    settings = parse_settings(constants)[0]
     settings = replace(settings, learning=watched(settings.learning, read), replay=watched(settings.replay, read))
     actions = continuous([-1.0], [1.0]) if algorithm == "dpg" else discrete(2)
     spec = EnvironmentSpec("Tiny", (3,), "float32", actions, 1)

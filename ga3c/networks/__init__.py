@@ -21,7 +21,7 @@ def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
     if actions not in row.actions or (pictures and not row.pictures):
         raise ConfigError(f"'{spec.name}' has {_unfit(actions, row, algorithm)}.")
     fitting = row.pictures if pictures else row.vectors
-    if name == "auto":
+    if name == "auto" or (name == "compact" and not pictures):  # a preset's compact is for the pictures
         return fitting[-1 if spec.actions.continuous and not pictures else 0]
     if name not in (*row.pictures, *row.vectors):
         raise ConfigError(f"--network {name} does not fit --algorithm {algorithm}: leave --network out.")

@@ -21,7 +21,8 @@ class LearningSettings:
     auto: small for pictures; mlp for vectors; separate-mlp for vectors with continuous actions. An
     algorithm that learns values of actions has a network of its own.
     small: the paper's small network (section 5.1).
-    compact: a network for pictures of 42x42 (--frame-size-pixels 42). It has smaller filters and does less work.
+    compact: a network for pictures of 42x42 (--frame-size-pixels 42). It has smaller filters and does less work. With
+    vectors it is as auto.
     large-stride-4: the first of the paper's four large networks; a smaller stride makes the network larger and slower.
     mlp: two fully connected layers for vectors.
     separate-mlp: the same layers twice, once for the policy and once for the value."""

@@ -29,7 +29,7 @@ OURS = "ga3c"
 # What ga3c is given to do the same work as the others, by its algorithm.
 SAME_WORK = {
     "a3c": ["--envs-per-agent", "16", "--t-max", "5", "--minimum-batch-steps", "80"],
-    "ppo": ["--preset", "ppo"],
+    "ppo": ["--preset", "ppo-paper"],
     # Epsilon as at the end of its fall: most play asks the network.
     "dqn": [
         "--preset", "dqn", "--exploration-start", "0.1", "--exploration-end", "0.1",

@@ -47,12 +47,6 @@ def plan(on_gpu: bool, seconds: float) -> list[GpuRun]:
     many, few = ("--games", "4096", "--batches", "4"), ("--games", "240", "--steps", "20000", *model)
     plain, replay = ("--xla", "off"), ("--replay-minimum-transitions", "2000")
     exact = ("TF_DETERMINISTIC_OPS=1",)
-    small = ("--frame-size-pixels", "42", "--network", "compact", "--input-scaling", "standardized")
-    constants = (
-        "--t-max 64 --epochs 3 --ppo-clip 0.2 --value-weight 0.5 --entropy-weight 0.02 --adam-epsilon 1e-5".split()
-    )
-    follows = ("--learning-rate", "0.0005", "--learning-rate-schedule", "kl", "--normalize-values")
-    ppo = (*pong, "--algorithm", "ppo", "--sampling", "batched", *small, *constants, *follows, *model)
 
     def run(name: str, *flags: str, share: float = 1.0, variables: tuple[str, ...] = ()) -> GpuRun:
         return GpuRun(name, flags, share * seconds, variables)
@@ -63,13 +57,13 @@ def plan(on_gpu: bool, seconds: float) -> list[GpuRun]:
         run("equal-ours", *cule, "--emulator", "ours", *few, *plain, variables=exact),
         run("ga3c-plain", *pong, *model, *plain),
         run("cule-1200", *cule, *here, "--games", "1200"),
-        run("ppo-64", *ppo, "--emulator", "ours", "--games", "64", "--minibatches", "4", share=3),
+        run("ppo", *pong, "--preset", "ppo", *model, "--emulator", "ours", "--xla", "off", share=3),
         run("ga3c", *pong, *model, share=2),
         run("pong-cores", *cule, "--emulator", "ours", share=2.5),
         run("pong-600", *cule, *here, "--games", "600", "--learning-rate", "0.002", share=2.5),
         run("cule-4096", *cule, *here, *many),
         run("ga3c-cpu", *pong, "--device", "cpu"),
-        run("ppo", *pong, "--preset", "ppo", *model),
+        run("ppo-paper", *pong, "--preset", "ppo-paper", *model),
         run("dqn", *pong, "--preset", "dqn", *replay, *model),
         run("apex-dqn", *pong, "--preset", "apex-dqn", *replay, *model),
         run("large", *pong, "--network", "large-stride-1", *model),

@@ -20,6 +20,12 @@ def flag(scale: str, count: int) -> str | None:
     return f"cpu:{count}" if scale == "cpu" else "gpu:" + ",".join(map(str, range(count)))
 
 
+def preset(algorithm: str) -> str:
+    """Returns the preset with the constants of the paper, by which the algorithm's units learn."""
+    learns_by = ASYNCHRONOUS.get(algorithm, algorithm)
+    return "ppo-paper" if learns_by == "ppo" else learns_by
+
+
 def note(options: Options) -> str:
     return ON_CORES if options.scale == "cpu" else ""
 

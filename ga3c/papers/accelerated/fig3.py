@@ -35,7 +35,7 @@ def flags(algorithm: str, count: int) -> str:
         # Each learner is an A2C of 16 games, and waits for no other.
         "a3c": f"--preset a2c --sampling asynchronous --agents {count // A3C_GAMES} --envs-per-agent {A3C_GAMES}",
         # Shorter rollouts: the batch stays.
-        "ppo": f"--preset ppo {spread} --t-max {PPO_BATCH_STEPS // count} --minimum-batch-steps {PPO_BATCH_STEPS}"
+        "ppo": f"--preset ppo-paper {spread} --t-max {PPO_BATCH_STEPS // count} --minimum-batch-steps {PPO_BATCH_STEPS}"
         f" {START_STEPS}",
         "appo": f"--preset appo --agents {count // APPO_GAMES} --envs-per-agent {APPO_GAMES}",
     }[algorithm]

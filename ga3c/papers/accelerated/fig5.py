@@ -30,7 +30,7 @@ def plan(options: Options) -> Runs:
 
 def flags(algorithm: str, scale: str, count: int) -> str:
     """Returns the flags of `train`."""
-    words = [f"--preset {devices.ASYNCHRONOUS.get(algorithm, algorithm)}", START_STEPS]
+    words = [f"--preset {devices.preset(algorithm)}", START_STEPS]
     words.append(as_flags(devices.spread(algorithm, count)))
     if count > 1:
         words.append(f"--devices {devices.flag(scale, count)}")

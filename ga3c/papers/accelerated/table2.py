@@ -27,14 +27,13 @@ PAPER = {
 def plan(options: Options) -> list[DeviceRun]:
     scale, runs = chosen(SCALES, options), []
     for algorithm, count in product(PAPER, scale["devices"]):
-        preset = devices.ASYNCHRONOUS.get(algorithm, algorithm)
         if count == 1 and algorithm in devices.ASYNCHRONOUS:
             continue  # it would be the one that is not
         spread = devices.spread(algorithm, count)
         runs.append(
             DeviceRun(
                 scale["game"], spread["agents"], 1, 1, scale["seconds"], envs_per_agent=spread["envs_per_agent"],
-                preset=preset, algorithm=algorithm, devices=devices.flag(options.scale, count),
+                preset=devices.preset(algorithm), algorithm=algorithm, devices=devices.flag(options.scale, count),
                 device_updates="asynchronous" if algorithm in devices.ASYNCHRONOUS else None,
                 learning_rate=devices.APPO_RATE if algorithm == "appo" else None,
             )

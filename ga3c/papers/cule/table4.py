@@ -35,7 +35,12 @@ def plan(options: Options) -> dict[LearningRun, tuple[str, int]]:
     scale, runs = chosen(SCALES, options), {}
     for algorithm, count in product(PAPER, scale["devices"]):
         flag, name = devices.flag(options.scale, count), f"{algorithm}-{count}devices"
-        words = ("--preset", algorithm, *(("--devices", flag) if flag else ()), *scale.get(algorithm, ()))
+        words = (
+            "--preset",
+            devices.preset(algorithm),
+            *(("--devices", flag) if flag else ()),
+            *scale.get(algorithm, ()),
+        )
         run = loads.run(scale["game"], "auto", scale["games"] * count, scale["seconds"], *words, name=name)
         runs[run] = algorithm, count
     return runs

@@ -20,7 +20,11 @@ SCALES = {
     "full": {"game": "Pong", "games": (256, 1024), "seconds": 300.0},
 }
 # With little in the replay an update costs what it does later: there is no need to wait for 50,000 transitions.
-PRESETS = {"dqn": ("--replay-minimum-transitions", "5000", "--replay-transitions", "50000"), "a2c": (), "ppo": ()}
+PRESETS = {
+    "dqn": ("--preset", "dqn", "--replay-minimum-transitions", "5000", "--replay-transitions", "50000"),
+    "a2c": ("--preset", "a2c"),
+    "ppo": ("--preset", "ppo-paper"),
+}
 
 
 class Paper(NamedTuple):
@@ -45,8 +49,7 @@ def plan(options: Options) -> dict[LearningRun, tuple[str, int, str]]:
     """The runs, and algorithm, number of games and engine of each."""
     scale, runs = chosen(SCALES, options), {}
     for algorithm, count, engine in product(PRESETS, scale["games"], emulation.engines()):
-        words = "--preset", algorithm, *PRESETS[algorithm]
-        run = loads.run(scale["game"], engine, count, scale["seconds"], *words, name=algorithm)
+        run = loads.run(scale["game"], engine, count, scale["seconds"], *PRESETS[algorithm], name=algorithm)
         runs[run] = algorithm, count, engine
     return runs
 
