@@ -6,7 +6,33 @@
         '----------- rollout in slot s is complete ---------> training queue ----> Trainer 1..N_T
 
 The Controller changes the three counts to maximise trainings per second (TPS). A system wires all of it, the Server
-runs the system. The house and its rooms: README.md.
+runs the system. The house and its rooms: README.md. From Python: python/README.md.
 """
 
 __version__ = "1.0.0"
+__all__ = ["Agent", "ConfigError", "Run", "Scores", "TrainingFailed", "evaluate", "load", "train"]
+
+_FOUND_IN = {
+    "Agent": "python.loaded_agent",
+    "ConfigError": "errors",
+    "Run": "python.trained_run",
+    "Scores": "python.measured",
+    "TrainingFailed": "errors",
+    "evaluate": "python.measured",
+    "load": "python.loaded_agent",
+    "train": "python.training",
+}
+
+
+def __getattr__(name: str):
+    """Loads what is asked for: `import ga3c` alone loads nothing."""
+    if name not in _FOUND_IN:
+        raise AttributeError(f"module 'ga3c' has no attribute {name!r}")
+    from importlib import import_module
+
+    found = globals()[name] = getattr(import_module(f"ga3c.{_FOUND_IN[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

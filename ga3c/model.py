@@ -19,6 +19,7 @@ from ga3c.devices.pieces import WHOLE, Pieces
 from ga3c.networks import saved_tensors
 from ga3c.networks.weights import first, from_arrays, to_arrays
 from ga3c.rollout import EnvironmentSpec, rollout_dtype, transition_dtype
+from ga3c.settings.catalogue import ALGORITHMS
 from ga3c.settings.learning import LearningSettings
 
 
@@ -57,7 +58,8 @@ class Model:
         self._spec, self._t_max, self._algorithm, self._xla = spec, settings.t_max, algorithm, xla
         self.network_name = name = networks.resolve(settings.network, spec, settings.algorithm)
         standardize = settings.input_scaling == "standardized"
-        network = networks.build(name, spec, seed, standardize, settings.precision, **algorithm.network_options)
+        precision, has_policy = settings.precision, ALGORITHMS[settings.algorithm].policy
+        network = networks.build(name, spec, seed, standardize, precision, has_policy, **algorithm.network_options)
         images = len(spec.observation_shape) == 3  # other networks have done a batch before another thread is awake
         self._graphs = ModelGraphs(network, algorithm, xla, pieces if images and not xla else WHOLE)
         # (version, weights): one reference, so that a reader never sees the one without the other.

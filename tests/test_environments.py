@@ -186,7 +186,7 @@ def test_the_screen_shows_the_game_that_is_played(game):
 
 
 def test_gymnasium_restarts_in_the_step_after_the_end():
-    games = GymnasiumEnvironments("CartPole-v1", count=2, seed=3)
+    games = GymnasiumEnvironments("CartPole-v1", EnvironmentSettings(), count=2, seed=3)
     assert games.spec == ("CartPole-v1", (4,), "float32", discrete(2), 1, 1)
     first = games.reset()
     np.testing.assert_array_equal(first, games.reset())
@@ -305,7 +305,7 @@ def test_observation_spaces_that_no_network_can_take_are_refused(space, says):
 
 
 def test_pictures_keep_the_size_of_the_first():
-    games = GymnasiumEnvironments(f"{__name__}:Seen-v0", 2, 0, render_mode="rgb_array")
+    games = GymnasiumEnvironments(f"{__name__}:Seen-v0", EnvironmentSettings(), 2, 0, render_mode="rgb_array")
     games.reset()
     for step in range(5):
         assert games.pictures().shape == (2, 4, 6, 3)

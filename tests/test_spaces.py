@@ -189,7 +189,7 @@ def test_actions_from_minus_one_to_one_reach_the_bounds_and_all_between(name):
     games.reset()
 
     def taken(action):
-        found = games._as_the_game_wants(np.full((2, size), action, np.float32))
+        found = games.as_the_game_wants(np.full((2, size), action, np.float32))
         assert all(map(space.contains, found))
         return found[0]
 
@@ -209,7 +209,7 @@ def test_actions_within_one_are_handed_on_bit_for_bit():
     space = Box(np.array([-1, 0], np.float32), np.array([1, 10], np.float32))
     actions = np.random.default_rng(0).normal(size=(1000, 2)).astype(np.float32)
     games = game(count=1, actions=space)
-    np.testing.assert_array_equal(games._as_the_game_wants(actions)[:, 0], np.clip(actions[:, 0], -1, 1))
+    np.testing.assert_array_equal(games.as_the_game_wants(actions)[:, 0], np.clip(actions[:, 0], -1, 1))
     games.close()
 
 
@@ -221,7 +221,7 @@ def test_a_run_of_an_older_version_goes_on_as_it_was(tmp_path):
     assert not from_dict(old, "gymnasium").environment.adapt_spaces
     games = game(adapt=False, observations=box(0, 1, 24, 24), actions=Box(0, 1000, (1,)))
     assert games.spec[1:4] == ((576,), "float32", continuous([0], [1000]))
-    np.testing.assert_array_equal(games._as_the_game_wants(np.array([[-5], [300]])).ravel(), [0, 300])
+    np.testing.assert_array_equal(games.as_the_game_wants(np.array([[-5], [300]])).ravel(), [0, 300])
     (line,) = games.start_lines("mlp")
     assert "vector of 576 (a picture with --adapt-spaces);" in line
     games.close()

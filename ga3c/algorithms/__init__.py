@@ -2,15 +2,19 @@
 
 from importlib import import_module
 
+from ga3c.settings import named_objects
 from ga3c.settings.catalogue import ALGORITHMS
 from ga3c.settings.run import Settings
 
 
 def make(settings: Settings, actions=None):
-    """Returns the algorithm (`algorithm.Algorithm`) that the settings name.
+    """Returns the algorithm (`algorithm.Algorithm`) that the settings name: one of the user's own, or of the catalogue.
 
     actions: those of the game, a `rollout.Actions`. None: discrete ones.
     """
+    if own := settings.learning.own_algorithm:
+        found = named_objects.find(own, "--own-algorithm")
+        return found if hasattr(found, "update") and not isinstance(found, type) else found(settings, actions)
     module, _, kind = ALGORITHMS[settings.learning.algorithm].made_by.partition(".")
     return getattr(import_module(f"ga3c.algorithms.{module}"), kind)(settings, actions)
 

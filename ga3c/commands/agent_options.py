@@ -55,6 +55,8 @@ def load(options: AgentOptions) -> TrainedAgent:
     """Returns the agent that the options name. Raises ConfigError."""
     if options.episodes is not None:
         check_range("episodes", options.episodes, 1)
-    return trained_agent.load(
+    agent = trained_agent.load(
         options.run, options.game, options.checkpoint, options.seed, options.best, trusted=options.trust
     )
+    print(agent, flush=True)
+    return agent

@@ -11,7 +11,8 @@ from ga3c.settings import catalogue
 
 _REPLAYING = catalogue.listed(catalogue.names(row for row in catalogue.ALGORITHMS.values() if row.replays), "and")
 GROUPS = {
-    "What is trained": "game adapt_spaces preset algorithm network seed start_from resume trust",
+    "What is trained": """game environment_arguments wrapper adapt_spaces preset algorithm own_algorithm network seed
+        start_from resume trust""",
     "How long": "steps minutes episodes",
     "The rules of Atari games, and what the agent sees of them": """protocol frame_skip_frames frame_size_pixels
         frame_stack no_op_max_steps sticky_action_probability full_action_set fire_reset life_loss_terminates
@@ -39,7 +40,8 @@ GROUPS = {
 }
 VALUES = {
     "game": "GAME", "start_from": "RUN", "resume": "[RUN]", "name": "NAME", "run_dir": "DIRECTORY",
-    "devices": "DEVICES", "cluster": "ADDRESS",
+    "environment_arguments": "JSON", "wrapper": "MODULE:WRAPPER [...]",
+    "devices": "DEVICES", "cluster": "ADDRESS", "own_algorithm": "MODULE:CLASS",
 }  # fmt: skip
 WIDEST = 100  # characters in a line: longer lines are hard to read
 
@@ -74,12 +76,13 @@ def _settings(group: Any):
 
 def _entry(name: str, kind: Any, value: Any, text: str, width: int) -> list[str]:
     """Returns the flag with its default, and below it its text, with a line for each word that it may have."""
-    words = list(map(str, get_args(kind))) if get_origin(kind) is Literal else []
+    literals = [one for one in (kind, *get_args(kind)) if get_origin(one) is Literal]
+    words = list(map(str, get_args(literals[0]))) if literals else []
     paragraphs = re.split(rf"\n(?=(?:{'|'.join(map(re.escape, words))}): )", text) if words else [text]
     explained = {paragraph.partition(":")[0] for paragraph in paragraphs[1:]}
     if len(explained) < len(words):
         paragraphs.insert(1, f"Say one of {', '.join(words)}.")
-    default = "" if value is None else f"  (default: {_said(value)})"
+    default = "" if value in (None, ()) else f"  (default: {_said(value)})"
     lines = [f"  {_flag(name, kind, value)}{default}"]
     for paragraph in paragraphs:
         indent = 8 if paragraph.partition(":")[0] in explained else 6

@@ -2,7 +2,10 @@
 
 import os
 import random
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from ga3c import environments, networks, systems
 from ga3c.commands.train_messages import say_model, say_saved, say_start, say_totals
@@ -25,19 +28,54 @@ from ga3c.views.plotter import Plotter
 from ga3c.views.terminal_access import can_show
 
 
+@dataclass(frozen=True)
+class Host:
+    """The parts of a run that depend on who starts it: the command, or Python code (`ga3c.python.training`)."""
+
+    console: Any  # a `records.console.Console`, or a `views.progress_bar.ProgressBar`
+    signals: Callable[[Any], Any]  # makes a `server.signals.Signals` of the server
+    look: Callable[[Any], None] = lambda _: None  # is called with the server, each second
+
+
+class Ended(NamedTuple):
+    """A run that has ended."""
+
+    path: Path
+    saved: bool  # its last checkpoint is there
+    status: int  # the exit status that a signal asks for; 0 without one
+    failure: str  # the reason why it failed; "" if it did not
+
+
 def run(arguments: list[str]) -> int:
     here = own_games.here()
-    start = parse_settings(arguments)
+    ended = train(parse_settings(arguments), here, _host)
+    return 1 if ended.failure or not ended.saved else ended.status
+
+
+def _host() -> Host:
+    """Returns the parts of a run that the command starts."""
+    from ga3c.server.signals import Signals
+
+    console = Console()
+    console.take_streams()
+    return Host(console, Signals)
+
+
+def train(start: Start, here: str, host: Callable[[], Host]) -> Ended:
+    """Trains as `start` says. `here`: the working directory. Raises ConfigError where the run cannot begin.
+
+    `host` is called when nothing is wrong with the settings and the game.
+    """
     settings, schedule = _with_seed(start.settings), start.settings.schedule
     in_agents = not (schedule.serial or schedule.cluster or schedule.sampling == "batched")
     printed = _start_agents() if in_agents else None
     games = environments.make(settings.environment, 1, 0)
     games.close()
     _check_seen(settings, start, games)
-    console = Console()
     if start.resumed is None:
-        own_games.note(settings.environment.game, here)
-    return _train(settings, TakenDirectories(settings, start.resumed), games, console, printed)
+        for name in own_games.named(settings):
+            own_games.note(name, here)
+    return _train(settings, TakenDirectories(settings, start.resumed), games, host(), printed)
 
 
 def _with_seed(settings: Settings) -> Settings:
@@ -67,14 +105,13 @@ def _check_seen(settings: Settings, start: Start, games) -> None:
         raise ConfigError("--console screen: standard output is no terminal that can be filled. Use plain or auto.")
 
 
-def _train(settings: Settings, directories: TakenDirectories, games, console: Console, printed: int | None) -> int:
-    """`games`: closed. `printed`: a pipe with what agents print. Returns the exit status. Raises ConfigError."""
-    run_dir, spec = directories.runs[0], games.spec
+def _train(settings: Settings, directories: TakenDirectories, games, host: Host, printed: int | None) -> Ended:
+    """`games`: closed. `printed`: a pipe with what agents print. Raises ConfigError."""
+    run_dir, spec, console = directories.runs[0], games.spec, host.console
     game_output = GameOutput(run_dir / run_directory.GAME_OUTPUT, console.say)
     server = signals = totals = None
-    failed = False
+    failure = ""
     try:
-        console.take_streams()
         console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, Disk(lambda _: None, run_dir)).append)
         say_start(settings, run_dir, games, console)
         if printed is not None:
@@ -82,16 +119,15 @@ def _train(settings: Settings, directories: TakenDirectories, games, console: Co
         elif not settings.schedule.cluster:
             game_output.take_streams()
         server, seconds = _server(settings, directories, spec, console)
-        from ga3c.server.signals import Signals
-
-        signals = Signals(server)
+        signals = host.signals(server)
         if can_show() and settings.run.console != "plain":
             console.cover(live_screen.LiveScreen(run_dir))
         server.start()
         say_model(settings, server.system, console)
-        server.serve(Plotter(directories.runs, settings.run.plot_seconds).tick)
-    except TrainingFailed as failure:
-        failed = True
+        plotter = Plotter(directories.runs, settings.run.plot_seconds)
+        server.serve(lambda: (plotter.tick(), host.look(server)))
+    except TrainingFailed as failed:
+        failure = str(failed)
         console.say(f"ga3c: {failure}")
     finally:
         if server is not None:
@@ -105,7 +141,7 @@ def _train(settings: Settings, directories: TakenDirectories, games, console: Co
             directories.take_back()
     say_totals(totals, settings, spec, [server.system, *seconds], console)
     say_saved(directories.runs, server.saved, console)
-    return 1 if failed or not server.saved else signals.status
+    return Ended(run_dir, server.saved, signals.status, failure)
 
 
 def _server(settings: Settings, directories: TakenDirectories, spec: EnvironmentSpec, console: Console):

@@ -53,10 +53,7 @@ def parse_settings(arguments: list[str]) -> Start:
         resume_options.check_goes_on(settings, default, resumed)
     ranges.check(settings)
     uses.check(settings, default, given, environments.resolve(settings.environment.game)[0] == "atari")
-    if resumed:
-        own_games.import_of_run(settings.environment.game, resumed, trusted or "game" in given)
-    else:
-        own_games.import_named(settings.environment.game)
+    own_games.import_all(settings, resumed, trusted, given)
     return Start(settings, resumed, given)
 
 

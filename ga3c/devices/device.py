@@ -47,12 +47,15 @@ def set_up_device(device: str, threads: int) -> str:
         gpus = tf.config.list_physical_devices("GPU")
     if device == "gpu" and not gpus:
         raise ConfigError("TensorFlow finds no GPU here: use --device cpu, or check the driver with nvidia-smi.")
-    if device == "cpu":
-        tf.config.set_visible_devices([], "GPU")
-        gpus = []
-    for gpu in gpus:
-        tf.config.experimental.set_memory_growth(gpu, True)
-    tf.config.threading.set_intra_op_parallelism_threads(threads)
+    try:
+        tf.config.threading.set_intra_op_parallelism_threads(threads)
+        if device == "cpu":
+            tf.config.set_visible_devices([], "GPU")
+            gpus = []
+        for gpu in gpus:
+            tf.config.experimental.set_memory_growth(gpu, True)
+    except RuntimeError:  # TensorFlow has computed in this process, of a notebook say: its devices stay
+        return "gpu" if tf.config.list_logical_devices("GPU") else "cpu"
     return "gpu" if gpus else "cpu"
 
 
@@ -70,6 +73,10 @@ def set_up_devices(kind: str, numbers: tuple[int, ...] | None, threads: int) -> 
     """
     with quiet():
         gpus = tf.config.list_physical_devices("GPU")
+    try:
+        tf.config.threading.set_intra_op_parallelism_threads(threads)
+    except RuntimeError as error:
+        raise ConfigError("--devices are chosen before TensorFlow computes: give them in a new process.") from error
     if kind == "cpu":
         tf.config.set_visible_devices([], "GPU")
         parts = [tf.config.LogicalDeviceConfiguration() for _ in numbers]
@@ -78,7 +85,6 @@ def set_up_devices(kind: str, numbers: tuple[int, ...] | None, threads: int) -> 
         tf.config.set_visible_devices(_equal_gpus(gpus, numbers), "GPU")
         for gpu in tf.config.get_visible_devices("GPU"):
             tf.config.experimental.set_memory_growth(gpu, True)
-    tf.config.threading.set_intra_op_parallelism_threads(threads)
     return [device.name.removeprefix("/device:") for device in tf.config.list_logical_devices(kind.upper())]
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from ga3c.environments import atari, control, emulators, gymnasium
 from ga3c.environments.restarted import Restarts
 from ga3c.errors import ConfigError
+from ga3c.settings import named_objects
 from ga3c.settings.game import EnvironmentSettings
 
 LONGEST_NAME_BYTES = 200  # a folder is named after it
@@ -96,7 +97,12 @@ def make(
         return OwnAtariEnvironments(name, settings, count, seed, threads)
     if kind == "atari":
         return atari.AtariEnvironments(name, settings, count, seed, threads)
-    return gymnasium.GymnasiumEnvironments(name, count, seed, adapt=settings.adapt_spaces, restarts=restarts)
+    return gymnasium.GymnasiumEnvironments(name, settings, count, seed, restarts=restarts)
+
+
+def most_at_once(settings: EnvironmentSettings) -> int:
+    """Returns the number of games of a ready vector environment; 0 where any number can be made."""
+    return getattr(named_objects.given(settings.game), "num_envs", 0)
 
 
 def make_for_player(settings: EnvironmentSettings, count: int, seed: int, **options):

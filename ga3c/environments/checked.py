@@ -8,9 +8,12 @@ from collections.abc import Iterator, Mapping
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.wrappers import TimeLimit
 
 from ga3c.errors import ConfigError
+from ga3c.settings import named_objects
+from ga3c.settings.game import EnvironmentSettings, game_arguments
 
 LARGEST_REWARD = float(np.finfo(np.float32).max)
 BOUNDS_LOOKS = 1_000  # observations of each game that are compared with the bounds of their space
@@ -48,9 +51,19 @@ def reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
-def make(name: str, **options) -> gymnasium.Env:
-    """Makes a registered game whose results are checked. Its `info` is dropped, as it may hold anything."""
-    game = layer = gymnasium.make(name, disable_env_checker=True, **options)  # Gymnasium's checker only warns
+def make(name: str, settings: EnvironmentSettings, render_mode: str | None = None) -> gymnasium.Env:
+    """Makes a game whose results are checked, with the arguments and the wrappers that the settings name.
+
+    It is registered, or made by the object of its name. Its `info` is dropped, as it may hold anything.
+    """
+    options = game_arguments(settings) | ({"render_mode": render_mode} if render_mode else {})
+    known = name.rpartition(":")[2]
+    own = ":" in name and (named_objects.given(name) or known not in gymnasium.registry)
+    made_by = EnvSpec(known, named_objects.find(name, "The game")) if own else name
+    game = gymnasium.make(made_by, disable_env_checker=True, **options)  # Gymnasium's checker only warns
+    for wrapper in settings.wrapper:
+        game = named_objects.find(wrapper, "--wrapper")(game)
+    layer = game
     while isinstance(layer, gymnasium.Wrapper) and not isinstance(layer, TimeLimit):
         layer = layer.env
     if isinstance(layer, TimeLimit):  # it unpacks the result of a step, and would fail with another message

@@ -10,14 +10,16 @@ from functools import partial
 import gymnasium
 import numpy as np
 from gymnasium import spaces
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 from ga3c.environments import checked
 from ga3c.environments.checked import GameFault, blaming
-from ga3c.environments.observations import Observations, description
+from ga3c.environments.observations import Observations, batch_of, description
 from ga3c.environments.restarted import Restarted, Restarts
 from ga3c.errors import ConfigError
 from ga3c.rollout import Actions, EnvironmentSpec, continuous, discrete
+from ga3c.settings import named_objects
+from ga3c.settings.game import EnvironmentSettings
 
 MOST_NUMBERS = 500_000  # of an observation that is no picture: a network's first layer has 128 weights for each
 
@@ -40,13 +42,20 @@ def check_form(name: str) -> None:
         raise ConfigError(f"The game {name!r} is not of the form package.module:EnvId.")
 
 
-def registered(name: str) -> None:
-    """Imports the module of package.module:EnvId, which registers the environment. Raises ConfigError."""
+def registered(name: str, what: str = "game") -> None:
+    """Imports the module of package.module:EnvId, which registers the environment, or has the object of this name.
+
+    what: game, or another setting that names an object. Raises ConfigError.
+    """
+    if named_objects.given(name):
+        return
+    if named_objects.is_of_no_module(name):
+        named_objects.find(name, f"The {what}")  # says that it cannot be found
     check_form(name)
     module, _, env_id = name.partition(":")
-    with blaming(f"Cannot import '{module}' of the game '{name}'"):
+    with blaming(f"Cannot import '{module}' of the {what} '{name}'"):
         importlib.import_module(module)
-    if env_id not in gymnasium.registry:
+    if env_id not in gymnasium.registry and not named_objects.is_there(name):
         loaded = getattr(sys.modules.get(module), "__file__", None)
         hidden = [found for found in _files_of(module) if loaded is None or not os.path.samefile(found, loaded)]
         if hidden:
@@ -54,6 +63,8 @@ def registered(name: str) -> None:
                 f"Importing '{module}' loads {loaded or 'a module that is part of Python'}, which hides {hidden[0]}: "
                 "give your module a name that no other has."
             )
+        if what != "game":
+            raise ConfigError(f"There is no {what} '{env_id}' in the module '{module}'.")
         raise ConfigError(f"Importing '{module}' registered no environment '{env_id}' with Gymnasium.")
 
 
@@ -99,6 +110,18 @@ def _check_observations(name: str, space: spaces.Space, are_pictures: bool) -> N
         )
 
 
+def _games_of(ready: VectorEnv, count: int) -> int:
+    """Returns the number of games of a ready vector environment. Raises ConfigError if it cannot play `count`."""
+    if ready.metadata.get("autoreset_mode") not in (None, AutoresetMode.NEXT_STEP):
+        raise ConfigError(
+            "A vector environment starts a game anew in the step after its end: make it with "
+            "autoreset_mode=AutoresetMode.NEXT_STEP."
+        )
+    if count > ready.num_envs:
+        raise ConfigError(f"The vector environment has {ready.num_envs} games, and {count} are asked for.")
+    return ready.num_envs
+
+
 def _sized(picture: np.ndarray, height: int, width: int) -> np.ndarray:
     """Returns a picture [height, width, 3], scaled if it has another size."""
     if picture.shape[:2] == (height, width):
@@ -111,29 +134,34 @@ class GymnasiumEnvironments:
     """A batch of `count` copies of one environment, stepped one after the other.
 
     `Observations` converts the observations. Continuous actions are within -1 and 1, and are scaled to the bounds of
-    the game. Without `adapt`, as in older versions, actions are clipped to the bounds.
+    the game. Without --adapt-spaces, as in older versions, actions are clipped to the bounds. A ready vector
+    environment (`ga3c.train`) is taken as it is, with as many games as it has.
     """
 
     def __init__(
         self,
         name: str,
+        settings: EnvironmentSettings,
         count: int,
         seed: int,
         render_mode: str | None = None,
-        adapt: bool = True,
         restarts: Restarts | None = None,
     ):
         """A copy whose own code fails is made again by `restarts`, or raises its exception if there is none."""
-        options = {"render_mode": render_mode} if render_mode else {}
+        if ":" in name:
+            registered(name)
+        ready, adapt = named_objects.given(name), settings.adapt_spaces
+        self._ready = ready if isinstance(ready, VectorEnv) else None
+        if self._ready:
+            count, restarts = _games_of(self._ready, count), None
         self._seeds = [number % 2**31 for number in range(seed, seed + count)]
-        one, self._restart, self._none = partial(checked.make, name, **options), bool(restarts), np.zeros(count, bool)
+        one = partial(checked.make, name, settings, render_mode)
+        self._restart, self._none = bool(restarts), np.zeros(count, bool)
         copies = [
             partial(Restarted, one, i, own, adapt, restarts) if restarts else one for i, own in enumerate(self._seeds)
         ]
-        if ":" in name:
-            registered(name)
         with blaming(f"Cannot make the game '{name}'"):
-            self.env = SyncVectorEnv(copies, autoreset_mode=AutoresetMode.NEXT_STEP)
+            self.env = self._ready or SyncVectorEnv(copies, autoreset_mode=AutoresetMode.NEXT_STEP)
         space, actions = self.env.single_observation_space, self.env.single_action_space
         self._observations, self._actions, self._adapt = Observations(space, adapt), actions, adapt
         self._picture_size: tuple[int, int] | None = None
@@ -146,7 +174,7 @@ class GymnasiumEnvironments:
             self.close()
             raise
         self.spec = EnvironmentSpec(
-            name=name.partition(":")[2] or name,
+            name=name.rpartition(":")[2],
             observation_shape=shape,
             observation_dtype=self._observations.dtype,
             actions=known_actions,
@@ -164,7 +192,7 @@ class GymnasiumEnvironments:
         return self._convert(self.env.reset(options={"reset_mask": envs})[0])
 
     def step(self, actions: np.ndarray):
-        observations, rewards, terminated, truncated, _ = self.env.step(self._as_the_game_wants(actions))
+        observations, rewards, terminated, truncated, _ = self.env.step(self.as_the_game_wants(actions))
         return self._convert(observations), rewards, terminated, truncated, np.zeros_like(terminated)
 
     @property
@@ -172,7 +200,7 @@ class GymnasiumEnvironments:
         """The copies whose last step failed, bool [count]. They show a new game, and the step does not count."""
         return np.array([copy.lost for copy in self.env.envs]) if self._restart else self._none
 
-    def _as_the_game_wants(self, actions: np.ndarray) -> np.ndarray:
+    def as_the_game_wants(self, actions: np.ndarray) -> np.ndarray:
         """Returns discrete actions counted from the game's first, continuous ones in its bounds and shape."""
         space = self._actions
         if isinstance(space, spaces.Discrete):
@@ -183,9 +211,15 @@ class GymnasiumEnvironments:
             actions = (low / 2 + high / 2) + np.clip(actions, -1, 1) * (high / 2 - low / 2)
         return np.clip(actions, space.low, space.high).astype(space.dtype)
 
+    def shown(self, observation) -> tuple[np.ndarray, bool]:
+        """Returns an observation of the game, or a batch of them, as the network gets it, [batch, ...]; and whether
+        there was a single one. Raises ConfigError if it is none of the game."""
+        batch, single = batch_of(self.env.single_observation_space, observation)
+        return self._convert(batch), single
+
     def start_lines(self, network: str) -> list[str]:
         """Returns the lines that a run prints at its start about observations, actions and the network."""
-        kind = "fully connected" if network.endswith("mlp") else "convolutional"
+        kind = "fully connected" if network.endswith("mlp") else "your own" if ":" in network else "convolutional"
         seen, space = self._observations.description(self.spec.observation_shape), self._actions
         lines = [f"Observations: {seen}; network: {network} ({kind})."]
         if self.spec.actions.continuous and self._adapt and not ((space.low == -1) & (space.high == 1)).all():
@@ -212,4 +246,5 @@ class GymnasiumEnvironments:
         return float(wanted) if isinstance(wanted, int | float) and 0 < wanted <= 1000 else 30.0
 
     def close(self) -> None:
-        self.env.close()
+        if not self._ready:  # it is the user's
+            self.env.close()

@@ -1,12 +1,14 @@
 """Converts a game's observations for the networks: pictures to bytes, everything else to vectors."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.vector import utils as vector_utils
 
 from ga3c.environments.checked import GameFault
+from ga3c.errors import ConfigError
 
 SMALLEST_PIXELS = 20  # the smallest height and width that the networks of `networks.a3c` take
 
@@ -126,6 +128,26 @@ class Observations:
         if _are_sides(space.shape[:2]) or _are_sides(space.shape[-2:]):
             return " (pictures have the bounds 0 and 1, or 0 and 255)"
         return f" (pictures have {SMALLEST_PIXELS} pixels a side at least)"
+
+
+def batch_of(space: spaces.Space, observation) -> tuple[Any, bool]:
+    """Returns a batch of observations of a space, as vector environments return it, and whether there was a single one.
+
+    Raises ConfigError if it is neither an observation nor a batch of them.
+    """
+    part, value = space, observation
+    while isinstance(part, spaces.Dict | spaces.Tuple):
+        key = next(iter(part.spaces)) if isinstance(part, spaces.Dict) else 0
+        try:
+            part, value = part[key], value[key]
+        except (KeyError, IndexError, TypeError):
+            raise ConfigError(f"This is no observation of the game, which shows {description(space)}.") from None
+    axes, shape = np.ndim(value) - len(part.shape or ()), np.shape(value)
+    if axes not in (0, 1) or shape[axes:] != (part.shape or ()):
+        raise ConfigError(f"An observation of the shape {shape} is none of the game, which shows {description(space)}.")
+    if axes:
+        return observation, False
+    return vector_utils.concatenate(space, [observation], vector_utils.create_empty_array(space, 1)), True
 
 
 def description(space: spaces.Space) -> str:

@@ -1,46 +1,76 @@
-"""Users' own games (package.module:EnvId): when their module may be imported, and where it is looked for.
+"""Users' own games (package.module:EnvId), wrappers, networks and algorithms: when their module may be imported, and
+where it is looked for.
 
 Importing a module runs it, and a run's files may come from anybody. So a module is imported only for a game that the
-user names, for a run that they trust, and for a game that they have trained on before. A file of notes, outside of all
-runs, has these games and the working directories of their runs.
+user names, for a run that they trust, and for a game that they have trained on before. The same holds for the other
+objects. A file of notes, outside of all runs, has their names and the working directories of their runs.
 """
 
 import contextlib
 import json
 import os
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from ga3c import environments
 from ga3c.environments import gymnasium
 from ga3c.errors import ConfigError
+from ga3c.settings.named_objects import is_name, is_of_no_module
+from ga3c.settings.run import Settings
 
 
-def import_named(game: str) -> None:
-    """Imports the module of a game that the user names, if it has one. Raises ConfigError if there is no such game."""
-    environments.resolve(game)
-    if ":" in game:
+def named(settings: Settings) -> dict[str, str]:
+    """Returns the settings that name an object of the user's own, by that name."""
+    learning, wrappers = settings.learning, settings.environment.wrapper
+    all_named = {settings.environment.game: "game", **dict.fromkeys(wrappers, "wrapper")}
+    all_named |= {learning.network: "network", learning.own_algorithm: "own_algorithm"}
+    return {name: setting for name, setting in all_named.items() if is_name(name)}
+
+
+def import_all(settings: Settings, run: object = None, trusted: bool = True, given: Collection[str] = ()) -> None:
+    """Imports the modules of all objects that settings name: those of a run, if one is given. Raises ConfigError.
+
+    `trusted`, `given`: the user trusts all that the run names, or names these settings themselves.
+    """
+    environments.resolve(settings.environment.game)
+    for name, setting in named(settings).items():
+        what = setting.removeprefix("own_")
+        if run is None:
+            import_named(name, what)
+        else:
+            import_of_run(name, run, trusted or setting in given, what)
+
+
+def import_named(name: str, what: str = "game") -> None:
+    """Imports the module of a game that the user names, if it has one, or of another object (`what`).
+
+    Raises ConfigError if there is no such game.
+    """
+    environments.resolve(name)
+    if ":" in name:
         _look_in(here())
-        gymnasium.registered(game)
+        gymnasium.registered(name, what)
 
 
-def import_of_run(game: str, run: object, trusted: bool) -> None:
-    """Imports the module of the game that a run or a checkpoint names. Raises ConfigError if it is not trusted.
+def import_of_run(name: str, run: object, trusted: bool, what: str = "game") -> None:
+    """Imports the module of the game, or of `what`, that a run or a checkpoint names. Raises ConfigError if it is not
+    trusted.
 
     `trusted`: the user says that they trust it, or names the game themselves.
     """
-    if ":" not in game:
+    if ":" not in name:
         return
-    environments.resolve(game)
-    working, noted = here(), _noted(game)
-    if not noted and not trusted:
+    environments.resolve(name)
+    working, noted = here(), _noted(name)
+    if not (noted or trusted or is_of_no_module(name)):
         raise ConfigError(
-            f"{run} is of the game '{game}': to play it is to run the module '{game.partition(':')[0]}', on which you "
-            "have trained no run here. Add --trust if you trust it."
+            f"{run} is of the {what} '{name}': to play it is to run the module '{name.partition(':')[0]}', on which "
+            "you have trained no run here. Add --trust if you trust it."
         )
     for directory in [working] * (working in noted) + noted[::-1] + [working] * trusted:
         _look_in(directory)
-    gymnasium.registered(game)
+    gymnasium.registered(name, what)
 
 
 def note(game: str, directory: str) -> None:
@@ -49,7 +79,7 @@ def note(game: str, directory: str) -> None:
     If the file cannot be written, they can be played with --trust.
     """
     file = _notes()
-    if ":" in game and directory and file and _noted(game)[-1:] != [directory]:
+    if is_name(game) and not is_of_no_module(game) and directory and file and _noted(game)[-1:] != [directory]:
         with contextlib.suppress(OSError):
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with file.open("a", encoding="utf-8") as opened:

@@ -66,7 +66,7 @@ def play_games(
         return actions
 
     while len(scores) < episodes:
-        count = min(AT_ONCE, episodes - len(scores))
+        count = min(environments.most_at_once(settings) or AT_ONCE, episodes - len(scores))
         progress.before = len(scores)
         played, cut = _play_at_once(act, settings, count, seed + len(scores), most_steps, progress)
         scores, cut_off = scores + played, cut_off + cut
@@ -76,12 +76,13 @@ def play_games(
 def _play_at_once(
     act: Callable, settings: EnvironmentSettings, count: int, seed: int, most_steps: int, progress: Progress
 ) -> tuple[list[float], int]:
-    scores, playing = np.zeros(count), np.ones(count, np.bool_)
     random = np.random.default_rng([seed, 1])  # with the seed alone it would be the first game's own
     with contextlib.closing(environments.make(settings, count, seed, threads=usable_cores())) as games:
         blame, kind = f"The game '{games.spec.name}' failed", games.spec.actions
         with blaming(blame):
             observations = games.reset()
+        scores = np.zeros(len(observations))
+        playing = np.arange(len(observations)) < count  # a ready vector environment may have more
         for steps in range(1, most_steps + 1):
             actions = act(observations, kind, random)
             with blaming(blame):
@@ -91,7 +92,7 @@ def _play_at_once(
             if not playing.any():
                 break
             progress.look(count - int(playing.sum()), steps)
-    return scores.tolist(), int(playing.sum())
+    return scores[:count].tolist(), int(playing.sum())
 
 
 def summary(scores: list[float], settings: EnvironmentSettings) -> dict:

@@ -9,10 +9,12 @@ from ga3c.errors import ConfigError
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.algorithm_row import AlgorithmRow
 from ga3c.settings.catalogue import ALGORITHMS, NETWORKS, preset_for
+from ga3c.settings.named_objects import is_name
 
 
 def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
     """Returns the network that `name` stands for: "auto" is the one that fits the algorithm and the observations.
+    A function of the user's own (package.module:function) stays as it is.
 
     Raises ConfigError where algorithm, network and game do not fit.
     """
@@ -20,6 +22,10 @@ def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
     actions = "continuous" if spec.actions.continuous else "discrete"
     if actions not in row.actions or (pictures and not row.pictures):
         raise ConfigError(f"'{spec.name}' has {_unfit(actions, row, algorithm)}.")
+    if is_name(name):
+        if "dpg-mlp" in row.vectors:
+            raise ConfigError(f"--network {name} does not fit --algorithm {algorithm}, whose network has two parts.")
+        return name
     fitting = row.pictures if pictures else row.vectors
     if name == "auto" or (name == "compact" and not pictures):  # a preset's compact is for the pictures
         return fitting[-1 if spec.actions.continuous and not pictures else 0]
@@ -40,13 +46,20 @@ def _unfit(actions: str, row: AlgorithmRow, algorithm: str) -> str:
 
 
 def build(
-    name: str, spec: EnvironmentSpec, seed: int, standardize: bool = False, precision: str = "float32", **options
+    name: str,
+    spec: EnvironmentSpec,
+    seed: int,
+    standardize: bool = False,
+    precision: str = "float32",
+    has_policy: bool = True,
+    **options,
 ):
     """Returns the network `name` (not "auto") with fresh weights, a keras.Model.
 
     standardize: networks for images and separate-mlp subtract the mean of the observations so far, which they keep in
         weights that no gradient changes.
     precision: what networks for images compute with, except for their last layers. Weights and outputs are float32.
+    has_policy: False for an algorithm that learns values of actions. It is for a function of the user's own.
     options: arguments of dqn and dqn-mlp: `dueling` and `support` (`action_value`); of networks for a policy:
         `normalize_values` (`heads.value`).
 
@@ -54,9 +67,11 @@ def build(
     """
     import keras  # here: to look a name up must not load TensorFlow
 
-    from ga3c.networks import action_value, actor_critic, layer_normalized, mlp, policy_value
+    from ga3c.networks import action_value, actor_critic, layer_normalized, mlp, own, policy_value
 
     keras.utils.set_random_seed(seed)
+    if is_name(name):
+        return own.build(name, spec, has_policy, options)
     if name == "mlp":
         return mlp.mlp(spec.observation_shape, spec.actions, **options)
     if name == "separate-mlp":

@@ -12,6 +12,7 @@ import numpy as np
 
 from ga3c.environments.gymnasium import GymnasiumEnvironments, blaming
 from ga3c.errors import ConfigError
+from ga3c.settings.game import EnvironmentSettings
 
 END_SECONDS = 2.0
 DRAWS = ("make", "pictures")  # what needs OpenGL, where a game does
@@ -25,11 +26,11 @@ def has_display() -> bool:
 class DrawnGames:
     """`GymnasiumEnvironments` with pictures. Raises ConfigError, anywhere, where the game's own code fails."""
 
-    def __init__(self, name: str, count: int, seed: int, adapt: bool):
+    def __init__(self, name: str, settings: EnvironmentSettings, count: int, seed: int):
         processes = multiprocessing.get_context("spawn")
         self._name = name
         self._line, theirs = processes.Pipe()
-        self._process = processes.Process(target=_play, args=(theirs, name, count, seed, adapt), daemon=True)
+        self._process = processes.Process(target=_play, args=(theirs, name, settings, count, seed), daemon=True)
         self._process.start()
         theirs.close()
         self.spec, self.pictures_per_second = self._answer()
@@ -70,7 +71,7 @@ def _without_display() -> str:
     return "osmesa" if find_library("OSMesa") and not find_library("EGL") else "egl"
 
 
-def _play(line: Connection, name: str, count: int, seed: int, adapt: bool) -> None:
+def _play(line: Connection, name: str, settings: EnvironmentSettings, count: int, seed: int) -> None:
     """The process: does what it is asked for until nobody asks any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the player
     warnings.filterwarnings("ignore", module="glfw")  # what follows from them is an error, and says the same
@@ -78,7 +79,7 @@ def _play(line: Connection, name: str, count: int, seed: int, adapt: bool) -> No
         os.environ.setdefault("MUJOCO_GL", _without_display())
     try:
         with blaming(f"Cannot draw the game '{name}'"):
-            games = GymnasiumEnvironments(name, count, seed, "rgb_array", adapt)
+            games = GymnasiumEnvironments(name, settings, count, seed, "rgb_array")
         line.send((games.spec, games.pictures_per_second))
         while True:
             what, arguments = line.recv()

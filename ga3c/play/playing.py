@@ -45,7 +45,7 @@ class Stage:
             self.action_names = screen.action_names
             self.steps_per_second = EMULATOR_FRAMES_PER_SECOND / settings.frame_skip_frames
         else:
-            self._games = games = DrawnGames(name, count, seed, settings.adapt_spaces)
+            self._games = games = DrawnGames(name, settings, count, seed)
             self._first_pictures, self._next_pictures = games.pictures, lambda _: games.pictures()
             self.action_names = [
                 str(number) for number in range(games.spec.actions.count or len(games.spec.actions.low))

@@ -29,6 +29,10 @@ class TrainedAgent:
     frames_per_step: int
     steps: int
     path: Path
+    games: object  # closed; they convert observations and actions of the game
+
+    def __str__(self) -> str:
+        return f"{one_line(self.game)}: {place(self.path)}, {count(self.steps, 'step')} of training"
 
     @property
     def has_action_values(self) -> bool:
@@ -65,7 +69,7 @@ def load(
     trained_on = settings.environment.game
     if game is not None and environments.resolve(game) != environments.resolve(trained_on):
         raise ConfigError(f"{path} was trained on {trained_on}, not on {game}: leave --game out, or name another run.")
-    own_games.import_of_run(trained_on, path, trusted or game is not None)
+    own_games.import_all(settings, path, trusted, given=() if game is None else ("game",))
     games = environments.make(settings.environment, 1, 0)
     spec = games.spec
     games.close()
@@ -78,8 +82,7 @@ def load(
     set_up_device("cpu", usable_cores())
     model = Model(spec, settings.learning, algorithms.make(settings, spec.actions), seed, xla=False)
     model.restore(arrays)
-    print(f"{one_line(spec.name)}: {place(path)}, {count(steps, 'step')} of training", flush=True)
-    return TrainedAgent(model, settings, spec.name, spec.frames_per_step, steps, path)
+    return TrainedAgent(model, settings, spec.name, spec.frames_per_step, steps, path, games)
 
 
 class Policy:

@@ -118,7 +118,8 @@ class AgentPool:
                     target=agent_process.main, args=arguments, name=f"ga3c agent {number}", daemon=True
                 )
                 agents_start.wake()
-                process.start()
+                with agents_start.without_main():
+                    process.start()
             undo.pop_all()
         self.next_number = number + 1
         self._agents[number] = AgentHandle(process, prediction, training, memory, deaths)

@@ -21,6 +21,7 @@ from ga3c.machine import adopt_orphans, signal_at_parents_end
 from ga3c.prediction_queue import PredictionClient
 from ga3c.processes.family import end_group
 from ga3c.processes.stop_signals import STOP_SIGNALS
+from ga3c.settings import named_objects
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.training_queue import TrainingClient
 from ga3c.transport.agent_memory import AgentMemory
@@ -41,6 +42,7 @@ class AgentPlan:
     seed: int  # of the run
     silence_seconds: float  # an agent that is silent for longer is replaced; 0: never
     ships_when_complete: bool = False  # see `agent.play`
+    own_objects: bytes = b""  # those that agents cannot import: `named_objects.packed`
 
     @property
     def games(self) -> int:
@@ -106,6 +108,7 @@ def main(
         sys.stdout.reconfigure(line_buffering=True)  # it is a pipe: what a game printed before it died shall be known
     make_room_for_games(predictions, training)
     try:
+        named_objects.unpack(plan.own_objects)
         envs = environments.make_for_player(plan.environment, plan.games, seed)
         yield_to_server()  # not before: on a busy machine the games would take minutes to start
         games = Games(envs, plan.games, plan.environment)

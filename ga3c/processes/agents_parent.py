@@ -19,7 +19,7 @@ from ga3c.processes.family import kill_descendants
 def _clear_up(process: int) -> None:
     """Ends the agents and all that they have started, and removes multiprocessing's temporary folder.
 
-    Called when the server has ended: it held the other end of a pipe.
+    Called when the server has ended, or has no more use for it: it held the other end of a pipe.
     """
     if os.getpid() != process:  # a fork of it
         return
@@ -28,7 +28,7 @@ def _clear_up(process: int) -> None:
             kill_descendants(process)
             os.wait()
     address = forkserver._forkserver._forkserver_address  # of its socket: a path, or bytes that are none
-    if isinstance(address, str) and Path(address).parent.name.startswith("pymp-"):
+    if isinstance(address, str) and Path(address).exists() and Path(address).parent.name.startswith("pymp-"):
         shutil.rmtree(Path(address).parent, ignore_errors=True)
 
 

@@ -6,17 +6,22 @@ import multiprocessing.forkserver
 import multiprocessing.resource_tracker
 import os
 import signal
+import sys
 import tempfile
+import threading
+import types
 from collections.abc import Iterator
 
 from ga3c.errors import ConfigError
 from ga3c.processes import agent_process, family
 
+_started: set[int] = set()  # ids of the processes that were started here, and not by a program that uses this one
+
 
 def start(prints: int | None = None) -> None:
     """Starts the small process that agents are forked from: it loads all they need, and no TensorFlow.
 
-    Called from the main thread, early: it loads while the rest of the program does. It ignores the signals that
+    It is called early: it loads while the rest of the program does. It ignores the signals that
     reach the whole process group; the server decides when agents end. `prints`: the file to which all of them print.
     Raises ConfigError.
     """
@@ -39,16 +44,43 @@ def _streams_to(file: int) -> Iterator[None]:
 
 
 def _start() -> None:
+    before_start = multiprocessing.forkserver._forkserver._forkserver_pid
     multiprocessing.set_forkserver_preload(["ga3c.processes.agents_parent"])
-    before = [signal.signal(number, signal.SIG_IGN) for number in agent_process.SERVER_SIGNALS]
+    in_main = threading.current_thread() is threading.main_thread()  # only there signals can be set
+    before = {one: signal.signal(one, signal.SIG_IGN) for one in agent_process.SERVER_SIGNALS if in_main}
     try:
         multiprocessing.forkserver.ensure_running()
         multiprocessing.resource_tracker.ensure_running()  # else it starts with the first agent, and signals end it
+        if before_start is None:
+            _started.add(multiprocessing.forkserver._forkserver._forkserver_pid)
     except OSError as error:  # the address of a socket is a path there, of some 100 characters at the most
         folder = tempfile.gettempdir()
         raise ConfigError(f"Cannot start agents by way of {folder}: {error}. Name another: TMPDIR=/tmp.") from error
-    for number, handler in zip(agent_process.SERVER_SIGNALS, before, strict=True):
-        signal.signal(number, handler)
+    for number, handler in before.items():
+        signal.signal(number, handler or signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def without_main() -> Iterator[None]:
+    """Lets a process that is started meanwhile not import the main module.
+
+    That may be a user's script, which would train again. Agents need nothing of it: `named_objects.packed`.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+def stop() -> None:
+    """Ends that process, where a program goes on after its run, and may start another."""
+    server = multiprocessing.forkserver._forkserver
+    if server._forkserver_pid in _started:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(server._forkserver_address)  # first: so it does not remove the folder, which is still in use
+            server._stop()  # misses the file
 
 
 def wake() -> None:

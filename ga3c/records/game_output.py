@@ -51,6 +51,12 @@ class GameOutput:
             self.take("\n")
 
     def _read(self, pipe: int) -> None:
+        try:
+            self._take_all(pipe)
+        finally:
+            os.close(pipe)
+
+    def _take_all(self, pipe: int) -> None:
         while True:
             ending = self._ending  # before the look: what is printed by then is seen
             if select.select([pipe], [], [], LOOK_SECONDS)[0]:

@@ -23,17 +23,19 @@ from ga3c.text import one_line
 
 LOCK = ".lock"
 FLOCK, POSIX, NONE = "flock", "POSIX", "none"  # kinds of locks
+_held: list[int] = []  # open files and sockets: while they are open, this process has its locks
 
 
 def hold(path: Path, limits: RunSettings) -> None:
-    """Keeps every other process from training in this directory, for as long as this one lives.
+    """Keeps every other process from training in this directory, for as long as this one lives, or until `release`.
 
     The lock holds the time of this start and its limits, for those who watch. Raises ConfigError if another process
     trains there. Says so if the file system has no flock, or no locks at all.
     """
     try:
         claimed = _claim(path)
-        file = open_to_write(path / LOCK, os.O_RDWR)  # never closed: the lock goes with it
+        file = open_to_write(path / LOCK, os.O_RDWR)  # it stays open: the lock goes with it
+        _held.append(file)
         way = take(file)
     except BlockingIOError:
         raise ConfigError(f"Another process trains in {path}: stop it first, or name another directory.") from None
@@ -46,6 +48,12 @@ def hold(path: Path, limits: RunSettings) -> None:
     start = {"time": time.time(), "steps": limits.steps, "minutes": limits.minutes, "episodes": limits.episodes}
     with contextlib.suppress(OSError, MemoryError):  # on a full disk those who watch are not told
         overwrite(file, json.dumps(start).encode())
+
+
+def release() -> None:
+    """Ends all locks, where this process goes on after its run."""
+    while _held:
+        os.close(_held.pop())
 
 
 def _name(path: Path) -> str:
@@ -67,7 +75,7 @@ def _claim(path: Path) -> bool:
             if error.errno == errno.EADDRINUSE:
                 raise BlockingIOError from None
             return False  # the path keeps nobody out
-        claim.detach()  # never closed
+        _held.append(claim.detach())
     return True
 
 

@@ -4,13 +4,16 @@ import math
 
 from ga3c.errors import ConfigError
 from ga3c.settings import devices
-from ga3c.settings.catalogue import ALGORITHMS, PRESETS, listed, names, users
+from ga3c.settings.catalogue import ALGORITHMS, NETWORKS, PRESETS, listed, names, users
+from ga3c.settings.game import game_arguments
+from ga3c.settings.named_objects import check_form
 from ga3c.settings.run import Settings
 
 
 def check(settings: Settings) -> None:
     """Raises ConfigError for the first settings that do not go together."""
     learning = settings.learning
+    _check_names(settings)
     if settings.run.checkpoint_games and not (settings.schedule.serial or settings.schedule.sampling == "batched"):
         raise ConfigError(
             "--checkpoint-games is for games that one thread plays, not for those of agents: add --serial or "
@@ -59,6 +62,18 @@ def check(settings: Settings) -> None:
         _check_free_pace(settings)
     if replay.secondary_batch:
         _check_secondary(settings)
+
+
+def _check_names(settings: Settings) -> None:
+    """Raises ConfigError for what names no object, and for arguments that are none."""
+    network, own = settings.learning.network, settings.learning.own_algorithm
+    if network not in ("auto", *NETWORKS):
+        check_form("--network", network, f"one of {('auto', *NETWORKS)}, or package.module:function")
+    if own is not None:
+        check_form("--own-algorithm", own, "package.module:Class")
+    for wrapper in settings.environment.wrapper:
+        check_form("--wrapper", wrapper, "package.module:Wrapper")
+    game_arguments(settings.environment)
 
 
 def _check_batched(settings: Settings) -> None:

@@ -1,7 +1,11 @@
 """Settings of the game: which one, under which rules, and how the agent sees it."""
 
+import json
+import reprlib
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from ga3c.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -9,7 +13,8 @@ class EnvironmentSettings:
     game: str = "Pong"
     """This is the game to train on: an Atari game in any usual spelling, such as Boxing, ms_pacman or ALE/Pong-v5. It
     can also be the id of a Gymnasium game (CartPole-v1), a task of DeepMind's control suite (humanoid-walk), or a game
-    of your own (package.module:EnvId). Games with continuous actions need --preset ppo-continuous or apex-dpg."""
+    of your own (package.module:EnvId, where EnvId may also be a class or function that makes one). Games with
+    continuous actions need --preset ppo-continuous or apex-dpg."""
     protocol: Literal["paper", "machado"] = "paper"
     """The protocol fixes the rules of Atari games, and so which scores compare.
     paper: up to 30 no-ops at the start of a game, no sticky actions, only the actions that the game uses.
@@ -55,6 +60,11 @@ class EnvironmentSettings:
     channels first, and a picture that is alone in a Dict become bytes for the convolutional network. Continuous actions
     from -1 to 1 are scaled to the bounds of the game. The start of a run says what was made of its game. With
     --no-adapt-spaces such pictures become vectors, and actions are cut at the bounds, as in older versions."""
+    environment_arguments: str | None = None
+    """The game is made with these arguments, in JSON: {"size": 8}. Not given: with its own defaults."""
+    wrapper: tuple[str, ...] = ()
+    """The game is wrapped in these, the first around it, the next around that: package.module:Wrapper. It is for
+    Gymnasium games."""
     emulator: Literal["auto", "ours", "gpu", "ale"] = "auto"
     """This program plays Atari games.
     auto: our own emulator where it is proven to play as ale-py's does, else ale-py's. With --sampling batched it plays
@@ -62,3 +72,18 @@ class EnvironmentSettings:
     ours: our own emulator on the cores.
     gpu: our own emulator on the GPU that holds the model. It needs --sampling batched.
     ale: the emulator of ale-py."""
+
+
+def game_arguments(settings: EnvironmentSettings) -> dict[str, Any]:
+    """Returns the arguments that the game is made with, by name. Raises ConfigError."""
+    text = settings.environment_arguments or "{}"
+    try:
+        arguments = json.loads(text)
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict):
+        raise ConfigError(
+            f"--environment-arguments {reprlib.repr(text)} is no JSON object: give the arguments by name, as in "
+            """'{"size": 8}'."""
+        )
+    return arguments

@@ -16,8 +16,12 @@ class LearningSettings:
     preset: Literal[tuple(catalogue.PRESETS)] = "default"
     """A preset is a set of defaults for one algorithm and for how games are played. Each flag that you give changes
     its value."""
-    network: Network = "auto"
-    """This is the neural network: auto fits it to the game and the algorithm.
+    own_algorithm: str | None = None
+    """An algorithm of your own learns, package.module:Class, with the settings of --algorithm. It has the members of
+    ga3c/algorithms/algorithm.py, and is made with the settings and the actions of the game."""
+    network: Network | str = "auto"
+    """This is the neural network: auto fits it to the game and the algorithm. It can also be a function of your own,
+    package.module:function, which takes the space of observations and the actions and returns a Keras model.
     auto: small for pictures; mlp for vectors; separate-mlp for vectors with continuous actions. An
     algorithm that learns values of actions has a network of its own.
     small: the paper's small network (section 5.1).

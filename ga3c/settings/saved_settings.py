@@ -35,6 +35,7 @@ def from_dict(saved: dict[str, dict], protocol: str | None = None) -> Settings:
             values = {k: v for k, v in (_LATER | saved)[group.name].items() if (group.name, k, v) not in _GONE}
             if group.name == "environment" and protocol == "gymnasium":
                 values = _BEFORE | values
+            values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
             groups[group.name] = made = group.default_factory(**values)
             for name, kind in get_type_hints(type(made)).items():
                 if not _is(getattr(made, name), kind):
@@ -50,6 +51,8 @@ def _is(value, kind) -> bool:
     """Returns True if a value is of a field's type. Whole numbers count as floats, too."""
     if get_origin(kind) is Literal:
         return value in get_args(kind)
+    if get_origin(kind) is tuple:
+        return isinstance(value, tuple) and all(_is(one, get_args(kind)[0]) for one in value)
     if get_args(kind):
         return any(_is(value, one) for one in get_args(kind))
     if isinstance(value, bool):
@@ -84,7 +87,6 @@ def to_flags(options, default) -> list[str]:
         if is_dataclass(value):
             flags += to_flags(value, usual)
         elif value != usual:
-            flags += (
-                [f"--{flag}" if value else f"--no-{flag}"] if isinstance(value, bool) else [f"--{flag}", str(value)]
-            )
+            words = map(str, value if isinstance(value, tuple) else (value,))
+            flags += [f"--{flag}" if value else f"--no-{flag}"] if isinstance(value, bool) else [f"--{flag}", *words]
     return flags

@@ -7,6 +7,7 @@ from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.settings import devices
 from ga3c.settings.catalogue import ALGORITHMS, RESTRICTED, listed, names, users
+from ga3c.settings.named_objects import is_name
 from ga3c.settings.run import Settings
 
 ATARI = (
@@ -59,7 +60,7 @@ def check(settings: Settings, default: Settings, given: set[str], is_atari: bool
 
 def check_seen(settings: Settings, given: set[str], network: str, pictures: bool, continuous: bool) -> None:
     """Raises ConfigError likewise where an effect depends on what the game shows, and on the `network` for it."""
-    game, mlp = f"the game {settings.environment.game}", network.endswith("mlp")
+    game, mlp = f"the game {settings.environment.game}", network.endswith("mlp") or is_name(network)
     rules = (
         _Rule(not mlp, ("precision",), f"--network {network}", "networks for pictures"),
         _Rule(not mlp or network == "separate-mlp", ("input_scaling",), f"--network {network}",
@@ -88,6 +89,8 @@ def _said(name: str, value) -> str:
     flag = name.replace("_", "-")
     if isinstance(value, bool):
         return f"--{flag}" if value else f"--no-{flag}"
+    if isinstance(value, tuple):
+        return f"--{flag} {' '.join(value)}"
     return f"--{flag} {value:g}" if isinstance(value, float) else f"--{flag} {value}"
 
 
@@ -99,7 +102,8 @@ def _rules(settings: Settings, is_atari: bool) -> Iterator[_Rule]:
     algorithm = settings.learning.algorithm
     game = settings.environment
     yield _Rule(is_atari, ATARI, f"the game {game.game}", "Atari games")
-    yield _Rule(not is_atari, ("adapt_spaces",), f"the game {game.game}", "other games than Atari's")
+    others = ("adapt_spaces", "environment_arguments", "wrapper")
+    yield _Rule(not is_atari, others, f"the game {game.game}", "other games than Atari's")
     scaled = game.reward_scaling_discount > 0
     yield _Rule(scaled, ("reward_scaling_limit",), "--reward-scaling-discount 0", "rewards that are scaled")
     for name in RESTRICTED:

@@ -9,12 +9,14 @@ import numpy as np
 from ga3c.systems.learner import Learner, Make  # isort: skip (first: it loads TensorFlow)
 from ga3c import algorithms, machine
 from ga3c.controller.counts import Counts
+from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.processes.agent_pool import AgentPool
 from ga3c.processes.agent_process import AgentPlan
 from ga3c.progress import Progress
 from ga3c.rollout import EnvironmentSpec, rollout_dtype, slots_needed
+from ga3c.settings import named_objects
 from ga3c.settings.run import Settings
 from ga3c.systems.replicas import devices_of
 from ga3c.text import count
@@ -120,6 +122,7 @@ class Context:
         if settings.schedule.cluster:
             from ga3c.cluster.pod_pool import PodPool  # here alone, too
 
+            named_objects.check_importable(own_games.named(settings), "--cluster")
             return PodPool(settings, self.spec, self.begun, experience, slots, self.control, self.say)
         machine.check_agents_fit(self.agents, slots * self.dtype.itemsize, self.envs)
         plan = AgentPlan(
@@ -129,6 +132,7 @@ class Context:
             seed=settings.learning.seed,
             silence_seconds=settings.schedule.agent_silence_seconds,
             ships_when_complete=self.ships_when_complete,
+            own_objects=named_objects.packed([settings.environment.game, *settings.environment.wrapper]),
         )
         return AgentPool(plan, predictions, experience, self.begun.next_agent, self.say)
 

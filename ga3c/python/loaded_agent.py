@@ -1,0 +1,134 @@
+"""`ga3c.load`: a trained agent, asked from Python code."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from ga3c.environments import own_games
+from ga3c.environments.observations import batch_of
+from ga3c.errors import ConfigError
+from ga3c.machine import check_limits
+from ga3c.play import trained_agent
+from ga3c.play.trained_agent import TrainedAgent
+from ga3c.records.description import read_settings
+from ga3c.settings import named_objects
+
+FIRST_SEED = 1_000  # of the commands that play
+
+
+def load(
+    run: Any,
+    *,
+    best: bool = False,
+    seed: int = FIRST_SEED,
+    trust: bool = False,
+    environment: Any = None,
+    network: Any = None,
+    algorithm: Any = None,
+) -> "Agent":
+    """Returns the agent of a run.
+
+    Args:
+        run: what `ga3c.train` returned, the directory of a run, or a checkpoint. The name of a game stands for the
+            newest run of this game, or else for the agent that comes with the program.
+        best: take the checkpoint with the best mean score of 100 games, and not the newest.
+        seed: seeds the sampling of its actions.
+        trust: the module of a game, network or algorithm that the run names may be imported, though you have not
+            trained with it here.
+        environment, network, algorithm: those that the run was trained with, where they were defined in a script or
+            a notebook of another process.
+
+    Raises ConfigError.
+    """
+    check_limits()
+    text = os.fspath(run) if isinstance(run, os.PathLike) else str(run)
+    if Path(text).is_file():
+        asked = {"run": None, "game": None, "file": text}
+    elif Path(text, "config.json").is_file():
+        asked = {"run": text, "game": None, "file": None}
+        _give(Path(text), environment, network, algorithm)
+    elif os.sep in text and ":" not in text and not text.startswith("ALE/"):
+        raise ConfigError(f"There is no run in {text} (no config.json there): name its directory, or a game.")
+    else:
+        asked = {"run": None, "game": text, "file": None}
+    return Agent(trained_agent.load(**asked, seed=seed, best=best, trusted=trust))
+
+
+def _give(run: Path, *things: Any) -> None:
+    """Puts objects under the names that the run has for them. Raises ConfigError if it has none for one."""
+    names = {setting: name for name, setting in own_games.named(read_settings(run)).items()}
+    for setting, thing in zip(("game", "network", "own_algorithm"), things, strict=True):
+        if thing is None:
+            continue
+        if setting not in names:
+            raise ConfigError(f"{run} was trained with no {setting.removeprefix('own_')} of your own: leave it out.")
+        named_objects.give(names[setting], thing)
+
+
+class Agent:
+    """A trained agent. Observations are those that the game shows, one or a batch of them."""
+
+    def __init__(self, agent: TrainedAgent):
+        self.trained = agent
+        self._model, self._games = agent.model, agent.games
+        self._kind = agent.games.spec.actions
+
+    @property
+    def game(self) -> str:
+        """The name of its game."""
+        return self.trained.game
+
+    @property
+    def steps(self) -> int:
+        """The steps that it has learned from."""
+        return self.trained.steps
+
+    def act(self, observation: Any, state: Any = None, *, greedy: bool = False) -> tuple[Any, Any]:
+        """Returns an action as the game wants it, and the agent's state, for the next call.
+
+        For a batch of observations there is an action for each. Actions are sampled from the policy; with `greedy`, and
+        for an agent of action values, they are the best ones. The state is that of an agent with a memory, and None
+        for any other. `state`: what the call before returned; None at the start of a game.
+        """
+        batch, single = self._batch(observation)
+        sampled, policies, _ = self._model.policy(batch)
+        actions = (self._kind.most_likely(policies) if greedy else sampled).astype(self._kind.dtype)
+        if hasattr(self._games, "as_the_game_wants"):
+            actions = self._games.as_the_game_wants(actions)
+        return (actions[0] if single else actions), state
+
+    def probabilities(self, observation: Any, state: Any = None) -> np.ndarray:
+        """Returns the probability of each action, float32 [actions], or [batch, actions] for a batch.
+
+        An agent of action values takes the best action: its probability is 1. Raises ConfigError for continuous
+        actions.
+        """
+        if self._kind.continuous:
+            raise ConfigError(f"The actions of {self.game} are continuous: no single one has a probability.")
+        batch, single = self._batch(observation)
+        _, policies, _ = self._model.policy(batch)
+        if self.trained.has_action_values:
+            found = np.eye(policies.shape[1], dtype=np.float32)[policies.argmax(axis=1)]
+        else:
+            odds = np.exp(policies - policies.max(axis=1, keepdims=True))
+            found = odds / odds.sum(axis=1, keepdims=True)
+        return found[0] if single else found
+
+    def values(self, observation: Any, state: Any = None) -> Any:
+        """Returns the return that the agent expects from here on: a float, or float32 [batch] for a batch."""
+        batch, single = self._batch(observation)
+        _, _, values = self._model.policy(batch)
+        return float(values[0]) if single else values
+
+    def _batch(self, observation: Any) -> tuple[np.ndarray, bool]:
+        """Returns observations as the network gets them, [batch, ...], and whether there was a single one."""
+        if hasattr(self._games, "shown"):
+            return self._games.shown(observation)
+        space = spaces.Box(0, 255, self._games.spec.observation_shape, np.uint8)
+        return batch_of(space, observation)
+
+    def __repr__(self) -> str:
+        return f"<Agent {self.trained}>"

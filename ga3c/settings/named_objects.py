@@ -1,0 +1,126 @@
+"""Objects of the user's own that settings name (package.module:name): found in their module, or handed over in Python.
+
+A setting is a word, which a run's files can hold. An object of a module has the word package.module:name. Any other
+object, such as a class of a notebook, is kept here under the word __main__:name, and reaches agents by value.
+"""
+
+import functools
+import importlib
+import re
+import reprlib
+import sys
+from collections.abc import Iterable
+
+from ga3c.errors import ConfigError
+
+MAIN = "__main__"
+_given: dict[str, object] = {}  # by name
+
+
+def is_name(word: str | None) -> bool:
+    """Returns True if a setting's value names an object, and not something that comes with the program."""
+    return bool(word) and ":" in word
+
+
+def is_of_no_module(name: str) -> bool:
+    """Returns True if no other process can import the object."""
+    return name.startswith(f"{MAIN}:")
+
+
+def check_form(flag: str, name: str, wanted: str) -> None:
+    """Raises ConfigError if a setting is not of the form package.module:name."""
+    module, _, path = name.partition(":")
+    if not all(map(str.isidentifier, (*module.split("."), *path.split(".")))) and not is_of_no_module(name):
+        raise ConfigError(f"invalid choice {reprlib.repr(name)} for argument '{flag}'. Expected {wanted}. See --help.")
+
+
+def name_of(thing) -> str:
+    """Returns the name of an object. One that cannot be imported is kept under its name."""
+    module, path = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
+    if module and path and module != MAIN and _part(sys.modules.get(module), path) is thing:
+        return f"{module}:{path}"
+    called = thing.func if isinstance(thing, functools.partial) else thing
+    known = getattr(getattr(thing, "spec", None), "id", None)  # of an environment
+    plain = known or getattr(called, "__name__", type(called).__name__)
+    name = f"{MAIN}:{re.sub(r'[^A-Za-z0-9_./-]', '', plain) or 'own'}"
+    give(name, thing)
+    return name
+
+
+def give(name: str, thing) -> None:
+    """Keeps an object under a name, in this process."""
+    _given[name] = thing
+
+
+def given(name: str):
+    """Returns the object that was handed over under a name; None if there is none."""
+    return _given.get(name)
+
+
+def is_there(name: str) -> bool:
+    """Returns True if the object is there without an import."""
+    module, _, path = name.partition(":")
+    return name in _given or _part(sys.modules.get(module), path) is not None
+
+
+def find(name: str, what: str):
+    """Returns the object of a name. what: the setting that names it, for an error. Raises ConfigError.
+
+    It imports the module. `environments.own_games` says when that may be done.
+    """
+    if name in _given:
+        return _given[name]
+    module, _, path = name.partition(":")
+    if module == MAIN:
+        raise ConfigError(f"{what} {name} was defined in a script or a notebook, and not in a module: {FROM_THERE}.")
+    try:
+        found = _part(importlib.import_module(module), path)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a module may do anything
+        said = " ".join(str(error).split()).rstrip(".")
+        raise ConfigError(f"Cannot import '{module}' of {what} {name}: {type(error).__name__}: {said}.") from error
+    if found is None:
+        raise ConfigError(f"{what} {name}: there is no '{path}' in the module '{module}'.")
+    return found
+
+
+FROM_THERE = "use it there (ga3c.load with environment=, network= or algorithm=), or move it into a module"
+
+
+def check_importable(names: Iterable[str], flag: str) -> None:
+    """Raises ConfigError for an object of no module, where a flag needs that other machines can import it."""
+    for name in filter(is_of_no_module, names):
+        raise ConfigError(f"{flag} does not go with {name}, which no other process can import: put it in a module.")
+
+
+def _part(module, path: str):
+    """Returns the part of a module that a dotted path leads to; None if there is none."""
+    for word in path.split("."):
+        module = getattr(module, word, None)
+    return module
+
+
+def packed(names: list[str]) -> bytes:
+    """Returns those of the objects that no other process can import, by value. Raises ConfigError."""
+    things = {name: _given[name] for name in names if name in _given}
+    if not things:
+        return b""
+    import cloudpickle  # here alone: most runs have no such object
+
+    try:
+        return cloudpickle.dumps(things)
+    except Exception as error:  # whatever an object's own code raises
+        said = " ".join(str(error).split()).rstrip(".")
+        raise ConfigError(
+            f"{', '.join(things)} cannot be sent to agents ({type(error).__name__}: {said}): make what it holds in its "
+            "__init__, put it in a module, or train with serial=True, which starts no process."
+        ) from error
+
+
+def unpack(content: bytes) -> None:
+    """Keeps the objects of `packed`, in another process."""
+    if content:
+        import pickle
+
+        _given.update(pickle.loads(content))
