@@ -185,7 +185,8 @@ class GymnasiumEnvironments:
         return self._observations.convert(observations, self.env.observation_space)
 
     def reset(self) -> np.ndarray:
-        return self._convert(self.env.reset(seed=self._seeds)[0])
+        seeds = self._seeds[0] if self._ready else self._seeds  # not every vector environment takes a list
+        return self._convert(self.env.reset(seed=seeds)[0])
 
     def restart(self, envs: np.ndarray) -> np.ndarray:
         """Starts a new game in the marked copies (bool [count], one at the least). Returns all observations."""

@@ -42,6 +42,11 @@ def import_all(settings: Settings, run: object = None, trusted: bool = True, giv
             import_of_run(name, run, trusted or setting in given, what)
 
 
+def _imported(name: str, what: str) -> None:
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # a module with a network loads TensorFlow, in agents too
+    gymnasium.registered(name, what)
+
+
 def import_named(name: str, what: str = "game") -> None:
     """Imports the module of a game that the user names, if it has one, or of another object (`what`).
 
@@ -50,7 +55,7 @@ def import_named(name: str, what: str = "game") -> None:
     environments.resolve(name)
     if ":" in name:
         _look_in(here())
-        gymnasium.registered(name, what)
+        _imported(name, what)
 
 
 def import_of_run(name: str, run: object, trusted: bool, what: str = "game") -> None:
@@ -64,13 +69,14 @@ def import_of_run(name: str, run: object, trusted: bool, what: str = "game") -> 
     environments.resolve(name)
     working, noted = here(), _noted(name)
     if not (noted or trusted or is_of_no_module(name)):
+        has, module = "is of" if what == "game" else "has", name.partition(":")[0]
         raise ConfigError(
-            f"{run} is of the {what} '{name}': to play it is to run the module '{name.partition(':')[0]}', on which "
-            "you have trained no run here. Add --trust if you trust it."
+            f"{run} {has} the {what} '{name}': to play it is to run the module '{module}', on which you have trained "
+            "no run here. Add --trust if you trust it."
         )
     for directory in [working] * (working in noted) + noted[::-1] + [working] * trusted:
         _look_in(directory)
-    gymnasium.registered(name, what)
+    _imported(name, what)
 
 
 def note(game: str, directory: str) -> None:

@@ -12,6 +12,8 @@ from ga3c.errors import ConfigError
 from ga3c.settings import named_objects
 from ga3c.settings.catalogue import ALGORITHMS
 
+IN_ONE_BATCH = "lockstep"  # the default's constants, for games that step as one batch
+
 
 def words_of(environment: Any, network: Any, algorithm: Any, settings: dict[str, Any]) -> list[str]:
     """Returns the words of `train` for the arguments of `ga3c.train`. Raises ConfigError."""
@@ -20,6 +22,8 @@ def words_of(environment: Any, network: Any, algorithm: Any, settings: dict[str,
         named["network"] = _name(network)
     if algorithm is not None:
         named |= _of_algorithm(algorithm, settings)
+    elif "games" in named and "preset" not in settings:
+        named["preset"] = IN_ONE_BATCH
     if doubled := sorted(named.keys() & settings.keys()):
         raise ConfigError(f"{doubled[0]} is said twice: leave one out.")
     return [word for name, value in (named | settings).items() for word in _words(name, value)]
