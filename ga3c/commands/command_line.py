@@ -200,9 +200,10 @@ def write_json(file: str, content: dict) -> None:
 
 def _one_line(box: str) -> str:
     """Returns tyro's framed message as one line: what is wrong, and the nearest flags."""
-    lines = [line.strip("│|").strip() for line in box.splitlines() if not line.startswith(("╭", "╰"))]
-    text = "\n".join(lines)
-    what, _, rest = re.sub(r"[─]{3,}", "\0", text).partition("\0")
+    lines = [line.strip("│|").strip() for line in box.strip().splitlines() if not line.startswith(("╭", "╰"))]
+    framed = "╭" in box  # else, as in a notebook, the title and a rule of dashes are the first two lines
+    text = "\n".join(lines if framed else lines[2:])
+    what, _, rest = re.sub(r"^[─-]{3,}$", "\0", text, flags=re.MULTILINE).partition("\0")
     near = re.findall(r"^(--[\w-]+)", rest, re.MULTILINE) if "Perhaps you meant" in rest else []
     hint = f" Nearest: {', '.join(dict.fromkeys(near))}." if near else ""
     what = what.replace("Expected 1 values", "It takes one value")

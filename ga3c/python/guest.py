@@ -35,6 +35,8 @@ def guest() -> Iterator[None]:
     try:
         with text.standing_here():
             yield
+    except ConfigError as error:
+        raise error.with_traceback(None) from None  # its line says all
     finally:
         sys.stdout, sys.stderr = streams
         threading.excepthook = hook
