@@ -25,6 +25,7 @@ def play(
     """
     slots, t_max = memory.slots, memory.slots["action"].shape[1]
     waits: tuple[int, int, int] | None = None  # the rollout that waits for its bootstrap value
+    recurrent = memory.recurrent
 
     def ship(slot: int, length: int, transitions: int) -> None:
         training.ship(slot, length, transitions, games.finished())
@@ -34,6 +35,8 @@ def play(
     slots["observation"][slot, 0] = games.begin(seed, alive=lambda: memory.now(Doing.STARTING))
     memory.add_steps(0)  # CPU time of the start is none of a silence
     while True:
+        if recurrent and not row:
+            recurrent.begin(slots, slot)
         predictions.ask(slot, row)
         memory.requested()
         memory.now(Doing.WAITING_FOR_ANSWER)
@@ -59,6 +62,8 @@ def play(
 
         observations, moved, lost = games.step(slots, slot, row)
         memory.add_steps(moved + lost)
+        if recurrent:
+            recurrent.stepped(slots, slot, row)
         transitions += moved
         row += 1
         if row == t_max or (games.over.all() and not ships_when_complete):

@@ -17,8 +17,9 @@ from ga3c.devices.graph import sizes_to_compile
 from ga3c.devices.model_graphs import ModelGraphs
 from ga3c.devices.pieces import WHOLE, Pieces
 from ga3c.networks import saved_tensors
+from ga3c.networks.recurrent import Memory
 from ga3c.networks.weights import first, from_arrays, to_arrays
-from ga3c.rollout import EnvironmentSpec, rollout_dtype, transition_dtype
+from ga3c.rollout import RECURRENT_STATE, EnvironmentSpec, rollout_dtype, transition_dtype
 from ga3c.settings.catalogue import ALGORITHMS
 from ga3c.settings.learning import LearningSettings
 
@@ -59,7 +60,11 @@ class Model:
         self.network_name = name = networks.resolve(settings.network, spec, settings.algorithm)
         standardize = settings.input_scaling == "standardized"
         precision, has_policy = settings.precision, ALGORITHMS[settings.algorithm].policy
-        network = networks.build(name, spec, seed, standardize, precision, has_policy, **algorithm.network_options)
+        options = dict(algorithm.network_options)
+        if settings.recurrent_size:
+            options["memory"] = Memory(settings.memory, settings.memory_units)
+        self._recurrent_size = settings.recurrent_size
+        network = networks.build(name, spec, seed, standardize, precision, has_policy, **options)
         images = len(spec.observation_shape) == 3  # other networks have done a batch before another thread is awake
         self._graphs = ModelGraphs(network, algorithm, xla, pieces if images and not xla else WHOLE)
         # (version, weights): one reference, so that a reader never sees the one without the other.
@@ -87,30 +92,61 @@ class Model:
         """Names of what an update reports, in the algorithm's order. Known after `warm_up`."""
         return self._graphs.numbers
 
-    def predict(self, observations: np.ndarray, games: np.ndarray | None = None) -> tuple[dict[str, np.ndarray], int]:
+    def predict(
+        self, observations: np.ndarray, games: np.ndarray | None = None, recurrent_states: np.ndarray | None = None
+    ) -> tuple[dict[str, np.ndarray], int]:
         """Lets the algorithm act on observations [batch, ...]. games: int32 [batch], their numbers, where `per_game`.
+        recurrent_states: float32 [batch, size], what the network remembers of these games, where it has a memory; None:
+        nothing yet.
 
-        Returns: what goes into each row of a rollout, by field, [batch, ...] each (`action` is one); and the version of
-        the weights. Under XLA a batch of another size than `warm_up` returned is compiled first.
+        Returns: what goes into each row of a rollout, by field, [batch, ...] each (`action` is one; with a memory
+        `recurrent_state`, which is for the next step of these games, is another); and the version of the weights. Under
+        XLA a batch of another size than `warm_up` returned is compiled first.
         """
-        fields, _, version = self._act(observations, self._explore, games)
+        fields, _, version = self._act(observations, self._explore, games, recurrent_states)
         return {name: array.numpy() for name, array in fields.items()}, version
 
     def policy(self, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Returns sampled actions [batch, ...], policies float32 [batch, policy_size] and values float32 [batch].
 
-        Algorithms of action values return the best actions, the action values and the largest of them instead.
+        Algorithms of action values return the best actions, the action values and the largest of them instead. Where
+        the network has a memory, each state is taken as the first of its game.
+        """
+        return self.decide(observations)[:3]
+
+    def decide(
+        self, observations: np.ndarray, recurrent_states: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Returns what `policy` does, and what the network remembers then, float32 [batch, size]. It is to be given
+        with the next states of the same games, with zeros where a game begins anew. None: all games begin.
+
+        Without a memory the size is 0.
         """
         games = np.zeros(len(observations), np.int32) if self.per_game else None
-        fields, (policies, values), _ = self._act(observations, tf.zeros_like(self._explore), games)
-        return fields["action"].numpy(), policies.numpy(), values.numpy()
+        explore = tf.zeros_like(self._explore)
+        fields, (policies, values), _ = self._act(observations, explore, games, recurrent_states)
+        if self._recurrent_size:
+            after = fields[RECURRENT_STATE].numpy().copy()  # the caller may write into it
+        else:
+            after = np.zeros((len(observations), 0), np.float32)
+        return fields["action"].numpy(), policies.numpy(), values.numpy(), after
 
-    def _act(self, observations: np.ndarray, explore: tf.Tensor, games: np.ndarray | None):
+    def _act(
+        self,
+        observations: np.ndarray,
+        explore: tf.Tensor,
+        games: np.ndarray | None,
+        recurrent_states: np.ndarray | None,
+    ):
         version, weights = self._target if self._target_acts else self._current
         # Two threads may draw the same number: the noise is of a batch, not of a step.
         self._predictions = (self._predictions + 1) % 2**31
         seed = np.array([self._seed, self._predictions], np.int32)
-        return *self._graphs.act(weights, observations, seed, explore, games), version
+        if not self._recurrent_size:
+            recurrent_states = None
+        elif recurrent_states is None:
+            recurrent_states = np.zeros((len(observations), self._recurrent_size), np.float32)
+        return *self._graphs.act(weights, observations, seed, explore, games, recurrent_states), version
 
     def train(self, batch: dict[str, np.ndarray], steps: int = 0) -> Update:
         """Makes one update, unless one of its numbers is not finite. batch: the fields that the algorithm learns from.
@@ -156,7 +192,7 @@ class Model:
         XLA, where any size will do.
         """
         spec, replays, sizes = self._spec, self._algorithm.replays, sizes_to_compile(envs, limit) if self._xla else []
-        dtype = transition_dtype(spec, columns) if replays else rollout_dtype(spec, self._t_max, columns)
+        dtype = transition_dtype(spec, columns) if replays else self._rollout_dtype(columns)
         before = self._current, self._optimizer, self._explore, self._explore_steps
         with quiet():
             for size in sizes or self._graphs.prediction_sizes:
@@ -164,6 +200,9 @@ class Model:
             self.train(np.zeros((), dtype))  # without a valid step
         self._current, self._optimizer, self._explore, self._explore_steps = before
         return sizes
+
+    def _rollout_dtype(self, columns: int) -> np.dtype:
+        return rollout_dtype(self._spec, self._t_max, columns, self._recurrent_size)
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that training changes, as plain arrays by name; consistent while trainers run."""

@@ -68,6 +68,11 @@ class Request(NamedTuple):
     def observations(self) -> np.ndarray:
         return self.agent.memory.slots["observation"][self.slot, self.row]
 
+    @property
+    def recurrent_states(self) -> np.ndarray:
+        """What the network remembers before this row, float32 [env, size]."""
+        return self.agent.memory.recurrent.before
+
     def answer(self, fields: dict[str, np.ndarray], version: int, predicted: float) -> None:
         """Writes the answer, [env] each, into the row that asked and wakes the agent. `predicted`: time.monotonic()."""
         self.agent.memory.answer(self.slot, self.row, fields, version)

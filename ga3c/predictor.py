@@ -6,6 +6,7 @@ import numpy as np
 
 from ga3c.model import Model
 from ga3c.prediction_queue import PredictionQueue
+from ga3c.rollout import RECURRENT_STATE
 from ga3c.stats import Stats, Timings
 
 
@@ -21,6 +22,8 @@ def predict(
     envs = observations.shape[1]
     states = np.zeros((max_requests * envs, *observations.shape[2:]), observations.base)
     numbers = np.zeros(max_requests * envs, np.int32)
+    remembers = RECURRENT_STATE in dtype.names
+    recurrent = np.zeros((max_requests * envs, dtype[RECURRENT_STATE].shape[1]), np.float32) if remembers else None
     assembled = predicted = answered = time.monotonic()
     while requests := queue.take(max_requests):
         taken, model_began, model_ended, waited_from = time.monotonic(), assembled, predicted, answered
@@ -37,8 +40,13 @@ def predict(
             for index, request in enumerate(requests):
                 numbers[index * envs : (index + 1) * envs] = request.agent.position * envs + np.arange(envs)
             games = numbers[:size]
+        before = None
+        if remembers:
+            for index, request in enumerate(requests):
+                recurrent[index * envs : (index + 1) * envs] = request.recurrent_states
+            before = recurrent[:size]
         assembled = time.monotonic()
-        fields, version = model.predict(batch, games=games)
+        fields, version = model.predict(batch, games=games, recurrent_states=before)
         predicted = time.monotonic()
         for index, request in enumerate(requests):
             rows = slice(index * envs, (index + 1) * envs)

@@ -79,9 +79,19 @@ class Episode(NamedTuple):
     game: int = 0
 
 
-def rollout_dtype(spec: EnvironmentSpec, t_max: int, envs: int) -> np.dtype:
-    """Returns the fields of one rollout of `t_max` steps in `envs` environments, as a NumPy record."""
+RECURRENT_STATE, RESTART = "recurrent_state", "restart"  # fields of networks with a memory
+
+
+def rollout_dtype(spec: EnvironmentSpec, t_max: int, envs: int, recurrent_size: int = 0) -> np.dtype:
+    """Returns the fields of one rollout of `t_max` steps in `envs` environments, as a NumPy record.
+
+    `recurrent_size`: numbers that the network remembers of each game; 0 where it has no memory.
+    """
     rows = (t_max, envs)
+    remembered = [
+        (RECURRENT_STATE, np.float32, (envs, recurrent_size)),  # what the network remembers before the first row
+        (RESTART, np.bool_, rows),  # the row is no transition, and a new game begins in the row after it
+    ]
     return np.dtype(
         [
             ("observation", spec.observation_dtype, (*rows, *spec.observation_shape)),  # s_t
@@ -97,6 +107,7 @@ def rollout_dtype(spec: EnvironmentSpec, t_max: int, envs: int) -> np.dtype:
             ("bootstrap_value", np.float32, (envs,)),  # V of the state after the last row
             ("last_observation", spec.observation_dtype, (envs, *spec.observation_shape)),  # that state itself
             ("version", np.int64, (t_max,)),  # model updates made before row t was predicted
+            *(remembered if recurrent_size else ()),
         ],
         align=True,
     )
@@ -119,8 +130,8 @@ def transition_dtype(spec: EnvironmentSpec, count: int) -> np.dtype:
 
 
 def column_axis(field: str) -> int:
-    """Returns the axis of a field that is the environment: [time, env, ...], or [env, ...] after the last row."""
-    return 0 if field in ("bootstrap_value", "last_observation") else 1
+    """Returns the axis of a field that is the environment: [time, env, ...], or [env, ...] where it has no rows."""
+    return 0 if field in ("bootstrap_value", "last_observation", RECURRENT_STATE) else 1
 
 
 FEW_SLOTS = 3  # of an agent whose rollouts need not fill a batch: one to fill, and what is on its way
@@ -134,7 +145,7 @@ def slots_needed(t_max: int, envs: int, minimum_batch_steps: int) -> int:
 class Buffer:
     """Holds the rollouts of one batch side by side, in the fixed shape that a model learns from.
 
-    Fields are [t_max, columns, ...], or [columns, ...] after the last row.
+    Fields are [t_max, columns, ...], or [columns, ...] where they have no rows.
     """
 
     def __init__(self, dtype: np.dtype, rollouts: int, fields: Sequence[str]):
@@ -153,7 +164,8 @@ class Buffer:
         record, length = rollouts[0]
         if record["valid"].shape == self._arrays["valid"].shape and length == len(record["valid"]):
             return {name: record[name] for name in self._arrays}
-        self._arrays["valid"][:] = False
+        for name in {"valid", RESTART} & self._arrays.keys():
+            self._arrays[name][:] = False
         for index, (record, length) in enumerate(rollouts):
             columns = slice(index * self._envs, (index + 1) * self._envs)
             for name, array in self._arrays.items():

@@ -474,8 +474,8 @@ for _when, _name in itertools.product(("make", "reset", "step", "close"), FAULTS
 gymnasium.register("Stopped-v0", Failing, kwargs={"when": "reset", "what": KeyboardInterrupt()})
 
 
-def always_first(observations):
-    return np.zeros(len(observations)), np.zeros((len(observations), 4)), np.zeros(len(observations))
+def always_first(observations, remembered):
+    return np.zeros(len(observations)), np.zeros((len(observations), 4)), np.zeros(len(observations)), remembered
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -560,8 +560,8 @@ def test_seeds_may_be_as_large_as_they_get(game):
 def test_a_share_of_the_actions_of_an_evaluation_is_random():
     """In games of 20 steps with 4 actions each, of which the policy knows the right one."""
 
-    def policy(observations):
-        return observations.argmax(axis=1), observations, observations.max(axis=1)
+    def policy(observations, remembered):
+        return observations.argmax(axis=1), observations, observations.max(axis=1), remembered
 
     settings = EnvironmentSettings(game="tests.tiny_environment:Match-v0")
     for greedy in (False, True):
@@ -591,7 +591,7 @@ def test_an_evaluation_says_how_far_its_games_are(monkeypatch, capsys):
     """Pong takes longer than these steps; the first eight of the games are over before the last one begins."""
     monkeypatch.setattr("ga3c.experiments.evaluation.PROGRESS_SECONDS", 0.0)
     monkeypatch.setattr("ga3c.experiments.evaluation.AT_ONCE", 8)
-    policy = lambda observations: (np.zeros(len(observations), int), None, None)  # noqa: E731
+    policy = lambda observations, _: (np.zeros(len(observations), int), None, None, None)  # noqa: E731
     play_games(policy, EnvironmentSettings(game="Pong"), 9, seed=1, greedy=False, most_steps=3)
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "0 of 9 games are over. The others are at step 1, and are cut off after 3 (--most-steps)."

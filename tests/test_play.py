@@ -213,8 +213,8 @@ def test_an_agent_of_action_values(tmp_path):
 
 
 def test_action_values_are_shown_between_the_least_and_the_best():
-    def policy(observations):
-        return np.array([0, 1]), np.array([[3.0, 1.0], [2.0, 2.0]], np.float32), np.array([3.0, 2.0])
+    def policy(observations, _):
+        return np.array([0, 1]), np.array([[3.0, 1.0], [2.0, 2.0]], np.float32), np.array([3.0, 2.0]), np.zeros((2, 0))
 
     stage = Stage(EnvironmentSettings(game="CartPole-v1"), 2, 1)
     moment = next(moments(stage, policy, False, lambda: None, has_action_values=True))
@@ -234,7 +234,7 @@ from ga3c.play.playing import Moment, Stage, moments
 agent = trained_agent.load(None, None, sys.argv[1], 3)
 stage = Stage(agent.settings.environment, 1, 3)
 pictures = []
-for moment in moments(stage, agent.model.policy, False, lambda: None):
+for moment in moments(stage, agent.model.decide, False, lambda: None):
     pictures.append(moment.pictures[0].copy())
     if moment.ended[0]:
         break
@@ -277,9 +277,9 @@ def test_the_joystick_moves_the_first_game():
     """The agent always pushes the cart to the left, the person to the right."""
     speeds = []
 
-    def policy(observations):
+    def policy(observations, _):
         speeds.append(observations[:, 1].copy())
-        return np.zeros(2, int), np.tile([1.0, 0.0], (2, 1)), np.zeros(2)
+        return np.zeros(2, int), np.tile([1.0, 0.0], (2, 1)), np.zeros(2), np.zeros((2, 0))
 
     own = iter([1, 1, 1, None, None, None])
     stage = Stage(EnvironmentSettings(game="CartPole-v1"), 2, 1)

@@ -22,12 +22,14 @@ class Echo:
     def __init__(self, per_game=False):
         self.sizes, self.states, self.games, self.per_game = [], [], [], per_game
 
-    def predict(self, observations, games=None):
+    def predict(self, observations, games=None, recurrent_states=None):
         self.sizes.append(len(observations))
         self.games += [] if games is None else [games.copy()]
         asked = observations[:, 0].copy()
         self.states.append(asked)
         fields = {"action": asked.astype(np.int32), "log_probability": -asked, "value": 2 * asked}
+        if recurrent_states is not None:
+            fields["recurrent_state"] = recurrent_states + asked[:, None]
         return fields, len(self.sizes)
 
 

@@ -253,9 +253,9 @@ def test_play_and_evaluation_see_what_training_does(adapt):
     games, seen = environments.make(settings, 1, 0), []
     first = games.reset()
 
-    def policy(observations):
+    def policy(observations, _):
         seen.append(observations)
-        return np.full((1, 1), 0.5, np.float32), np.zeros((1, 2), np.float32), np.zeros(1)
+        return np.full((1, 1), 0.5, np.float32), np.zeros((1, 2), np.float32), np.zeros(1), np.zeros((1, 0))
 
     (score,), _ = play_games(policy, settings, 1, 0, False, 50)
     stage = Stage(settings, 1, 0)

@@ -3,8 +3,9 @@
 import tensorflow as tf
 
 from ga3c.algorithms import vtrace
-from ga3c.algorithms.a3c import A3C, Loss, flat, loss, scale
+from ga3c.algorithms.a3c import A3C, Loss, loss, scale
 from ga3c.algorithms.returns import Played, lambda_returns, played
+from ga3c.algorithms.sequences import flat, last_value, outputs_of
 
 FIRST_MEAN_SQUARE = 1e-5  # that of a sum over 320 steps, 1, divided by the square of 320, for a mean
 
@@ -37,9 +38,9 @@ class A2C(A3C):
 
     def _loss(self, apply, weights, batch) -> tuple[Loss, tf.Tensor]:
         settings, shape = self._settings, tf.shape(batch["valid"])
-        policies, values, *deviation = apply(weights, flat(batch["observation"]))
-        last_value = tf.stop_gradient(apply(weights, batch["last_observation"])[1])
-        rollouts = played(batch, tf.stop_gradient(tf.reshape(values, shape)), last_value)
+        (policies, values, *deviation), remembered = outputs_of(apply, weights, batch)
+        after = tf.stop_gradient(last_value(apply, weights, batch, remembered))
+        rollouts = played(batch, tf.stop_gradient(tf.reshape(values, shape)), after)
         returns, advantages = self._targets(batch, policies, rollouts)
         steps = {"action": batch["action"], "return": returns, "valid": batch["valid"], "advantage": advantages}
         steps = {name: flat(field) for name, field in steps.items()} | scale(deviation)

@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from ga3c.algorithms import gaussian, masked, rmsprop, schedules, softmax
+from ga3c.algorithms import gaussian, masked, rmsprop, schedules, sequences, softmax
 from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.alone import ALONE
 from ga3c.algorithms.clipping import clip
 from ga3c.algorithms.returns import lambda_returns, played
+from ga3c.algorithms.sequences import flat, outputs_of
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
 
@@ -65,11 +66,6 @@ def loss(
     )
 
 
-def flat(field: tf.Tensor) -> tf.Tensor:
-    """Returns a field [time, columns, ...] as [time * columns, ...]."""
-    return tf.reshape(field, (-1, *field.shape[2:]))
-
-
 def scale(deviation: list[tf.Tensor]) -> dict[str, tf.Tensor]:
     """Returns the third output of a network, if there is one, as a field of `loss`."""
     return {"deviation": deviation[0]} if deviation else {}
@@ -79,7 +75,7 @@ class A3C:
     """An `algorithm.Algorithm` that learns from rollouts. Its targets are made of the values by which agents acted.
 
     Outputs of its network: (policies float32 [batch, policy_size], values float32 [batch]), and with normalised values
-    their deviation, float32 [batch].
+    their deviation, float32 [batch]. With a memory it learns from whole rollouts (`sequences`).
     """
 
     learns_from = (*("observation", "action", "reward", "value", "terminated", "truncated", "valid"), "bootstrap_value")
@@ -91,6 +87,9 @@ class A3C:
         """actions: those of the game, a `rollout.Actions`. None: discrete ones."""
         self._settings, self._run_steps = settings.learning, settings.run.steps
         self.network_options = {"normalize_values": True} if settings.learning.normalize_values else {}
+        self.remembers = settings.learning.recurrent_size > 0
+        if self.remembers:
+            self.learns_from = (*self.learns_from, *sequences.FIELDS)
         self._policy = gaussian if actions is not None and actions.continuous else softmax
 
     def act(self, outputs: tuple[tf.Tensor, tf.Tensor], seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -145,7 +144,7 @@ class A3C:
     def _loss(self, apply: Callable, weights: Tensors, batch: dict[str, tf.Tensor]) -> tuple[Loss, tf.Tensor]:
         """Returns the loss, and the targets of the values [time, columns]."""
         settings = self._settings
-        policies, values, *deviation = apply(weights, flat(batch["observation"]))
+        (policies, values, *deviation), _ = outputs_of(apply, weights, batch)
         rollouts = played(batch, batch["value"], batch["bootstrap_value"])
         returns = lambda_returns(rollouts, settings.discount, settings.return_lambda)
         steps = {"action": batch["action"], "return": returns, "valid": batch["valid"]}

@@ -8,11 +8,11 @@ import numpy as np
 import tensorflow as tf
 
 from ga3c.algorithms import adam, schedules
-from ga3c.algorithms.a3c import flat
 from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.alone import ALONE
 from ga3c.algorithms.clipping import clip
 from ga3c.algorithms.dqn import DQN
+from ga3c.algorithms.sequences import flat
 from ga3c.settings.run import Settings
 
 

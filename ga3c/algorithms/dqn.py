@@ -6,10 +6,10 @@ import numpy as np
 import tensorflow as tf
 
 from ga3c.algorithms import adam, exploration, q_learning, rmsprop, schedules
-from ga3c.algorithms.a3c import flat
 from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.alone import ALONE
 from ga3c.algorithms.clipping import clip_to
+from ga3c.algorithms.sequences import flat
 from ga3c.settings.run import Settings
 
 

@@ -40,8 +40,8 @@ def learn(
     Args:
         loss: function of (weights, a minibatch of the rows). It returns what to make less, and the values of
             `numbers`; float32 [] each.
-        rows: [batch, ...] each. One of them is "valid", bool [batch]. Where the minibatches do not divide the batch,
-            rows that are not valid fill the last one up.
+        rows: [batch, ...] each: steps, or whole rollouts. One of them is "valid", bool [batch, ...]. Where the
+            minibatches do not divide the batch, rows that are not valid fill the last one up.
 
     Returns: new weights, new state of Adam, and by name the means over the minibatches of `numbers` and CLIPPING.
     """
@@ -55,7 +55,7 @@ def learn(
     def step(piece, weights, state, totals):
         order = orders[piece]
         minibatch = {name: tf.gather(field, tf.minimum(order, count - 1)) for name, field in rows.items()}
-        minibatch["valid"] &= order < count
+        minibatch["valid"] &= tf.reshape(order < count, (-1, *[1] * (rows["valid"].shape.rank - 1)))
         with tf.GradientTape() as tape:
             tape.watch(weights)
             total, found = loss(weights, minibatch)

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from ga3c.algorithms import adam, masked, minibatches, schedules, softmax
-from ga3c.algorithms.a3c import A3C, flat, scale
+from ga3c.algorithms import adam, masked, minibatches, schedules, sequences, softmax
+from ga3c.algorithms.a3c import A3C, scale
 from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.returns import lambda_returns, played
+from ga3c.algorithms.sequences import by_column, flat, last_value, outputs_of
 from ga3c.settings.learning import LearningSettings
 
 
@@ -76,7 +77,7 @@ class PPO(A3C):
     these are the values by which the agents acted. With asynchronous sampling (APPO) they are all from one network, the
     value of the state after the last row too; probabilities are those with which the actions were taken, by whichever
     weights. Every prediction takes the newest weights, so they change within a rollout; in the paper they change every
-    64 steps.
+    64 steps. With a memory minibatches are of whole rollouts, from the states that were stored with them (`sequences`).
     """
 
     learns_from = (
@@ -136,21 +137,31 @@ class PPO(A3C):
             "update_norm": tf.linalg.global_norm([new - old for new, old in zip(new_weights, weights, strict=True)]),
         }
         numbers |= {name: before[name] for name in before if name not in numbers}
-        targets = [tf.reshape(rows["return"], tf.shape(batch["valid"]))] if self.network_options else []
+        returns = by_column({"return": rows["return"]})["return"] if self.remembers else rows["return"]
+        targets = [tf.reshape(returns, tf.shape(batch["valid"]))] if self.network_options else []
         return new_weights, state, numbers, *targets
 
     def _minibatch_loss(self, apply, weights, minibatch) -> tuple[tf.Tensor, Tensors]:
         """Returns what to make less, and the numbers of `_names`."""
-        policies, values, *deviation = apply(weights, minibatch["observation"])
+        if self.remembers:
+            minibatch = by_column(minibatch)
+            (policies, values, *deviation), _ = outputs_of(apply, weights, minibatch)
+            minibatch = {name: flat(field) for name, field in minibatch.items() if name not in sequences.FIELDS}
+        else:
+            policies, values, *deviation = apply(weights, minibatch["observation"])
         found = loss(policies, values, minibatch | scale(deviation), self._settings, self._policy.terms)
         return found.total, found
 
     def _rows(self, apply, weights, batch) -> dict[str, tf.Tensor]:
-        """Returns what `loss` needs of each step, [time * columns, ...], and its observation."""
-        observations = flat(batch["observation"])
-        values = tf.reshape(apply(weights, observations)[1], tf.shape(batch["valid"]))
-        rollouts = played(batch, values, apply(weights, batch["last_observation"])[1])
+        """Returns what `loss` needs of each step, [time * columns, ...], and its observation. With a memory minibatches
+        are of whole rollouts, and so the fields are [columns, time, ...]."""
+        (_, values, *_), remembered = outputs_of(apply, weights, batch)
+        values = tf.reshape(values, tf.shape(batch["valid"]))
+        rollouts = played(batch, values, last_value(apply, weights, batch, remembered))
         returns = lambda_returns(rollouts, self._settings.discount, self._settings.return_lambda)
         fields = {name: batch[name] for name in ("action", "log_probability", "valid")}
         fields |= {"value": values, "return": returns, "advantage": returns - values}
-        return {name: flat(field) for name, field in fields.items()} | {"observation": observations}
+        fields["observation"] = batch["observation"]
+        if self.remembers:
+            return by_column(fields | {name: batch[name] for name in sequences.FIELDS})
+        return {name: flat(field) for name, field in fields.items()}

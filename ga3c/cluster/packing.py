@@ -6,13 +6,11 @@ from typing import NamedTuple
 import lz4.frame
 import numpy as np
 
-from ga3c.rollout import Episode
+from ga3c.rollout import Episode, column_axis
 
 # glibc takes large pieces of memory from the system each time, and gives them back: filling their new pages takes ten
 # times as long as LZ4. Once a piece of up to 32 MB was given back, glibc keeps all that are not larger.
 bytearray(31 * 2**20)
-
-_ROWS_FIRST = ("bootstrap_value", "last_observation")  # fields without rows; all others are [time, ...]
 
 
 class Packed(NamedTuple):
@@ -37,7 +35,7 @@ def pack(record: np.void, length: int, transitions: int, episodes: Sequence[Epis
     """
     fields = {}
     for name in record.dtype.names:
-        array = record[name] if name in _ROWS_FIRST else record[name][:length]
+        array = record[name][:length] if _has_rows(name) else record[name]
         fields[name] = lz4.frame.compress(np.ascontiguousarray(_by_picture(name, array, stack)).data)
     return Packed(length, transitions, tuple(episodes), fields)
 
@@ -45,7 +43,7 @@ def pack(record: np.void, length: int, transitions: int, episodes: Sequence[Epis
 def unpack(packed: Packed, record: np.void, stack: int) -> None:
     """Unpacks a rollout into a record of the same kind."""
     for name, data in packed.fields.items():
-        array = record[name] if name in _ROWS_FIRST else record[name][: packed.length]
+        array = record[name][: packed.length] if _has_rows(name) else record[name]
         # A view into the record: what is written there in this order lies in the other.
         view = _by_picture(name, array, stack)
         came = np.frombuffer(lz4.frame.decompress(data), array.dtype).reshape(view.shape)
@@ -64,6 +62,10 @@ def summary(packed: Packed) -> Packed:
 def field_of(packed: Packed, name: str, dtype: type) -> np.ndarray:
     """Returns one of the fields that have a number in each row."""
     return np.frombuffer(lz4.frame.decompress(packed.fields[name]), dtype)
+
+
+def _has_rows(field: str) -> bool:
+    return column_axis(field) == 1
 
 
 def _by_picture(name: str, array: np.ndarray, stack: int) -> np.ndarray:

@@ -75,7 +75,7 @@ class Pod:
         self.model = Model(spec, learning, self._algorithm, seed, xla=False, acting=Acting(games=pods * envs))
         games = position * envs + np.arange(envs, dtype=np.int32)
         self._games = games if self.model.per_game else None
-        self.memory = AgentMemory(rollout_dtype(spec, learning.t_max, envs), FEW_SLOTS)
+        self.memory = AgentMemory(rollout_dtype(spec, learning.t_max, envs, learning.recurrent_size), FEW_SLOTS)
         self._free = deque(range(FEW_SLOTS))
         self._shipped: queue.Queue = queue.Queue(max(2, LIMIT_TRANSITIONS // (learning.t_max * envs)))
         self._player = threading.Thread(target=self._play, name="player", daemon=True)
@@ -162,7 +162,9 @@ class Pod:
         """As `PredictionClient.ask`: predicts at once."""
         if self._rows * self._spec.frames_per_step >= PULL_FRAMES:
             self._pull()
-        fields, version = self.model.predict(self.memory.slots["observation"][slot, row], games=self._games)
+        recurrent, observations = self.memory.recurrent, self.memory.slots["observation"][slot, row]
+        before = recurrent.before if recurrent else None
+        fields, version = self.model.predict(observations, games=self._games, recurrent_states=before)
         self.memory.answer(slot, row, fields, version)
         self._rows += 1
         self._predicted += self._envs

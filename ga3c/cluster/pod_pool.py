@@ -46,7 +46,8 @@ class PodPool:
     ):
         """`control`: of the cluster that is joined. Where `training` is a `ShardedReplay`, pods send to its shards."""
         self._settings, self._spec, self._training, self._slots = settings, spec, training, slots
-        self._dtype = rollout_dtype(spec, settings.learning.t_max, settings.schedule.envs_per_agent)
+        learning, envs = settings.learning, settings.schedule.envs_per_agent
+        self._dtype = rollout_dtype(spec, learning.t_max, envs, learning.recurrent_size)
         self._pods, self._control, self._say = begun.counts.agents, control, say
         self._shards = training if isinstance(training, ShardedReplay) else None
         self.next_number = begun.next_agent

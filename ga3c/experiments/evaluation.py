@@ -51,19 +51,19 @@ def play_games(
 ) -> tuple[list[float], int]:
     """True scores of `episodes` whole games, in the order of their seeds: seed, seed + 1, ...; and how many were cut.
 
-    `policy(observations)` gives what `Model.policy` does; a share `exploration` of actions is any action. A game that
-    does not end is cut off after `most_steps`.
+    `policy` gives what `Model.decide` does; a share `exploration` of actions is any action. A game that does not end is
+    cut off after `most_steps`.
     """
     scores, cut_off = [], 0
     progress = Progress(episodes, most_steps)
 
-    def act(observations: np.ndarray, kind: Actions, random: np.random.Generator) -> np.ndarray:
-        sampled, policies, _ = policy(observations)
+    def act(observations: np.ndarray, remembered, kind: Actions, random: np.random.Generator) -> tuple:
+        sampled, policies, _, remembered = policy(observations, remembered)
         actions = (kind.most_likely(policies) if greedy else sampled).astype(kind.dtype)
         if exploration:
             explore = random.random(len(actions)) < exploration
             actions[explore] = kind.random(random, len(actions))[explore]
-        return actions
+        return actions, remembered
 
     while len(scores) < episodes:
         count = min(environments.most_at_once(settings) or AT_ONCE, episodes - len(scores))
@@ -83,8 +83,9 @@ def _play_at_once(
             observations = games.reset()
         scores = np.zeros(len(observations))
         playing = np.arange(len(observations)) < count  # a ready vector environment may have more
+        remembered = None
         for steps in range(1, most_steps + 1):
-            actions = act(observations, kind, random)
+            actions, remembered = act(observations, remembered, kind, random)
             with blaming(blame):
                 observations, rewards, terminated, truncated, _ = games.step(actions)
             scores += rewards * playing
@@ -132,7 +133,7 @@ def evaluate(
     """
     ways = {}
     for way in ways_of(agent):
-        scores, cut_off = play_games(agent.model.policy, settings, episodes, seed, WAYS[way], most_steps, exploration)
+        scores, cut_off = play_games(agent.model.decide, settings, episodes, seed, WAYS[way], most_steps, exploration)
         ways[way] = summary(scores, settings) | {"cut_off": cut_off}
     ways = {way: ways.get(way, ways["greedy"]) for way in WAYS}
     not_rules = ("game", "reward_clip", "reward_scaling_discount", "reward_scaling_limit", "adapt_spaces")

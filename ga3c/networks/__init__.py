@@ -61,7 +61,7 @@ def build(
     precision: what networks for images compute with, except for their last layers. Weights and outputs are float32.
     has_policy: False for an algorithm that learns values of actions. It is for a function of the user's own.
     options: arguments of dqn and dqn-mlp: `dueling` and `support` (`action_value`); of networks for a policy:
-        `normalize_values` (`heads.value`).
+        `normalize_values` (`heads.value`) and `memory` (`recurrent.Memory`), with which it is a `recurrent.Recurrent`.
 
     Raises ConfigError where the images are too small for it.
     """

@@ -44,3 +44,8 @@ def policy(hidden, actions: Actions):
     size = actions.shape[0] if actions.continuous else actions.count
     first = layers.Dense(size, kernel_initializer=keras.initializers.Orthogonal(0.01), name="policy")(hidden)
     return Deviation()(first) if actions.continuous else first
+
+
+def policy_and_value(hidden, actions: Actions, initializer, normalize: bool) -> tuple:
+    """Returns (policy, *value), as `policy` and `value` do. initializer: that of the value's layer."""
+    return policy(hidden, actions), *value(hidden, initializer, normalize)

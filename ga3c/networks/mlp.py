@@ -1,11 +1,13 @@
 """Small fully connected networks for vectors."""
 
 import math
+from functools import partial
 
 import keras
 from keras import layers, ops
 
 from ga3c.networks import heads
+from ga3c.networks.recurrent import Memory, Recurrent, network
 from ga3c.rollout import Actions
 
 _FURTHEST = 10.0  # standardized numbers are clipped to plus or minus this
@@ -37,26 +39,37 @@ def _hidden(vectors):
     return vectors
 
 
-def mlp(observation_shape: tuple[int, ...], actions: Actions, normalize_values: bool = False) -> keras.Model:
-    """Returns a network of two hidden layers of 64 units, tanh.
+def mlp(
+    observation_shape: tuple[int, ...], actions: Actions, normalize_values: bool = False, memory: Memory | None = None
+) -> keras.Model | Recurrent:
+    """Returns a network of two hidden layers of 64 units, tanh, and a `memory` after them if there is to be one.
 
     Input: [batch, *observation_shape], any dtype.
     Output: (policy [batch, actions.policy_size], *`heads.value`), float32.
     """
     observations = keras.Input(observation_shape)
     hidden = _hidden(layers.Reshape((math.prod(observation_shape),))(observations))
-    policy = heads.policy(hidden, actions)
-    return keras.Model(observations, (policy, *heads.value(hidden, "glorot_uniform", normalize_values)))
+    last = partial(heads.policy_and_value, actions=actions, initializer="glorot_uniform", normalize=normalize_values)
+    return network(observations, hidden, last, memory)
 
 
 def separate(
-    observation_shape: tuple[int, ...], actions: Actions, standardize: bool, normalize_values: bool = False
-) -> keras.Model:
-    """Returns two networks as one, for policy and value: they share nothing (Schulman et al. 2017, section 6.1)."""
+    observation_shape: tuple[int, ...],
+    actions: Actions,
+    standardize: bool,
+    normalize_values: bool = False,
+    memory: Memory | None = None,
+) -> keras.Model | Recurrent:
+    """Returns two networks as one, for policy and value: they share nothing (Schulman et al. 2017, section 6.1), but a
+    `memory` if there is to be one."""
     observations = keras.Input(observation_shape)
     vectors = Standardization()(observations) if standardize else observations
     vectors = layers.Reshape((math.prod(observation_shape),))(vectors)
-    policy = heads.policy(_hidden(vectors), actions)
     start = keras.initializers.Orthogonal(1.0)
+    if memory:
+        both = layers.Concatenate()([_hidden(vectors), _hidden(vectors)])
+        last = partial(heads.policy_and_value, actions=actions, initializer=start, normalize=normalize_values)
+        return network(observations, both, last, memory)
+    policy = heads.policy(_hidden(vectors), actions)
     value = heads.value(_hidden(vectors), start, normalize_values)
     return keras.Model(observations, (policy, *value))

@@ -3,10 +3,13 @@
 Convolutions are unpadded, as in Mnih et al. 2016.
 """
 
+from functools import partial
+
 import keras
 from keras import layers, ops
 
 from ga3c.networks import heads
+from ga3c.networks.recurrent import Memory, Recurrent, network
 from ga3c.rollout import Actions
 
 # (filters, kernel, stride) of each convolution. compact is for pictures of 42x42, which become 13x13 and 6x6. It makes
@@ -56,8 +59,10 @@ def images(
     standardize: bool,
     dtype: str = "float32",
     normalize_values: bool = False,
-) -> keras.Model:
-    """Returns the convolutions of `name` (`CONVOLUTIONS`), 256 units and two heads. dtype: that of all but the heads.
+    memory: Memory | None = None,
+) -> keras.Model | Recurrent:
+    """Returns the convolutions of `name` (`CONVOLUTIONS`), 256 units, a `memory` if there is to be one, and two heads.
+    dtype: that of all but memory and heads.
 
     Input: uint8 [batch, height, width, channels].
     Output: (policy [batch, actions.policy_size], *`heads.value`), float32.
@@ -70,6 +75,6 @@ def images(
     hidden = layers.Flatten(dtype=dtype)(hidden)
     hidden = layers.Dense(256, activation="relu", kernel_initializer="he_uniform", dtype=dtype)(hidden)
     # Both start near zero: where scores are rare, values of a few points are errors that spoil the layers below.
-    policy = heads.policy(hidden, actions)
-    value = heads.value(hidden, keras.initializers.Orthogonal(0.01), normalize_values)
-    return keras.Model(observations, (policy, *value))
+    near_zero = keras.initializers.Orthogonal(0.01)
+    last = partial(heads.policy_and_value, actions=actions, initializer=near_zero, normalize=normalize_values)
+    return network(observations, hidden, last, memory)

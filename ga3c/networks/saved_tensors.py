@@ -26,7 +26,8 @@ def from_arrays(
     if more or any(s is None or s.shape != tuple(t.shape) for s, t in zip(saved, like, strict=True)):
         raise ConfigError(
             f"The checkpoint does not fit the network '{network}' of this game: give --algorithm, --network, "
-            "--dueling, --atoms, --normalize-values, --learning-rate-schedule and --protocol as it was trained with."
+            "--memory, --memory-units, --dueling, --atoms, --normalize-values, --learning-rate-schedule and "
+            "--protocol as it was trained with."
         )
     if any(s.dtype != t.dtype.as_numpy_dtype or not np.isfinite(s).all() for s, t in zip(saved, like, strict=True)):
         raise ConfigError("The checkpoint holds weights that are no finite numbers.")

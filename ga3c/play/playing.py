@@ -91,20 +91,20 @@ def _shares(
 
 def moments(
     stage: Stage,
-    policy: Callable[[np.ndarray], tuple],
+    policy: Callable[[np.ndarray, np.ndarray | None], tuple],
     greedy: bool,
     joystick: Callable[[], int | None],
     has_action_values: bool = False,
 ) -> Iterator[Moment]:
-    """Plays on and on. `policy(observations)` gives what `Model.policy` does, of an agent that `has_action_values`.
+    """Plays on and on. `policy` gives what `Model.decide` does, of an agent that `has_action_values`.
 
     `joystick()` is asked before each step: None, or the action of the first game.
     """
     observations = stage.reset()
     scores, steps = np.zeros(stage.count), np.zeros(stage.count, np.int64)
-    ended, history = np.zeros(stage.count, np.bool_), []
+    ended, history, remembered = np.zeros(stage.count, np.bool_), [], None
     while True:
-        sampled, policies, values = policy(observations)
+        sampled, policies, values, remembered = policy(observations, remembered)
         actions = (stage.actions.most_likely(policies) if greedy else sampled).astype(stage.actions.dtype)
         shares = _shares(stage.actions, policies, actions, has_action_values)
         history = [*history[1 - HISTORY_STEPS :], float(values[0])]
@@ -112,6 +112,7 @@ def moments(
         if (own := joystick()) is not None:
             actions[0] = own
         restarted = ended
+        remembered[restarted] = 0
         observations, rewards, ended = stage.step(actions)
         scores = np.where(restarted, 0.0, scores + rewards)
         steps = np.where(restarted, 0, steps + 1)

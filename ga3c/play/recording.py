@@ -16,7 +16,7 @@ def film(agent: TrainedAgent, seed: int, path: Path) -> str:
     stage = Stage(agent.settings.environment, 1, seed)
     video = Video(path, stage.steps_per_second, Overlay(stage.game, stage.action_names))
     try:
-        for moment in moments(stage, agent.model.policy, False, lambda: None, agent.has_action_values):
+        for moment in moments(stage, agent.model.decide, False, lambda: None, agent.has_action_values):
             video.show(moment, "")
             cut = moment.steps[0] >= FILM_SECONDS * stage.steps_per_second
             if moment.ended[0] or cut:

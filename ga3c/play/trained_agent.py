@@ -96,11 +96,12 @@ class Policy:
         """Whose it is, where that changes."""
         return f", after {count(self._steps, 'step')}" if self._live else ""
 
-    def __call__(self, observations: np.ndarray) -> tuple:
+    def __call__(self, observations: np.ndarray, recurrent_states: np.ndarray | None = None) -> tuple:
+        """Returns what `Model.decide` does."""
         if self._live and time.monotonic() - self._looked > LOOK_SECONDS:
             self._looked = time.monotonic()
             self._take_newest()
-        return self._agent.model.policy(observations)
+        return self._agent.model.decide(observations, recurrent_states)
 
     def _take_newest(self) -> None:
         newest = checkpoint.saved(self._file.parent)[-1:]

@@ -10,7 +10,10 @@ POLICY_VECTORS = ("mlp", "separate-mlp")
 
 OPTIMIZER = ("discount", "learning_rate", "learning_rate_decay_steps", "learning_rate_schedule", "gradient_clip_norm")
 RMSPROP = ("rmsprop_decay", "rmsprop_epsilon")
-POLICY = ("return_lambda", "normalize_advantages", "normalize_values", "entropy_weight", "value_weight")
+POLICY = (
+    *("return_lambda", "normalize_advantages", "normalize_values", "entropy_weight", "value_weight"),
+    *("memory", "memory_units"),
+)
 EPSILON_GREEDY = (
     *("exploration", "exploration_base", "exploration_exponent"),
     *("exploration_start", "exploration_end", "exploration_decay_steps"),

@@ -35,6 +35,14 @@ class LearningSettings:
     standardized: the mean that the run has seen is subtracted, and the rest is divided by the standard deviation (by
     four of them for pictures).
     bytes: pictures are scaled from 0 to 255 to 0 to 1, and vectors stay as they are."""
+    memory: Literal["none", "gru", "lstm"] = "none"
+    """The network remembers what it has seen in a game. The memory lies between its other layers and the outputs.
+    none: it sees the newest observation alone.
+    gru: gated recurrent units (Cho et al. 2014).
+    lstm: long short-term memory (Hochreiter and Schmidhuber 1997). It is larger and slower than gru."""
+    memory_units: int = 128
+    """The memory has this many units. What lies more than --t-max steps back is remembered, but how to remember it is
+    learned within --t-max steps only. It is for --memory gru or lstm."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """Networks for pictures compute with these numbers. Weights, outputs and losses are always float32.
     float32: works well on every machine.
@@ -130,3 +138,8 @@ class LearningSettings:
     seed: int = 0
     """The seed decides the first weights, the games and the sampling of actions. 0 means that one is drawn. It is
     written into config.json, and a resumed run keeps it."""
+
+    @property
+    def recurrent_size(self) -> int:
+        """The number of values that the network remembers of each game: a GRU has one for each unit, an LSTM two."""
+        return {"none": 0, "gru": 1, "lstm": 2}[self.memory] * self.memory_units

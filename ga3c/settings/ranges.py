@@ -35,6 +35,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "max_prediction_batch": (1, 8192),
     "t_max": (1, 4096),
     "minimum_batch_steps": (1, 65_536),
+    "memory_units": (1, 4096),
     "discount": (0, 1),
     "return_lambda": (0, 1),
     "vtrace_rho_limit": (0, MANY),

@@ -43,6 +43,9 @@ def check(settings: Settings, default: Settings, given: set[str], is_atari: bool
         raise ConfigError(
             f"--minibatches {learning.minibatches} does not divide a batch of {steps:,} steps: use {fits}."
         )
+    columns = steps // learning.t_max
+    if learning.memory != "none" and "minibatches" in ALGORITHMS[learning.algorithm].settings:
+        _check_sequences(columns, learning.minibatches)
     cores = usable_cores()
     if "devices" in given and run.devices:
         kind, numbers = devices.named(run.devices)
@@ -56,6 +59,16 @@ def check(settings: Settings, default: Settings, given: set[str], is_atari: bool
         )
     if "learning_rate_schedule" in given and learning.learning_rate_schedule == "linear" and not _rate_ends(settings):
         raise ConfigError("--learning-rate-schedule linear needs an end: give --steps or --learning-rate-decay-steps.")
+
+
+def _check_sequences(columns: int, minibatches: int) -> None:
+    """Raises ConfigError where the rollouts of a batch cannot be dealt evenly to the minibatches."""
+    if columns % minibatches:
+        fits = max(n for n in range(1, minibatches) if columns % n == 0)
+        raise ConfigError(
+            f"--memory learns from whole rollouts, and --minibatches {minibatches} does not divide the {columns:,} of "
+            f"a batch: use --minibatches {fits}, or more games."
+        )
 
 
 def check_seen(settings: Settings, given: set[str], network: str, pictures: bool, continuous: bool) -> None:
@@ -149,6 +162,7 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
     for holds, these, flag, value, wanted in (
         (controller != "off", ("controller_seconds",), "--controller", controller, "on or paper"),
         (controller == "on", ("policy_lag_limit_updates",), "--controller", controller, "on"),
+        (learning.memory != "none", ("memory_units",), "--memory", "none", "gru or lstm"),
         (schedule == "kl", ("kl_target",), "--learning-rate-schedule", schedule, "kl"),
         (learning.exploration == "schedule", scheduled, "--exploration", learning.exploration, "schedule"),
         (learning.exploration == "per-game", per_game, "--exploration", learning.exploration, "per-game"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ga3c.devices.tensors import joined  # isort: skip (first: it loads TensorFlow)
-from ga3c.rollout import Batch, column_axis
+from ga3c.rollout import RECURRENT_STATE, RESTART, Batch, column_axis
 from ga3c.systems.slots import LAST, OBSERVATION
 from ga3c.training_queue import ExperienceQueue, Rollout
 from ga3c.transport.inbox import Inbox
@@ -56,7 +56,10 @@ class MultiBatch(ExperienceQueue):
                 if column_axis(name) and name != OBSERVATION:
                     array[begin : begin + length] = record[name][:length, columns]
             begin += length
-        self._arrays["valid"][steps:] = False
+        for name in {"valid", RESTART} & self._arrays.keys():
+            self._arrays[name][steps:] = False
+        if RECURRENT_STATE in self._arrays:
+            self._arrays[RECURRENT_STATE][:] = self._played[0].record[RECURRENT_STATE][columns]
         self._gather_observations(columns, steps)
 
     def _gather_observations(self, columns: slice, steps: int) -> None:

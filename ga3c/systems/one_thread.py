@@ -107,7 +107,7 @@ class OneThread:
         try:
             games = Games(envs, self._games, environment)
             if self.under_way:
-                self.under_way.begin(games, self.model)
+                self.under_way.begin(games, self.model, memory.recurrent)
             play(games, memory, player, player, seed, algorithms.learns_at_once(self._algorithm))
             self._experience.close()
             train(self._experience, self.model, self.stats)  # on what is left
@@ -119,7 +119,9 @@ class OneThread:
         if self.under_way:
             self.under_way.come_by(self.model.chance, row == 0 and not self._experience.waiting())
         began = time.monotonic()
-        answer = self.model.predict(observations, games=self._numbers)
+        recurrent = self._memory.recurrent
+        before = recurrent.before if recurrent else None
+        answer = self.model.predict(observations, games=self._numbers, recurrent_states=before)
         self.stats.predicted(self._games, Timings(requests=1, request_model=time.monotonic() - began))
         return answer
 

@@ -60,8 +60,10 @@ class Replicas:
         number = self._own.number
         return self._group.on(self._group.devices[number], lambda: getattr(self._models[number], method)(*arguments))
 
-    def predict(self, observations: np.ndarray, games: np.ndarray | None = None) -> tuple[dict[str, np.ndarray], int]:
-        return self._on_own("predict", observations, games)
+    def predict(
+        self, observations: np.ndarray, games: np.ndarray | None = None, recurrent_states: np.ndarray | None = None
+    ) -> tuple[dict[str, np.ndarray], int]:
+        return self._on_own("predict", observations, games, recurrent_states)
 
     def policy(self, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self._on_own("policy", observations)

@@ -4,6 +4,7 @@ import numpy as np
 
 from ga3c.devices.tensors import as_tensor  # isort: skip (first: it loads TensorFlow)
 from ga3c.transport.agent_memory import AgentMemory
+from ga3c.transport.recurrent_states import RecurrentStates
 
 OBSERVATION, LAST = "observation", "last_observation"
 
@@ -26,7 +27,7 @@ class Slots:
 
     def __init__(self, dtype: np.dtype, slots: int, on_gpu: bool):
         """`on_gpu`: observations lie in a GPU's memory, written from arrays on that GPU and read as tensors."""
-        self._slots, self._fields = slots, {}
+        self.dtype, self._slots, self._fields = dtype, slots, {}
         for name in dtype.names:
             shape, kind = dtype[name].shape, dtype[name].base
             if on_gpu and name in (OBSERVATION, LAST):
@@ -51,4 +52,4 @@ class OwnMemory(AgentMemory):
 
     def __init__(self, slots: Slots):
         super().__init__(np.dtype(np.int8), 1)
-        self.slots = slots
+        self.slots, self.recurrent = slots, RecurrentStates.of(slots.dtype)

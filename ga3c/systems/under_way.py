@@ -8,8 +8,9 @@ import numpy as np
 
 from ga3c.environments.games_in_play import Games
 from ga3c.settings.ranges import MANY
+from ga3c.transport.recurrent_states import RecurrentStates
 
-CHANCE = "model/chance"
+CHANCE, REMEMBERED = "model/chance", "model/recurrent_state"
 
 
 class UnderWay:
@@ -22,21 +23,27 @@ class UnderWay:
         self._say, self._changed = say, threading.Condition()
         self._wanted = self._is_held = False
         self._games: Games | None = None
+        self._remembered: dict[str, np.ndarray] = {}
         self._chance = 0, 0, 0
         self.loaded: dict[str, np.ndarray] | None = None  # what `held` gave: the games go on from there
 
-    def begin(self, games: Games, model) -> None:
-        """Called by the player before it plays."""
+    def begin(self, games: Games, model, recurrent: RecurrentStates | None = None) -> None:
+        """Called by the player before it plays. `recurrent`: what the network remembers of the games, if it does."""
+        before = np.zeros((len(games.over), 0), np.float32) if recurrent is None else recurrent.before
         if self.loaded is not None:
             try:
-                chance = _chance(self.loaded.pop(CHANCE, None))
+                chance, remembered = _chance(self.loaded.pop(CHANCE, None)), self.loaded.pop(REMEMBERED, before[:, :0])
+                kept, own = ((array.shape, array.dtype) for array in (remembered, before))
+                if kept != own or not np.isfinite(remembered).all():
+                    raise ValueError("they do not say what the network remembers of them")
                 games.restore(self.loaded)
                 model.chance = chance
+                before[:] = remembered
                 self._say(f"{len(games.over):,} games go on where they were.")
             except ValueError as error:
                 self._say(f"The games begin anew: those that were kept cannot go on, because {error}.")
             self.loaded = None
-        self._games = games
+        self._games, self._remembered = games, {} if recurrent is None else {REMEMBERED: before}
 
     def come_by(self, chance: tuple[int, int, int], between: bool) -> None:
         """Called by the player before each prediction. `between`: two rollouts, and all is learned from."""
@@ -62,7 +69,8 @@ class UnderWay:
             self._wanted = True
             self._changed.wait_for(lambda: self._is_held)
         try:
-            yield self._games and self._games.state() | {CHANCE: np.array(self._chance, np.int64)}
+            chance = {CHANCE: np.array(self._chance, np.int64)}
+            yield self._games and self._games.state() | self._remembered | chance
         finally:
             with self._changed:
                 self._wanted = False

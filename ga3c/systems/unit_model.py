@@ -74,9 +74,9 @@ class UnitModel(Model):
         weights = len(self._current[1].trained)
         return Weights(tuple(tensors[:weights]), ()), tuple(tensors[weights:])
 
-    def _act(self, observations: np.ndarray, explore, games: np.ndarray | None):
+    def _act(self, *arguments):
         with scope(self._device):
-            return super()._act(observations, explore, games)
+            return super()._act(*arguments)
 
     def copy_to_target(self, steps: int) -> None:
         with self.joining, scope(self._device):

@@ -73,7 +73,7 @@ class Context:
     def dtype_of(self, t_max: int, envs: int) -> np.dtype:
         """Returns `rollout.rollout_dtype`. Raises ConfigError where a rollout is larger than NumPy's records can be."""
         try:
-            return rollout_dtype(self.spec, t_max, envs)
+            return rollout_dtype(self.spec, t_max, envs, self.settings.learning.recurrent_size)
         except ValueError:
             raise ConfigError(
                 f"{count(t_max, 'step')} of {count(envs, 'game')} are more than the 2 GB that a rollout may have: use "

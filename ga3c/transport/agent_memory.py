@@ -6,6 +6,9 @@ from multiprocessing.sharedctypes import RawArray
 
 import numpy as np
 
+from ga3c.rollout import RECURRENT_STATE
+from ga3c.transport.recurrent_states import RecurrentStates
+
 
 class Doing(IntEnum):
     """The states of an agent; their texts are for people."""
@@ -44,6 +47,7 @@ class AgentMemory:
 
     def __init__(self, dtype: np.dtype, slots: int):
         self._dtype, self._slots = dtype, slots
+        self.recurrent = RecurrentStates.of(dtype)
         self._rollouts = RawArray("b", dtype.itemsize * slots)
         self._raw_life = RawArray("b", self._LIFE.itemsize)
         self._map()
@@ -54,15 +58,18 @@ class AgentMemory:
         self._life = np.frombuffer(self._raw_life, self._LIFE)[0]
 
     def __getstate__(self):
-        return self._dtype, self._slots, self._rollouts, self._raw_life
+        return self._dtype, self._slots, self.recurrent, self._rollouts, self._raw_life
 
     def __setstate__(self, state):
-        self._dtype, self._slots, self._rollouts, self._raw_life = state
+        self._dtype, self._slots, self.recurrent, self._rollouts, self._raw_life = state
         self._map()
 
     def answer(self, slot: int, row: int, fields: dict[str, np.ndarray], version: int) -> None:
-        """Writes an answer into a row: its fields, [env, ...] each, and the version of the weights."""
+        """Writes an answer into a row: its fields, [env, ...] each, and the version of the weights. What the network
+        remembers after the row is no field of it, and goes to `recurrent`."""
         slots = self.slots
+        if self.recurrent:
+            self.recurrent.after[:] = fields.pop(RECURRENT_STATE)
         for name, values in fields.items():
             slots[name][slot, row] = values
         slots["version"][slot, row] = version
