@@ -6,6 +6,7 @@ from gymnasium.envs.classic_control import CartPoleEnv
 from gymnasium.wrappers import TransformObservation
 
 DELAY_STEPS = 20
+SCALE = np.array([1.0, 10.0], np.float32)
 
 
 class Cue(gymnasium.Env):
@@ -32,7 +33,7 @@ class Cue(gymnasium.Env):
 def still_cart_pole():
     """CartPole that shows where cart and pole are, and not how fast they move."""
     space = gymnasium.spaces.Box(-np.inf, np.inf, (2,), np.float32)
-    return TransformObservation(CartPoleEnv(), lambda state: state[[0, 2]], space)
+    return TransformObservation(CartPoleEnv(), lambda state: state[[0, 2]] * SCALE, space)
 
 
 gymnasium.register("Cue-v0", Cue)

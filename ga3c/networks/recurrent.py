@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 import keras
 import tensorflow as tf
-from keras import layers
+from keras import layers, ops
 
 _UNROLLED_STEPS = 32  # longer rollouts are a loop in the graph, which would otherwise take long to trace
-CELLS = {"gru": layers.GRUCell, "lstm": layers.LSTMCell}
+_LONGEST_STEPS = 100  # units begin with memories of up to so many steps
 
 
 class Memory(NamedTuple):
     """The memory that a network is to have."""
 
-    kind: str  # a name in CELLS
+    kind: str  # "gru" or "lstm"
     units: int
 
 
@@ -33,7 +33,7 @@ class Recurrent:
     """
 
     def __init__(self, encoder: keras.Model, memory: Memory, last: Callable[..., tuple]):
-        cell, self.parts = CELLS[memory.kind](memory.units), 1 if memory.kind == "gru" else 2
+        cell, self.parts = _cell(memory), 1 if memory.kind == "gru" else 2
         states = [keras.Input((memory.units,)) for _ in range(self.parts)]
         hidden, out = keras.Input(encoder.output.shape[1:]), keras.Input((memory.units,))
         self._models = encoder, keras.Model((hidden, *states), cell(hidden, states)), keras.Model(out, last(out))
@@ -87,6 +87,28 @@ class Recurrent:
             hidden = tf.reshape(hidden, (time, columns, hidden.shape[-1]))
             out, states = _run(step, states, (hidden, *rows), time)
         return self._call(2, weights, others, out), states
+
+
+def _cell(memory: Memory) -> layers.Layer:
+    """Returns the cell. Its units begin with memories of very different length (Tallec and Ollivier 2018, section 2).
+
+    With biases of zero a unit would forget half of what it holds in each step, and all of it before a reward can tell
+    that it was needed.
+    """
+    uniform = keras.initializers.RandomUniform(1.0, _LONGEST_STEPS - 1.0)
+
+    def keeps(shape, dtype=None):
+        """Biases of the gates: of units that keep, on average, what they hold for 2 to _LONGEST_STEPS steps."""
+        units = memory.units
+        kept, zeros = ops.log(uniform((units,))), ops.zeros((units,))
+        if memory.kind == "lstm":  # input gate, forget gate, candidate, output gate
+            return ops.concatenate([-kept, kept, zeros, zeros])
+        # Update gate, which keeps, reset gate, candidate; the second row is added to the recurrent part.
+        return ops.stack([ops.concatenate([kept, zeros, zeros]), ops.zeros((3 * units,))])
+
+    if memory.kind == "lstm":
+        return layers.LSTMCell(memory.units, bias_initializer=keeps, unit_forget_bias=False)
+    return layers.GRUCell(memory.units, bias_initializer=keeps)
 
 
 def _run(step: Callable, states: tf.Tensor, rows: tuple, time: int) -> tuple[tf.Tensor, tf.Tensor]:
