@@ -204,8 +204,8 @@ def action_values(observations, actions):
 
 
 def test_a_network_of_action_values():
-    replay = {"replay_minimum_transitions": 100, "batch": 8}
-    run = ga3c.train(Match, algorithm="dqn", network=action_values, serial=True, **replay, **SMALL, steps=400)
+    replay = {"replay_minimum_transitions": 100, "batch": 8, "agents": 1, "envs_per_agent": 4}
+    run = ga3c.train(Match, algorithm="dqn", network=action_values, serial=True, **replay, steps=400)
     agent = ga3c.load(run)
     states = np.eye(SYMBOLS, dtype=np.float32)
     best, _ = agent.act(states)
