@@ -46,6 +46,10 @@ def policy(hidden, actions: Actions):
     return Deviation()(first) if actions.continuous else first
 
 
-def policy_and_value(hidden, actions: Actions, initializer, normalize: bool) -> tuple:
-    """Returns (policy, *value), as `policy` and `value` do. initializer: that of the value's layer."""
-    return policy(hidden, actions), *value(hidden, initializer, normalize)
+def policy_and_value(hidden, actions: Actions, gain: float, normalize: bool) -> tuple:
+    """Returns (policy, *value), as `policy` and `value` do. gain: that of the value's first weights, which are
+    orthogonal; 0: Glorot's."""
+    first = policy(hidden, actions)
+    # After the policy's: an initializer draws its seed when it is made.
+    initializer = keras.initializers.Orthogonal(gain) if gain else "glorot_uniform"
+    return first, *value(hidden, initializer, normalize)

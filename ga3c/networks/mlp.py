@@ -49,7 +49,7 @@ def mlp(
     """
     observations = keras.Input(observation_shape)
     hidden = _hidden(layers.Reshape((math.prod(observation_shape),))(observations))
-    last = partial(heads.policy_and_value, actions=actions, initializer="glorot_uniform", normalize=normalize_values)
+    last = partial(heads.policy_and_value, actions=actions, gain=0.0, normalize=normalize_values)
     return network(observations, hidden, last, memory)
 
 
@@ -65,11 +65,11 @@ def separate(
     observations = keras.Input(observation_shape)
     vectors = Standardization()(observations) if standardize else observations
     vectors = layers.Reshape((math.prod(observation_shape),))(vectors)
-    start = keras.initializers.Orthogonal(1.0)
     if memory:
         both = layers.Concatenate()([_hidden(vectors), _hidden(vectors)])
-        last = partial(heads.policy_and_value, actions=actions, initializer=start, normalize=normalize_values)
+        last = partial(heads.policy_and_value, actions=actions, gain=1.0, normalize=normalize_values)
         return network(observations, both, last, memory)
+    start = keras.initializers.Orthogonal(1.0)  # before the policy's: it draws its seed now
     policy = heads.policy(_hidden(vectors), actions)
     value = heads.value(_hidden(vectors), start, normalize_values)
     return keras.Model(observations, (policy, *value))

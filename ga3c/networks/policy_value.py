@@ -75,6 +75,5 @@ def images(
     hidden = layers.Flatten(dtype=dtype)(hidden)
     hidden = layers.Dense(256, activation="relu", kernel_initializer="he_uniform", dtype=dtype)(hidden)
     # Both start near zero: where scores are rare, values of a few points are errors that spoil the layers below.
-    near_zero = keras.initializers.Orthogonal(0.01)
-    last = partial(heads.policy_and_value, actions=actions, initializer=near_zero, normalize=normalize_values)
+    last = partial(heads.policy_and_value, actions=actions, gain=0.01, normalize=normalize_values)
     return network(observations, hidden, last, memory)
