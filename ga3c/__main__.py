@@ -10,6 +10,7 @@ import sys
 from ga3c import text
 from ga3c.commands import COMMANDS, VERSION
 from ga3c.errors import ConfigError
+from ga3c.installation import IS_INSTALLED
 
 WITHOUT_MODEL = ("dashboard", "doctor", "games", "help", "list", "plot", "watch")
 HELP, ALL = ("help", "--help", "-h"), "--help-all"
@@ -41,7 +42,10 @@ def _main(arguments: list[str]) -> int:
         if package == "ga3c":
             raise
         reason = "" if "\n" in str(error) else f" ({error})"
-        what = f"The package {package} is missing or damaged{reason}: delete {sys.prefix} and start ./run.sh again."
+        advice = f"delete {sys.prefix} and start ./run.sh again"
+        if IS_INSTALLED:
+            advice = "pip install --upgrade 'ga3c[all]'"
+        what = f"The package {package} is missing or damaged{reason}: {advice}."
         print(f"ga3c: {text.one_line(what)}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # whoever read the output has seen enough
@@ -49,6 +53,11 @@ def _main(arguments: list[str]) -> int:
     except KeyboardInterrupt:  # the command had nothing to save yet
         sys.stdout.close()  # it may be this that took so long: nobody reads it
         return 130
+
+
+def command() -> int:
+    """Runs what the words of this process say: the command `ga3c` of an installed package."""
+    return main(sys.argv[1:])
 
 
 def _run(command: str, arguments: list[str]) -> int:
@@ -116,4 +125,4 @@ def _end_with_parent() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(command())

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ga3c.errors import ConfigError
+from ga3c.installation import as_called
 
 
 def one_line(text) -> str:
@@ -19,7 +20,8 @@ def one_line(text) -> str:
 
 
 def harmless(text: str) -> str:
-    """Returns the text as `one_line` does, but line ends and tabs stay."""
+    """Returns the text as `one_line` does, but line ends and tabs stay. Commands have the name that they have here."""
+    text = as_called(text)
     return text if text.isprintable() else "".join(c if c in "\n\t" else one_line(c) for c in text)
 
 
@@ -52,7 +54,8 @@ def word(path: Path) -> str:
 
 def count(number: int, what: str) -> str:
     """Returns a number with its noun: "1 game", "1,200 games", "2 processes"."""
-    return f"{number:,} {what}" + ("es" if what.endswith("s") else "s") * (number != 1)
+    more = "es" if what.endswith("s") else "s"
+    return f"{number:,} {what}{more if number != 1 else ''}"
 
 
 def duration(seconds: float) -> str:

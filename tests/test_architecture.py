@@ -13,7 +13,7 @@ TENSORFLOW = {"tensorflow", "keras"}
 
 # Each station (a file) and each room (a folder), from the ground up, and which of those above it may import.
 LOWEST = {"controller", "errors", "rollout", "scheduling", "stats"}
-GROUND = LOWEST | {"machine", "progress", "settings", "text", "transport"}
+GROUND = LOWEST | {"installation", "machine", "progress", "settings", "text", "transport"}
 QUEUES = {"prediction_queue", "training_queue"}
 STATIONS = {*QUEUES, "agent", "model", "predictor", "trainer"}
 LEARNING = {"networks", "devices", "algorithms"}
@@ -21,13 +21,14 @@ READERS = {"records", "views", "play"}
 ALLOWED = {
     **{name: set() for name in LOWEST},
     "machine": {"errors"},
+    "installation": set(),
     "settings": {"errors", "machine"},
     "progress": {"controller", "errors", "rollout", "settings", "stats"},
-    "text": {"errors"},
+    "text": {"errors", "installation"},
     "transport": {"rollout"},
     **{name: {"rollout", "transport"} for name in QUEUES},
     "emulator": set(),
-    "environments": {"emulator", "errors", "rollout", "settings"},
+    "environments": {"emulator", "errors", "installation", "rollout", "settings"},
     "replay": {"rollout", "scheduling", "training_queue", "transport"},
     "agent": {*QUEUES, "environments", "transport"},
     "networks": {"errors", "rollout", "settings"},

@@ -14,6 +14,7 @@ from pathlib import Path
 from ga3c import __version__
 from ga3c.cluster import access, address, ray_session
 from ga3c.errors import ConfigError
+from ga3c.installation import how_to_install
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it reports to nobody
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +30,7 @@ def join(where: str, pods: int) -> str:
     try:
         import ray
     except ImportError as error:
-        raise ConfigError("--cluster needs Ray, which ./run.sh installs: start with that.") from error
+        raise ConfigError(f"--cluster needs Ray, which is not installed: {how_to_install('cluster')}.") from error
     logging.getLogger("ray").setLevel(logging.CRITICAL)  # what it has to say is said below
     access.keep_token()
     if where == "local":

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from ga3c import machine
 from ga3c.commands.command_line import parse
 from ga3c.errors import ConfigError
+from ga3c.installation import IS_INSTALLED, how_to_install
 from ga3c.machine import usable_cores
 from ga3c.progress import counts_of
 from ga3c.records import run_directory
@@ -69,21 +70,34 @@ def system() -> Finding:
 
 
 def packages() -> Finding:
-    """Compares the installed packages, with all their files, with requirements.txt."""
-    pins = dict(re.findall(r"^([\w.-]+)==(\S+)", REQUIREMENTS.read_text(encoding="utf-8"), re.MULTILINE))
+    """Compares the installed packages, with all their files, with requirements.txt. An installed package has no list:
+    it is asked what it needs."""
+    pins = _needed() if IS_INSTALLED else _pinned()
     others = []
     for name, version in pins.items():
         try:
             found = metadata.version(name)
         except metadata.PackageNotFoundError:
             found = "missing"
-        if found != version:
-            others.append(f"{name} {found}, not {version}")
+        if found != (version or found) or found == "missing":
+            others.append(f"{name} {found}, not {version}" if version else f"{name} is missing")
         elif gone := _missing_file(name):
             others.append(f"{name} lacks {gone}")
     if others:
-        return Finding(False, "; ".join(others), "delete .venv and start ./run.sh again")
-    return Finding(True, f"all {len(pins)} as in requirements.txt")
+        advice = "pip install --force-reinstall ga3c" if IS_INSTALLED else "delete .venv and start ./run.sh again"
+        return Finding(False, "; ".join(others), advice)
+    return Finding(True, f"all {len(pins)} are there" if IS_INSTALLED else f"all {len(pins)} as in requirements.txt")
+
+
+def _pinned() -> dict[str, str]:
+    """Returns the versions in requirements.txt by package."""
+    return dict(re.findall(r"^([\w.-]+)==(\S+)", REQUIREMENTS.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def _needed() -> dict[str, str]:
+    """Returns the packages that the installed package needs, without those of its extras; any version will do."""
+    needed = [one for one in metadata.requires("ga3c") or () if "extra ==" not in one]
+    return {re.match(r"[\w.-]+", one)[0]: "" for one in needed}
 
 
 def _missing_file(package: str) -> str:
@@ -222,6 +236,6 @@ def _cluster(where: str) -> Iterator[tuple[str, Finding]]:
     try:
         from ga3c.cluster.diagnosis import findings  # it loads Ray
     except ImportError as error:
-        raise ConfigError("--cluster needs Ray, which ./run.sh installs: start with that.") from error
+        raise ConfigError(f"--cluster needs Ray, which is not installed: {how_to_install('cluster')}.") from error
     for found in findings(where):
         yield found.name, Finding(found.well, found.text, found.advice)

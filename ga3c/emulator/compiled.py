@@ -8,9 +8,21 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from numba import njit
+from numba import config, njit
 
 _FOLDER = Path(__file__).parent
+
+
+def _cache_directory() -> str:
+    """Returns the directory for machine code; "" for that beside the sources, where they lie in their repository.
+
+    An installed package is often read-only, and nothing is to be left in its folder: it has one of the user's.
+    """
+    if (_FOLDER.parents[1] / "run.sh").is_file():
+        return ""
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    folder = cache if os.path.isabs(cache) else os.path.expanduser("~/.cache")
+    return os.path.join(folder, "ga3c") if os.path.isabs(folder) else ""
 
 
 def _sources() -> str:
@@ -19,7 +31,7 @@ def _sources() -> str:
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
-SOURCES = _sources()
+SOURCES, _CACHE_DIRECTORY = _sources(), _cache_directory()
 
 
 def compiled(function: Callable) -> Callable:
@@ -32,10 +44,13 @@ def compiled(function: Callable) -> Callable:
 
 def cached(compiler: Callable, function: Callable) -> Callable:
     """Returns what `compiler(cache=True)` makes of a function, with a cache that is valid until a file changes."""
+    before, config.CACHE_DIR = config.CACHE_DIR, config.CACHE_DIR or _CACHE_DIRECTORY
     try:
         result = compiler(cache=True)(function)
     except RuntimeError:  # no folder for a cache, neither beside the program nor in the home directory
         return compiler()(function)
+    finally:
+        config.CACHE_DIR = before
     result._cache._cache_file._source_stamp = SOURCES
     return result
 

@@ -13,6 +13,7 @@ import numpy as np
 from gymnasium import spaces
 
 from ga3c.errors import ConfigError
+from ga3c.installation import how_to_install
 
 MODULE = __name__
 # The tasks of each domain. They stand here, so that a name is known without loading dm_control.
@@ -97,7 +98,8 @@ def _suite(drawn: bool):
         with contextlib.nullcontext() if drawn else _without_opengl():
             from dm_control import suite
     except ModuleNotFoundError as error:
-        raise ConfigError(f"dm_control's tasks need {error.name}, which is not installed: ./run.sh does.") from error
+        does = how_to_install("control")
+        raise ConfigError(f"dm_control's tasks need {error.name}, which is not installed: {does}.") from error
     return suite
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from ga3c import environments
+from ga3c import environments, installation
 from ga3c.environments import atari
 from ga3c.errors import ConfigError
 from ga3c.records.columns import LOGS
@@ -25,8 +25,9 @@ GAME_OUTPUT = "game-output.txt"  # what games print, where that is much
 # The files that a run opens to write into; all others it replaces as a whole.
 FILES = (LOCK, *(f"{log}.csv" for log in LOGS), GAME_OUTPUT)
 DIRECTORIES = ("checkpoints", "tensorboard", SECONDARY)
-RESULTS = Path(__file__).resolve().parents[2] / "results"
-PRETRAINED = RESULTS / "pretrained"  # agents that come with the program: GAME/, laid out as a run
+RESULTS = installation.results()
+# Agents that come with the program: GAME/, laid out as a run. A package has them within.
+PRETRAINED = (installation.SOURCES / "ga3c" if installation.IS_INSTALLED else RESULTS) / "pretrained"
 
 
 def game_directory(game: str) -> Path:
