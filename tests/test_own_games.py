@@ -99,6 +99,81 @@ def test_a_game_of_ones_own_is_played_from_anywhere(tmp_path):
     assert "Add --trust" in refused.stderr
 
 
+OWN = """
+import gymnasium
+from tests.tiny_environment import Match
+
+class Scaled(Match):
+    def __init__(self, scale=1):
+        self.scale = scale
+
+    def step(self, action):
+        observation, reward, *others = super().step(action)
+        return observation, reward * self.scale, *others
+
+class Plus(gymnasium.RewardWrapper):
+    def reward(self, reward):
+        return reward + 1
+
+class Times(gymnasium.RewardWrapper):
+    def reward(self, reward):
+        return reward * 100
+
+def network(observations, actions):
+    import keras
+
+    inputs = keras.Input(observations.shape)
+    return keras.Model(inputs, (keras.layers.Dense(actions.policy_size)(inputs), keras.layers.Dense(1)(inputs)))
+"""
+
+
+def test_objects_of_ones_own_are_saved_with_the_run(tmp_path):
+    """A class as a game, its arguments, two wrappers and a network: who trained with them needs to name none again."""
+    project, elsewhere, run = tmp_path / "project", tmp_path / "elsewhere", tmp_path / "run"
+    project.mkdir()
+    elsewhere.mkdir()
+    (project / "mine.py").write_text(OWN)
+    home = {"XDG_STATE_HOME": str(tmp_path / "home")}
+    own = ["--game", "mine:Scaled", "--environment-arguments", '{"scale": 2}', "--network", "mine:network"]
+    own += ["--wrapper", "mine:Plus", "mine:Times"]
+    size = ["--agents", 1, "--envs-per-agent", 4, "--minimum-batch-steps", 40, "--plot-seconds", 0]
+    ended = program.run("train", *own, *size, "--steps", 400, "--run-dir", run, cwd=project, env=home)
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    assert "network: mine:network (your own)." in ended.stdout
+    scores = [float(row["score"]) for row in program.rows(run / "episodes.csv")]
+    assert {score % 200 for score in scores} == {0}  # 20 steps of (0 or 2, plus 1) times 100
+    assert min(scores) >= 2_000
+    ended = program.run("--resume", run, "--steps", 800, cwd=elsewhere, env=home)
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    ended = program.run("evaluate", run, "--episodes", 2, cwd=elsewhere, env=home)
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    strangers = {"XDG_STATE_HOME": str(tmp_path / "stranger")}
+    for words, what in ((), "is of the game 'mine:Scaled'"), (("--game", "mine:Scaled"), "has the wrapper 'mine:Plus'"):
+        refused = program.run("evaluate", run, *words, cwd=project, env=strangers)
+        assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
+        assert what in refused.stderr
+        assert "Add --trust" in refused.stderr
+
+
+@pytest.mark.parametrize("setting", ["network", "own_algorithm", "wrapper"])
+def test_no_file_of_a_run_names_what_is_imported(setting, tmp_path, monkeypatch, capsys):
+    """Another object than the game asks for trust, too."""
+    value = ["evil:Evil"] if setting == "wrapper" else "evil:Evil"
+    saved = to_dict(replace(Settings(), environment=EnvironmentSettings(game="CartPole-v1")))
+    saved["environment" if setting == "wrapper" else "learning"][setting] = value
+    (tmp_path / "evil.py").write_text(EVIL)
+    (tmp_path / "config.json").write_text(json.dumps({"settings": saved}))
+    meta = to_meta(progress.beginning(Settings())) | {"settings": saved}
+    checkpoint.save(tmp_path / "checkpoints", 10, {"network/0": np.zeros(3)}, meta, 1)
+    monkeypatch.chdir(tmp_path)
+    for command in (["evaluate", "."], ["--resume", "."]):
+        assert main(command) == 2
+        (said,) = capsys.readouterr().err.splitlines()
+        assert f"has the {setting.removeprefix('own_')} 'evil:Evil'" in said
+        assert "Add --trust" in said
+    assert not (tmp_path / "it_ran").exists()
+
+
 def test_a_game_that_goes_to_another_directory_takes_nothing_with_it(tmp_path):
     stands, elsewhere, home = (tmp_path / name for name in ("stands", "elsewhere", "home"))
     for place in (stands, elsewhere):

@@ -213,6 +213,17 @@ def test_a_network_of_action_values():
     assert agent.values(states).shape == (SYMBOLS,)
 
 
+def test_an_agent_with_a_memory_hands_over_its_state():
+    run = ga3c.train(Match, memory="gru", memory_units=8, serial=True, **QUICK)
+    agent, state = ga3c.load(run), np.eye(SYMBOLS, dtype=np.float32)[0]
+    _, first = agent.act(state)
+    _, second = agent.act(state, first)
+    assert first.shape == second.shape == (8,)
+    assert (first != second).any()
+    assert (agent.probabilities(state, first) != agent.probabilities(state)).any()
+    assert agent.act([state, state])[1].shape == (2, 8)
+
+
 SPEC = EnvironmentSpec("Test", (3,), "float32", discrete(2), 1)
 
 
@@ -308,6 +319,61 @@ def test_a_script_without_a_main_guard(way, tmp_path):
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr.splitlines()[-2:] == ["1", "2"]
     assert ended.stdout == ""
+
+
+NOTEBOOK = [
+    """
+import threading, os, signal
+import pandas
+import ga3c
+from tests.tiny_environment import Match
+
+class Mine(Match):
+    pass
+
+small = {"agents": 1, "envs_per_agent": 4, "log_seconds": 0.5, "plot_seconds": 0}
+first = ga3c.train(Mine, steps=2_000, run_dir="first", **small)
+pandas.DataFrame(first.rows()).steps.max() >= 2_000, first.settings.environment.game
+""",
+    """
+interrupt = threading.Timer(1, os.kill, [os.getpid(), signal.SIGINT])
+second = ga3c.train(Mine, minutes=60, run_dir="second", on_row=lambda _: interrupt.ident or interrupt.start(), **small)
+second
+""",
+    "ga3c.train(Mine, agnets=3)",
+]
+
+
+def test_a_notebook():
+    """Its class reaches agents, an interrupt saves and returns, and a bar shows the progress."""
+    import nbformat
+
+    cells = [nbformat.v4.new_code_cell(cell) for cell in NOTEBOOK]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), "notebook.ipynb")
+    command = (
+        "-m",
+        "jupyter",
+        "nbconvert",
+        "--execute",
+        "--allow-errors",
+        "--to",
+        "notebook",
+        "--inplace",
+        "notebook.ipynb",
+    )
+    environment = program.os.environ | {"PYTHONPATH": str(program.ROOT), "IPYTHONDIR": str(Path.cwd())}
+    ended = subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment, check=False)
+    assert ended.returncode == 0, ended.stderr
+    first, second, refused = (cell.outputs for cell in nbformat.read("notebook.ipynb", as_version=4).cells)
+    assert "steps" in first[0].data["text/plain"]  # one bar, which was replaced
+    assert first[-1].data["text/plain"] == "(True, '__main__:Mine')"
+    assert "/second: " in second[-1].data["text/plain"]
+    (error,) = refused
+    assert (error.ename, error.evalue) == (
+        "ConfigError",
+        "Unrecognized options: --agnets, 3. Nearest: --agents. See --help.",
+    )
+    assert len(error.traceback) < 8
 
 
 def test_a_child_that_imports_a_script_gets_one_line():

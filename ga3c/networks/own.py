@@ -18,8 +18,10 @@ def build(name: str, spec: EnvironmentSpec, has_policy: bool, options: dict) -> 
 
     Raises ConfigError where the function fails, or where its model does not fit.
     """
-    if options.get("support") or options.get("normalize_values"):
-        raise ConfigError(f"--network {name} does not go with c51 and rainbow, nor with --normalize-values.")
+    if options.get("support") or options.get("normalize_values") or options.get("memory"):
+        raise ConfigError(
+            f"--network {name} does not go with c51 and rainbow, nor with --normalize-values or --memory: leave it out."
+        )
     function = named_objects.find(name, "--network")
     try:
         model = function(observation_space(spec), spec.actions)

@@ -90,15 +90,17 @@ class Agent:
         """Returns an action as the game wants it, and the agent's state, for the next call.
 
         For a batch of observations there is an action for each. Actions are sampled from the policy; with `greedy`, and
-        for an agent of action values, they are the best ones. The state is that of an agent with a memory, and None
-        for any other. `state`: what the call before returned; None at the start of a game.
+        for an agent of action values, they are the best ones.
+
+        The state is what an agent with a memory remembers of the game, float32 [size], or [batch, size] for a batch;
+        None for an agent without one. `state`: what the call before returned; None, or zeros, at the start of a game.
         """
-        batch, single = self._batch(observation)
-        sampled, policies, _ = self._model.policy(batch)
+        (sampled, policies, _, after), single = self._decided(observation, state)
         actions = (self._kind.most_likely(policies) if greedy else sampled).astype(self._kind.dtype)
         if hasattr(self._games, "as_the_game_wants"):
             actions = self._games.as_the_game_wants(actions)
-        return (actions[0] if single else actions), state
+        remembered = after if after.shape[1] else None
+        return (actions[0], None if remembered is None else after[0]) if single else (actions, remembered)
 
     def probabilities(self, observation: Any, state: Any = None) -> np.ndarray:
         """Returns the probability of each action, float32 [actions], or [batch, actions] for a batch.
@@ -108,8 +110,7 @@ class Agent:
         """
         if self._kind.continuous:
             raise ConfigError(f"The actions of {self.game} are continuous: no single one has a probability.")
-        batch, single = self._batch(observation)
-        _, policies, _ = self._model.policy(batch)
+        (_, policies, _, _), single = self._decided(observation, state)
         if self.trained.has_action_values:
             found = np.eye(policies.shape[1], dtype=np.float32)[policies.argmax(axis=1)]
         else:
@@ -119,9 +120,14 @@ class Agent:
 
     def values(self, observation: Any, state: Any = None) -> Any:
         """Returns the return that the agent expects from here on: a float, or float32 [batch] for a batch."""
-        batch, single = self._batch(observation)
-        _, _, values = self._model.policy(batch)
+        (_, _, values, _), single = self._decided(observation, state)
         return float(values[0]) if single else values
+
+    def _decided(self, observation: Any, state: Any) -> tuple[tuple, bool]:
+        """Returns what the model decides (`Model.decide`), and whether there was a single observation."""
+        batch, single = self._batch(observation)
+        states = None if state is None else np.array(state, np.float32).reshape(len(batch), -1)
+        return self._model.decide(batch, states), single
 
     def _batch(self, observation: Any) -> tuple[np.ndarray, bool]:
         """Returns observations as the network gets them, [batch, ...], and whether there was a single one."""

@@ -46,7 +46,7 @@ def evaluate(
     agent = (run if isinstance(run, Agent) else load(run, seed=seed)).trained
     settings = agent.settings.environment
     scores, cut_off = evaluation.play_games(
-        agent.model.policy, settings, games, seed, greedy or agent.has_action_values, most_steps, exploration
+        agent.model.decide, settings, games, seed, greedy or agent.has_action_values, most_steps, exploration
     )
     found = evaluation.summary(scores, settings)
     return Scores(
