@@ -350,19 +350,10 @@ def test_a_notebook():
 
     cells = [nbformat.v4.new_code_cell(cell) for cell in NOTEBOOK]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), "notebook.ipynb")
-    command = [
-        "-m",
-        "jupyter",
-        "nbconvert",
-        "--execute",
-        "--allow-errors",
-        "--to",
-        "notebook",
-        "--inplace",
-        "notebook.ipynb",
-    ]
+    words = "nbconvert --execute --allow-errors --to notebook --inplace notebook.ipynb"
+    command = [sys.executable, "-m", "jupyter", *words.split()]
     environment = program.os.environ | {"PYTHONPATH": str(program.ROOT), "IPYTHONDIR": str(Path.cwd())}
-    ended = subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert ended.returncode == 0, ended.stderr
     first, second, refused = (cell.outputs for cell in nbformat.read("notebook.ipynb", as_version=4).cells)
     assert "steps" in first[0].data["text/plain"]  # one bar, which was replaced
