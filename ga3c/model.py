@@ -16,10 +16,11 @@ from ga3c.devices.device import quiet
 from ga3c.devices.graph import sizes_to_compile
 from ga3c.devices.model_graphs import ModelGraphs
 from ga3c.devices.pieces import WHOLE, Pieces
+from ga3c.errors import ConfigError
 from ga3c.networks import saved_tensors
 from ga3c.networks.recurrent import Memory
 from ga3c.networks.weights import first, from_arrays, to_arrays
-from ga3c.rollout import RECURRENT_STATE, EnvironmentSpec, rollout_dtype, transition_dtype
+from ga3c.rollout import RECURRENT_STATE, RESTART, EnvironmentSpec, rollout_dtype, transition_dtype
 from ga3c.settings.catalogue import ALGORITHMS
 from ga3c.settings.learning import LearningSettings
 
@@ -62,6 +63,10 @@ class Model:
         precision, has_policy = settings.precision, ALGORITHMS[settings.algorithm].policy
         options = dict(algorithm.network_options)
         if settings.recurrent_size:
+            if RESTART not in algorithm.learns_from:
+                raise ConfigError(
+                    f"--memory {settings.memory}: the algorithm does not learn from '{RESTART}': leave it out."
+                )
             options["memory"] = Memory(settings.memory, settings.memory_units)
         self._recurrent_size = settings.recurrent_size
         network = networks.build(name, spec, seed, standardize, precision, has_policy, **options)

@@ -14,7 +14,7 @@ import pytest
 from ga3c.__main__ import main
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
-from ga3c.rollout import EnvironmentSpec, Episode, discrete, rollout_dtype
+from ga3c.rollout import EnvironmentSpec, Episode, column_axis, discrete, rollout_dtype
 from ga3c.views import cluster_view
 from tests import program
 from tests.chaos_nodes import AUTHENTICATION, Nodes
@@ -33,14 +33,14 @@ T_MAX, ENVS = 5, 3
 @pytest.mark.parametrize("length", [1, T_MAX])
 def test_what_is_sent_comes_back_as_it_was(shape, dtype, stack, length):
     random = np.random.default_rng(0)
-    kind = rollout_dtype(EnvironmentSpec("Test", shape, dtype, discrete(4), 1, stack), T_MAX, ENVS)
+    kind = rollout_dtype(EnvironmentSpec("Test", shape, dtype, discrete(4), 1, stack), T_MAX, ENVS, recurrent_size=6)
     record, other = (np.frombuffer(random.bytes(kind.itemsize), kind).copy()[0] for _ in range(2))
     before = {name: other[name].copy() for name in kind.names}
     packed = pack(record, length, 7, [Episode(2.0, 9)], stack)
     assert (packed.length, packed.transitions, packed.episodes) == (length, 7, (Episode(2.0, 9),))
     unpack(packed, other, stack)
     for name in kind.names:
-        rows = slice(None) if name in ("bootstrap_value", "last_observation") else slice(length)
+        rows = slice(length) if column_axis(name) else slice(None)
         assert other[name][rows].tobytes() == record[name][rows].tobytes(), name
         if rows != slice(None):
             assert other[name][length:].tobytes() == before[name][length:].tobytes(), name

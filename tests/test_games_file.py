@@ -154,8 +154,9 @@ def assert_same(one, other) -> None:
         ["--sampling", "batched", "--games", GAMES, *A2C],
         ["--sampling", "batched", "--games", GAMES, "--algorithm", "pqn", "--t-max", 4, *STICKY, *FEW_STEPS],
         ["--serial", "--agents", 1, "--envs-per-agent", GAMES, "--minimum-batch-steps", 12, *A2C],
+        ["--sampling", "batched", "--games", GAMES, "--memory", "gru", "--memory-units", 8, *A2C],
     ],
-    ids=["a2c", "pqn, sticky actions, scaled rewards", "serial"],
+    ids=["a2c", "pqn, sticky actions, scaled rewards", "serial", "with a memory"],
 )
 def test_a_run_that_was_stopped_has_the_weights_of_one_that_was_not(tmp_path, words):
     whole, halves, anew = (Run(tmp_path / name, *words) for name in ("whole", "halves", "anew"))
