@@ -46,8 +46,13 @@ def beginning(settings: Settings) -> Progress:
 
 def spaces_of(spec: EnvironmentSpec) -> dict[str, list]:
     """Returns the observations and actions that a network is made for, as plain values, for JSON."""
-    shape, count, low, high = spec.actions.shape, spec.actions.count, spec.actions.low, spec.actions.high
+    actions = spec.actions
+    words = {
+        "discrete": [actions.count],
+        "multidiscrete": [list(actions.sizes)],
+        "continuous": [list(actions.shape), list(actions.low), list(actions.high)],
+    }
     return {
         "observations": [spec.observation_dtype, list(spec.observation_shape)],
-        "actions": ["discrete", count] if count else ["continuous", list(shape), list(low), list(high)],
+        "actions": [actions.kind, *words[actions.kind]],
     }

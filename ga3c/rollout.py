@@ -14,45 +14,66 @@ import numpy as np
 
 
 class Actions(NamedTuple):
-    """The actions of a game: one of `count` discrete actions, or, where that is 0, a vector within bounds."""
+    """The actions of a game: one of `count` discrete actions; several choices at once; or a vector within bounds."""
 
     shape: tuple[int, ...]  # of one action: () if discrete, else (n,)
     dtype: str
-    count: int  # discrete actions 0..count-1; 0: they are continuous
+    count: int  # discrete actions 0..count-1; 0: they are of another kind
     low: tuple[float, ...] = ()  # bounds of each element, finite
     high: tuple[float, ...] = ()
+    sizes: tuple[int, ...] = ()  # the number of options 0..size-1 of each choice, where an action is several
+
+    @property
+    def kind(self) -> str:
+        """The word of the catalogue of algorithms: discrete, multidiscrete or continuous."""
+        return "discrete" if self.count else "multidiscrete" if self.sizes else "continuous"
 
     @property
     def continuous(self) -> bool:
-        return not self.count
+        return self.kind == "continuous"
 
     @property
     def policy_size(self) -> int:
-        """The number of values of a policy in one state: a logit for each action, or means and log deviations."""
-        return 2 * self.shape[0] if self.continuous else self.count
+        """The number of values of a policy in one state: a logit for each action, or for each option of each choice;
+        or means and log deviations."""
+        return 2 * self.shape[0] if self.continuous else self.count or sum(self.sizes)
+
+    def by_choice(self, policy: np.ndarray) -> list[np.ndarray]:
+        """Returns the parts of policies [batch, policy_size] that belong to each choice, [batch, size] each."""
+        return np.split(policy, np.cumsum(self.sizes)[:-1], axis=1) if self.sizes else [policy]
 
     def most_likely(self, policy: np.ndarray) -> np.ndarray:
         """Returns the most probable actions [batch, *shape] of policies [batch, policy_size]: means, if Gaussian."""
-        best = policy[:, : self.shape[0]] if self.continuous else policy.argmax(axis=1)
-        return best.astype(self.dtype)
+        if self.continuous:
+            return policy[:, : self.shape[0]].astype(self.dtype)
+        best = np.stack([logits.argmax(axis=1) for logits in self.by_choice(policy)], axis=1)
+        return best.reshape(-1, *self.shape).astype(self.dtype)
 
     def allowed(self, actions: np.ndarray) -> bool:
         """Returns whether all of the actions [..., *shape] can have been taken."""
-        return bool(np.isfinite(actions).all() if self.continuous else ((actions >= 0) & (actions < self.count)).all())
+        if self.continuous:
+            return bool(np.isfinite(actions).all())
+        return bool(((actions >= 0) & (actions < (self.count or np.array(self.sizes)))).all())
 
     def random(self, random: np.random.Generator, count: int) -> np.ndarray:
         """Returns random actions [count, *shape], all as likely."""
         if self.continuous:
             return random.uniform(self.low, self.high, (count, *self.shape)).astype(self.dtype)
-        return random.integers(self.count, size=count, dtype=self.dtype)
+        return random.integers(self.count or self.sizes, size=(count, *self.shape), dtype=self.dtype)
 
     def __str__(self) -> str:
-        return f"{self.shape[0]} continuous" if self.continuous else f"{self.count}"
+        several = " x ".join(map(str, self.sizes))
+        return f"{self.shape[0]} continuous" if self.continuous else several or f"{self.count}"
 
 
 def discrete(count: int) -> Actions:
     """Actions 0..count-1."""
     return Actions((), "int32", count)
+
+
+def multidiscrete(sizes: Sequence[int]) -> Actions:
+    """Several choices at once, one of 0..size-1 for each."""
+    return Actions((len(sizes),), "int32", 0, sizes=tuple(map(int, sizes)))
 
 
 def continuous(low: Sequence[float], high: Sequence[float]) -> Actions:

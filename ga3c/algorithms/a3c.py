@@ -9,6 +9,7 @@ from ga3c.algorithms import gaussian, masked, rmsprop, schedules, sequences, sof
 from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.alone import ALONE
 from ga3c.algorithms.clipping import clip
+from ga3c.algorithms.product import Product
 from ga3c.algorithms.returns import lambda_returns, played
 from ga3c.algorithms.sequences import flat, outputs_of
 from ga3c.settings.learning import LearningSettings
@@ -71,6 +72,13 @@ def scale(deviation: list[tf.Tensor]) -> dict[str, tf.Tensor]:
     return {"deviation": deviation[0]} if deviation else {}
 
 
+def _policy(actions):
+    """Returns the functions of the policy over a game's actions (`rollout.Actions`): those of `softmax`."""
+    if actions.sizes:
+        return Product(actions.sizes)
+    return gaussian if actions.continuous else softmax
+
+
 class A3C:
     """An `algorithm.Algorithm` that learns from rollouts. Its targets are made of the values by which agents acted.
 
@@ -90,7 +98,7 @@ class A3C:
         self.remembers = settings.learning.recurrent_size > 0
         if self.remembers:
             self.learns_from = (*self.learns_from, *sequences.FIELDS)
-        self._policy = gaussian if actions is not None and actions.continuous else softmax
+        self._policy = _policy(actions) if actions else softmax
 
     def act(self, outputs: tuple[tf.Tensor, tf.Tensor], seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:
         """Samples actions from the policy, as `softmax.act` says."""

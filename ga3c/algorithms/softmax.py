@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+NEVER = -1e9  # the logit of an action that has no probability. It is finite: 0 times it is 0
+
 
 def act(outputs: tuple[tf.Tensor, tf.Tensor], seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:
     """Samples actions. Returns the fields that go into the rollout's rows, [batch] each, by name.
@@ -9,10 +11,15 @@ def act(outputs: tuple[tf.Tensor, tf.Tensor], seed: tf.Tensor, explore: tf.Tenso
     seed: int32 [2], another one for each batch. explore: not used; a softmax explores by itself.
     """
     logits, values = outputs[:2]
+    actions = sample(logits, seed)
+    return {"action": actions, "log_probability": log_probabilities(logits, actions), "value": values}
+
+
+def sample(logits: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
+    """Returns samples of the softmaxes of logits [batch, actions], int32 [batch]."""
     # Gumbel-max: the largest of logit + Gumbel noise is a sample of the softmax.
     noise = tf.random.stateless_uniform(tf.shape(logits), seed, minval=1e-20)
-    actions = tf.argmax(logits - tf.math.log(-tf.math.log(noise)), axis=1, output_type=tf.int32)
-    return {"action": actions, "log_probability": log_probabilities(logits, actions), "value": values}
+    return tf.argmax(logits - tf.math.log(-tf.math.log(noise)), axis=1, output_type=tf.int32)
 
 
 def log_probabilities(logits: tf.Tensor, actions: tf.Tensor) -> tf.Tensor:

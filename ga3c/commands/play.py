@@ -104,7 +104,7 @@ def run(arguments: list[str]) -> int:
     games = math.inf if endless else options.episodes or 1
     stop_signals.handle(signal.default_int_handler)  # so that a terminal is given back as it was
     try:
-        names = [] if stage.actions.continuous else stage.action_names
+        names = stage.action_names if stage.actions.kind == "discrete" else []
         keyboard = Keyboard(names, stage.steps_per_second, options.speed)
         session.play(stage, Policy(agent, options.live), display, keyboard, options.greedy, games, scores)
     except KeyboardInterrupt:

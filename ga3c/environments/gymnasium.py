@@ -1,6 +1,7 @@
 """Gymnasium environments with discrete or bounded actions, registered or a user's own (package.module:EnvId)."""
 
 import importlib
+import math
 import os
 import re
 import reprlib
@@ -17,7 +18,7 @@ from ga3c.environments.checked import GameFault, blaming
 from ga3c.environments.observations import Observations, batch_of, description
 from ga3c.environments.restarted import Restarted, Restarts
 from ga3c.errors import ConfigError
-from ga3c.rollout import Actions, EnvironmentSpec, continuous, discrete
+from ga3c.rollout import Actions, EnvironmentSpec, continuous, discrete, multidiscrete
 from ga3c.settings import named_objects
 from ga3c.settings.game import EnvironmentSettings
 
@@ -79,10 +80,14 @@ def _actions(name: str, space: spaces.Space, adapt: bool) -> Actions:
     """Returns the program's description of an action space. Raises ConfigError."""
     if isinstance(space, spaces.Discrete):
         return discrete(int(space.n))
+    if isinstance(space, spaces.MultiDiscrete):
+        return multidiscrete(space.nvec.ravel())
+    if isinstance(space, spaces.MultiBinary):
+        return multidiscrete([2] * math.prod(space.shape))
     if not isinstance(space, spaces.Box) or space.dtype.kind != "f" or not space.shape or 0 in space.shape:
         raise ConfigError(
-            f"The game '{name}' has the action space {reprlib.repr(space)}: only discrete actions and boxes of floats "
-            "can be learned."
+            f"The game '{name}' has the action space {reprlib.repr(space)}: only Discrete, MultiDiscrete, "
+            "MultiBinary and boxes of floats can be learned."
         )
     if not space.is_bounded("both"):
         raise ConfigError(
@@ -202,11 +207,15 @@ class GymnasiumEnvironments:
         return np.array([copy.lost for copy in self.env.envs]) if self._restart else self._none
 
     def as_the_game_wants(self, actions: np.ndarray) -> np.ndarray:
-        """Returns discrete actions counted from the game's first, continuous ones in its bounds and shape."""
+        """Returns actions as the game counts them, in its shape; continuous ones are within its bounds."""
         space = self._actions
         if isinstance(space, spaces.Discrete):
             return actions + int(space.start)
         actions = actions.reshape(-1, *space.shape)
+        if isinstance(space, spaces.MultiDiscrete):
+            return actions + space.start
+        if isinstance(space, spaces.MultiBinary):
+            return actions.astype(space.dtype)
         if self._adapt:
             low, high = space.low.astype(np.float64), space.high.astype(np.float64)
             actions = (low / 2 + high / 2) + np.clip(actions, -1, 1) * (high / 2 - low / 2)

@@ -19,7 +19,7 @@ def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
     Raises ConfigError where algorithm, network and game do not fit.
     """
     pictures, row = len(spec.observation_shape) == 3, ALGORITHMS[algorithm]
-    actions = "continuous" if spec.actions.continuous else "discrete"
+    actions = spec.actions.kind
     if actions not in row.actions or (pictures and not row.pictures):
         raise ConfigError(f"'{spec.name}' has {_unfit(actions, row, algorithm)}.")
     if is_name(name):

@@ -41,7 +41,7 @@ def value(hidden, initializer, normalize: bool) -> tuple:
 
 def policy(hidden, actions: Actions):
     """Returns float32 [batch, actions.policy_size]: logits, or means and log deviations, near zero at first."""
-    size = actions.shape[0] if actions.continuous else actions.count
+    size = actions.shape[0] if actions.continuous else actions.policy_size
     first = layers.Dense(size, kernel_initializer=keras.initializers.Orthogonal(0.01), name="policy")(hidden)
     return Deviation()(first) if actions.continuous else first
 

@@ -14,7 +14,7 @@ class Keyboard:
     """The state of the keys. `speed` is a factor of the game's own; 0: as fast as it goes."""
 
     def __init__(self, action_names: list[str], steps_per_second: float, speed: float):
-        """action_names: [] where they are no choice of one, but continuous: there is no joystick for them."""
+        """action_names: [] where an action is not one of them: there is no joystick for it."""
         self._names, self._steps_per_second, self._speed = action_names, steps_per_second, speed
         self._paused = self._single = self._joystick = self.left = False
         self._held: set[str] = set()

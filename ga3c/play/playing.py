@@ -47,9 +47,7 @@ class Stage:
         else:
             self._games = games = DrawnGames(name, settings, count, seed)
             self._first_pictures, self._next_pictures = games.pictures, lambda _: games.pictures()
-            self.action_names = [
-                str(number) for number in range(games.spec.actions.count or len(games.spec.actions.low))
-            ]
+            self.action_names = _names(games.spec.actions)
             self.steps_per_second = games.pictures_per_second
         self.game, self.count, self.actions = self._games.spec.name, count, self._games.spec.actions
         self._blame = f"The game '{self.game}' failed"
@@ -75,6 +73,13 @@ class Stage:
             self._screen.close()
 
 
+def _names(kind: Actions) -> list[str]:
+    """Returns names of the actions: their numbers, or for several choices that of the choice and of the option."""
+    if kind.sizes:
+        return [f"{choice}: {option}" for choice, size in enumerate(kind.sizes) for option in range(size)]
+    return [str(number) for number in range(kind.count or len(kind.low))]
+
+
 def _shares(
     kind: Actions, policies: np.ndarray, actions: np.ndarray, has_action_values: bool
 ) -> tuple[np.ndarray, str]:
@@ -85,8 +90,8 @@ def _shares(
     if has_action_values:
         least = policies.min(axis=1, keepdims=True)
         return (policies - least) / np.maximum(np.ptp(policies, axis=1, keepdims=True), 1e-9), "action values"
-    odds = np.exp(policies - policies.max(axis=1, keepdims=True))
-    return odds / odds.sum(axis=1, keepdims=True), "action probabilities"
+    odds = [np.exp(logits - logits.max(axis=1, keepdims=True)) for logits in kind.by_choice(policies)]
+    return np.hstack([one / one.sum(axis=1, keepdims=True) for one in odds]), "action probabilities"
 
 
 def moments(

@@ -77,7 +77,7 @@ class AlgorithmRow:
     policy: bool = True
     """True if its network gives a policy, from which actions are sampled. Else it gives values of actions."""
     actions: tuple[str, ...] = ("discrete",)
-    """The kinds of actions that it chooses: discrete, continuous."""
+    """The kinds of actions that it chooses: discrete, multidiscrete (several choices at once), continuous."""
     pictures: tuple[str, ...] = POLICY_PICTURES
     """The networks for games that show pictures. The first is the default; none: it cannot learn from pictures."""
     vectors: tuple[str, ...] = POLICY_VECTORS

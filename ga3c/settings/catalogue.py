@@ -25,7 +25,10 @@ def preset_of(algorithm: str, name: str) -> Preset:
 def preset_for(actions: str, algorithm: str) -> str:
     """Returns a preset of another algorithm for games with these actions; if there is one, of the same pace."""
     free = preset_of(algorithm, "").waits_for_nothing
-    others = [one for row, one in PRESETS.values() if one.actions == actions and row.name != algorithm]
+    kind = "discrete" if actions == "multidiscrete" else actions  # which has no presets of its own
+    others = [
+        one for row, one in PRESETS.values() if one.actions == kind and actions in row.actions and row.name != algorithm
+    ]
     return min(others, key=lambda one: one.waits_for_nothing != free).name
 
 
@@ -69,7 +72,7 @@ def table() -> str:
             f"`{row.name}`",
             ", ".join(f"`{preset.name}`" for preset in row.presets) or "-",
             "nothing" if row is NO_ALGORITHM else "a replay" if row.replays else "rollouts",
-            " or ".join(row.actions),
+            listed(row.actions),
             "pictures or vectors" if row.pictures else "vectors",
             "all" if "batched" in row.samplings else "all but batched",
         )

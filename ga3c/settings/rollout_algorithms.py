@@ -2,7 +2,8 @@
 
 from ga3c.settings.algorithm_row import AGENTS, EPSILON_GREEDY, OPTIMIZER, POLICY, RMSPROP, AlgorithmRow, Preset
 
-_EITHER = ("discrete", "continuous")
+_CHOICES = ("discrete", "multidiscrete")
+_ANY = (*_CHOICES, "continuous")
 _EACH_ON_ITS_OWN = ("synchronous", "asynchronous")
 _IN_LOCKSTEP = {"sampling": "synchronised", "controller": "off"}
 # Stooke and Abbeel 2018, section 5.3, give no number for the random steps at the start.
@@ -76,7 +77,7 @@ ROLLOUT_ALGORITHMS = (
     AlgorithmRow(
         "a3c", "GA3C's own; its loss is a sum over the batch.", "a3c.A3C",
         settings=(*OPTIMIZER, *POLICY, *RMSPROP, "log_epsilon"),
-        learns_at_once=False, samplings=AGENTS,
+        learns_at_once=False, samplings=AGENTS, actions=_CHOICES,
         presets=(
             Preset("default", "GA3C as it learns best on a small machine."),
             Preset(
@@ -90,7 +91,7 @@ ROLLOUT_ALGORITHMS = (
     AlgorithmRow(
         "a2c", "the loss is a mean over the batch, and all values are of the newest weights.", "a2c.A2C",
         settings=_A2C_SETTINGS,
-        actions=_EITHER, device_updates=_EACH_ON_ITS_OWN,
+        actions=_ANY, device_updates=_EACH_ON_ITS_OWN,
         presets=(
             Preset(
                 "a2c", "16 games in lockstep, 5 steps, RMSProp at 7e-4 (Stooke and Abbeel 2018).", _A2C,
@@ -107,7 +108,7 @@ ROLLOUT_ALGORITHMS = (
     AlgorithmRow(
         "a2c-vtrace", "a2c with a correction for steps of older policies (Espeholt et al. 2018).", "a2c.A2CVtrace",
         settings=(*_A2C_SETTINGS, "vtrace_rho_limit", "vtrace_c_limit"),
-        actions=_EITHER, device_updates=_EACH_ON_ITS_OWN,
+        actions=_ANY, device_updates=_EACH_ON_ITS_OWN,
         presets=(
             Preset("a2c-vtrace", "the default with V-trace (Espeholt et al. 2018).", _A2C_VTRACE),
             Preset(
@@ -125,7 +126,7 @@ ROLLOUT_ALGORITHMS = (
     AlgorithmRow(
         "ppo", "proximal policy optimization, with several passes over each batch (Schulman et al. 2017).", "ppo.PPO",
         settings=_PPO_SETTINGS,
-        actions=_EITHER, device_updates=_EACH_ON_ITS_OWN,
+        actions=_ANY, device_updates=_EACH_ON_ITS_OWN,
         presets=(
             Preset(
                 "ppo", "64 games as one batch in the server, pictures of 42x42, 64 steps, 3 epochs of 4 minibatches, "
@@ -150,7 +151,7 @@ ROLLOUT_ALGORITHMS = (
     AlgorithmRow(
         "appo", "ppo with games that wait for nobody (Stooke and Abbeel 2018).", "ppo.PPO",
         settings=_PPO_SETTINGS,
-        actions=_EITHER, samplings=AGENTS,
+        actions=_ANY, samplings=AGENTS,
         presets=(
             Preset(
                 "appo", "8 games that wait for nobody, 256 steps, Adam at 6.25e-5, and the rest as ppo (Stooke and "
