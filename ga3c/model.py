@@ -19,6 +19,7 @@ from ga3c.devices.pieces import WHOLE, Pieces
 from ga3c.errors import ConfigError
 from ga3c.networks import saved_tensors
 from ga3c.networks.recurrent import Memory
+from ga3c.networks.row_network import RowNetwork
 from ga3c.networks.weights import first, from_arrays, to_arrays
 from ga3c.rollout import RECURRENT_STATE, RESTART, EnvironmentSpec, rollout_dtype, transition_dtype
 from ga3c.settings.catalogue import ALGORITHMS
@@ -70,7 +71,9 @@ class Model:
             options["memory"] = Memory(settings.memory, settings.memory_units)
         self._recurrent_size = settings.recurrent_size
         network = networks.build(name, spec, seed, standardize, precision, has_policy, **options)
-        images = len(spec.observation_shape) == 3  # other networks have done a batch before another thread is awake
+        if spec.layout:
+            network = RowNetwork(network, spec.layout, has_policy)
+        images = spec.has_pictures  # other networks have done a batch before another thread is awake
         self._graphs = ModelGraphs(network, algorithm, xla, pieces if images and not xla else WHOLE)
         # (version, weights): one reference, so that a reader never sees the one without the other.
         self._current = self._target = 0, first(network)

@@ -52,7 +52,8 @@ def spaces_of(spec: EnvironmentSpec) -> dict[str, list]:
         "multidiscrete": [list(actions.sizes)],
         "continuous": [list(actions.shape), list(actions.low), list(actions.high)],
     }
+    parts = spec.layout.described() if spec.layout else []
     return {
-        "observations": [spec.observation_dtype, list(spec.observation_shape)],
+        "observations": [spec.observation_dtype, list(spec.observation_shape), *parts],
         "actions": [actions.kind, *words[actions.kind]],
     }

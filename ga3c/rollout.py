@@ -12,6 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ga3c.layout import PICTURE, Layout
+
+FORBIDDEN = -1e9  # the logit or the value of an action that is not allowed. It is finite: 0 times it is 0
+
 
 class Actions(NamedTuple):
     """The actions of a game: one of `count` discrete actions; several choices at once; or a vector within bounds."""
@@ -22,6 +26,7 @@ class Actions(NamedTuple):
     low: tuple[float, ...] = ()  # bounds of each element, finite
     high: tuple[float, ...] = ()
     sizes: tuple[int, ...] = ()  # the number of options 0..size-1 of each choice, where an action is several
+    masked: bool = False  # not all of them are allowed in each state; the observation says which
 
     @property
     def kind(self) -> str:
@@ -55,8 +60,11 @@ class Actions(NamedTuple):
             return bool(np.isfinite(actions).all())
         return bool(((actions >= 0) & (actions < (self.count or np.array(self.sizes)))).all())
 
-    def random(self, random: np.random.Generator, count: int) -> np.ndarray:
-        """Returns random actions [count, *shape], all as likely."""
+    def random(self, random: np.random.Generator, count: int, allowed: np.ndarray | None = None) -> np.ndarray:
+        """Returns random actions [count, *shape], all as likely. allowed: bool [count, policy_size], those of them that
+        may be returned; None: all."""
+        if allowed is not None:
+            return self.most_likely(np.where(allowed, random.random(allowed.shape), FORBIDDEN))
         if self.continuous:
             return random.uniform(self.low, self.high, (count, *self.shape)).astype(self.dtype)
         return random.integers(self.count or self.sizes, size=(count, *self.shape), dtype=self.dtype)
@@ -90,6 +98,18 @@ class EnvironmentSpec(NamedTuple):
     actions: Actions
     frames_per_step: int
     stacked_frames: int = 1  # the last axis of a state holds so many pictures, the newest last
+    layout: Layout | None = None  # where a state is a row of bytes: its parts
+    players: int = 1  # of one game: they stand next to each other in a batch, and each counts as a game
+
+    @property
+    def has_pictures(self) -> bool:
+        """True if a state is a picture, or has one among its parts."""
+        return self.layout.has(PICTURE) if self.layout else len(self.observation_shape) == 3
+
+    def random_actions(self, random: np.random.Generator, observations: np.ndarray) -> np.ndarray:
+        """Returns a random action for each of some states, one that is allowed there."""
+        allowed = self.layout.mask(observations) if self.layout else None
+        return self.actions.random(random, len(observations), allowed)
 
 
 class Episode(NamedTuple):

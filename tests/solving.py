@@ -18,16 +18,18 @@ from tests import program
 POLICIES = ("a3c", "a2c", "a2c-vtrace", "ppo", "appo")
 VALUES = ("pqn", "dqn", "c51")
 _RATE = {"a3c": 3e-3, "a2c": 3e-3, "a2c-vtrace": 3e-3, "ppo": 5e-3, "appo": 5e-3, "pqn": 3e-3, "dqn": 1e-3, "c51": 1e-3}
-_QUICK = {"t_max": 5, "minimum_batch_steps": 160, "entropy_weight": 0.01, "input_scaling": "bytes"}
-_VALUES = {"exploration_end": 0.0, "exploration_decay_steps": 2_000}
+_QUICK = {"t_max": 5, "minimum_batch_steps": 150, "entropy_weight": 0.01}
 
 
-def settings_of(game: str, algorithm: str, steps: int, **environment) -> Settings:
+def settings_of(
+    game: str, algorithm: str, steps: int, input_scaling: str = "bytes", games: int = 16, **environment
+) -> Settings:
     """Settings for a run of a game in which each step shows at once what it is worth."""
     learning = _QUICK | {"algorithm": algorithm, "learning_rate": _RATE[algorithm], "discount": 0.5, "seed": 3}
+    learning["input_scaling"] = input_scaling
     replay = ReplaySettings()
     if algorithm in VALUES:
-        learning |= _VALUES
+        learning |= {"exploration_end": 0.0, "exploration_decay_steps": steps // 2}
     if algorithm in ("dqn", "c51"):
         learning |= {"t_max": 1, "minimum_batch_steps": 16, "rmsprop_decay": 0.95, "rmsprop_epsilon": 1e-5}
         replay = ReplaySettings(
@@ -36,7 +38,7 @@ def settings_of(game: str, algorithm: str, steps: int, **environment) -> Setting
         )  # fmt: skip
     return Settings(
         EnvironmentSettings(game=game, reward_clip=0.0, **environment),
-        ScheduleSettings(serial=True, agents=1, envs_per_agent=16),
+        ScheduleSettings(serial=True, agents=1, envs_per_agent=games),
         LearningSettings(**learning),
         replay,
         RunSettings(steps=steps),
@@ -58,6 +60,6 @@ def run(settings: Settings) -> OneThread:
     return system
 
 
-def score(game: str, algorithm: str, steps: int = 8_000, **environment) -> float:
+def score(game: str, algorithm: str, steps: int = 8_000, **settings) -> float:
     """Returns the mean score of the last 100 games of a short run."""
-    return float(np.mean(run(settings_of(game, algorithm, steps, **environment)).stats.recent_scores()))
+    return float(np.mean(run(settings_of(game, algorithm, steps, **settings)).stats.recent_scores()))

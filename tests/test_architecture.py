@@ -12,14 +12,15 @@ PACKAGE = Path(__file__).parent.parent / "ga3c"
 TENSORFLOW = {"tensorflow", "keras"}
 
 # Each station (a file) and each room (a folder), from the ground up, and which of those above it may import.
-LOWEST = {"controller", "errors", "rollout", "scheduling", "stats"}
-GROUND = LOWEST | {"installation", "machine", "progress", "settings", "text", "transport"}
+LOWEST = {"controller", "errors", "layout", "scheduling", "stats"}
+GROUND = LOWEST | {"installation", "machine", "progress", "rollout", "settings", "text", "transport"}
 QUEUES = {"prediction_queue", "training_queue"}
 STATIONS = {*QUEUES, "agent", "model", "predictor", "trainer"}
 LEARNING = {"networks", "devices", "algorithms"}
 READERS = {"records", "views", "play"}
 ALLOWED = {
     **{name: set() for name in LOWEST},
+    "rollout": {"layout"},
     "machine": {"errors"},
     "installation": set(),
     "settings": {"errors", "machine"},
@@ -28,12 +29,12 @@ ALLOWED = {
     "transport": {"rollout"},
     **{name: {"rollout", "transport"} for name in QUEUES},
     "emulator": set(),
-    "environments": {"emulator", "errors", "installation", "rollout", "settings"},
+    "environments": {"emulator", "errors", "installation", "layout", "rollout", "settings"},
     "replay": {"rollout", "scheduling", "training_queue", "transport"},
     "agent": {*QUEUES, "environments", "transport"},
-    "networks": {"errors", "rollout", "settings"},
+    "networks": {"errors", "layout", "rollout", "settings"},
     "devices": {"errors", "machine", "rollout"},
-    "algorithms": {"settings"},
+    "algorithms": {"rollout", "settings"},
     "model": {"devices", "errors", "networks", "rollout", "settings"},
     "predictor": {"model", "prediction_queue", "rollout", "stats"},
     "trainer": {"model", "rollout", "stats"},

@@ -12,12 +12,13 @@ from PIL import Image
 
 from ga3c import environments
 from ga3c.environments import atari, own_games
-from ga3c.environments.gymnasium import GameFault, GymnasiumEnvironments
+from ga3c.environments.game_fault import GameFault
+from ga3c.environments.gymnasium import GymnasiumEnvironments
 from ga3c.environments.human_scores import RANDOM_AND_HUMAN_SCORES
 from ga3c.errors import ConfigError
 from ga3c.experiments.evaluation import play_games
 from ga3c.play.playing import Stage
-from ga3c.rollout import continuous, discrete
+from ga3c.rollout import EnvironmentSpec, continuous, discrete
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
@@ -187,7 +188,7 @@ def test_the_screen_shows_the_game_that_is_played(game):
 
 def test_gymnasium_restarts_in_the_step_after_the_end():
     games = GymnasiumEnvironments("CartPole-v1", EnvironmentSettings(), count=2, seed=3)
-    assert games.spec == ("CartPole-v1", (4,), "float32", discrete(2), 1, 1)
+    assert games.spec == EnvironmentSpec("CartPole-v1", (4,), "float32", discrete(2), 1)
     first = games.reset()
     np.testing.assert_array_equal(first, games.reset())
     assert not np.array_equal(first[0], first[1])
@@ -227,7 +228,7 @@ def test_one_game_starts_anew_and_the_others_stay_as_they_are(game, most):
 
 def test_gymnasium_states_that_are_numbers_become_vectors():
     games = environments.make(EnvironmentSettings(game="FrozenLake-v1"), 2, 0)
-    assert games.spec == ("FrozenLake-v1", (16,), "float32", discrete(4), 1, 1)
+    assert games.spec == EnvironmentSpec("FrozenLake-v1", (16,), "float32", discrete(4), 1)
     np.testing.assert_array_equal(games.reset(), np.eye(16)[[0, 0]])
     for _ in range(20):
         observations = games.step(np.array([2, 1]))[0]

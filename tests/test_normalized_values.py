@@ -125,7 +125,7 @@ def test_each_network_has_its_own_statistics_and_those_of_its_targets_apart(netw
     assert made.of_targets.mean.shape == ()
     assert bool(made.statistics) == (groups == 2)
     if made.statistics:
-        assert made.statistics.mean.shape == shape
+        assert made.statistics[0].mean.shape == shape
     plain = weights.first(networks.build(network, spec, 1, True))
     assert not plain.of_targets
     assert sorted(w.numpy().tobytes() for w in made.trained) == sorted(w.numpy().tobytes() for w in plain.trained)

@@ -48,6 +48,8 @@ OF_THE_AGENT = {
     "start_steps_limit": 7,
     "emulator": "ours",
     "adapt_spaces": False,
+    "observation": "flat",
+    "action_masks": False,
 }
 
 

@@ -17,6 +17,9 @@ from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
 from ga3c.settings.saved_settings import to_dict
 
+VECTOR = EnvironmentSpec("Tiny", (3,), "float32", discrete(2), 1)
+NUMBERS = VECTOR._replace(actions=continuous([-1.0], [1.0]))
+PICTURE = VECTOR._replace(observation_shape=(84, 84, 4), observation_dtype="uint8")
 CARTPOLE = "--game CartPole-v1"
 IDLE = {
     f"{CARTPOLE} --frame-stack 8": "--frame-stack 8 does not go with the game CartPole-v1: it is for Atari games.",
@@ -92,15 +95,15 @@ def test_what_an_old_run_holds_is_no_offence(tmp_path):
 
 def test_what_depends_on_what_the_game_shows_is_refused_once_that_is_known():
     for words, seen, says in (
-        ("--precision bfloat16", ("mlp", False, False), "--network mlp: it is for networks for pictures"),
-        ("--input-scaling bytes", ("dqn-mlp", False, False), "separate-mlp and networks for pictures"),
-        ("--preset dqn --replay-compression", ("dqn-mlp", False, False), "it is for games that show pictures"),
-        ("--preset a2c --log-epsilon 0.1", ("separate-mlp", False, True), "it is for discrete actions"),
+        ("--precision bfloat16", ("mlp", VECTOR), "--network mlp: it is for networks for pictures"),
+        ("--input-scaling bytes", ("dqn-mlp", VECTOR), "separate-mlp and networks for pictures"),
+        ("--preset dqn --replay-compression", ("dqn-mlp", VECTOR), "it is for games that show pictures"),
+        ("--preset a2c --log-epsilon 0.1", ("separate-mlp", NUMBERS), "it is for discrete actions"),
     ):
         settings, _, asked = parse_settings(words.split())
         with pytest.raises(ConfigError, match=says):
             uses.check_seen(settings, asked, *seen)
-        uses.check_seen(settings, asked, "small", True, False)
+        uses.check_seen(settings, asked, "small", PICTURE)
 
 
 def watched(group, read: set[str]):

@@ -24,11 +24,15 @@ class DQN:
     initial_errors = True  # the error of a transition is known from what `act` returns for its step
     devices = ALONE
     local_steps = 1
-    act = staticmethod(exploration.act)
 
     def __init__(self, settings: Settings, actions=None):
-        """actions: not used; DQN chooses discrete ones, of which the network knows the number."""
+        """actions: those of the game, a `rollout.Actions`; discrete ones. None: all of them are always allowed."""
         self._settings, self._replay, self._run_steps = settings.learning, settings.replay, settings.run.steps
+        self._masked = actions is not None and actions.masked
+
+    def act(self, outputs: Tensors, seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Returns the best actions, or random ones, as `exploration.act` says."""
+        return exploration.act(outputs, seed, explore, self._masked)
 
     @property
     def network_options(self) -> dict:

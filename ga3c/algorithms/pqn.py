@@ -5,6 +5,7 @@ import tensorflow as tf
 
 from ga3c.algorithms import exploration, masked
 from ga3c.algorithms.ppo import PPO
+from ga3c.settings.run import Settings
 
 
 class PQN(PPO):
@@ -16,7 +17,15 @@ class PQN(PPO):
 
     _names = ("loss", "value", "value_error")
     _rectified = True
-    act = staticmethod(exploration.act)
+
+    def __init__(self, settings: Settings, actions=None):
+        """actions: as in `dqn.DQN`."""
+        super().__init__(settings, actions)
+        self._masked = actions is not None and actions.masked
+
+    def act(self, outputs, seed, explore):
+        """Returns the best actions, or random ones, as `exploration.act` says."""
+        return exploration.act(outputs, seed, explore, self._masked)
 
     def exploration(self, steps: int, games: int = 0) -> float | np.ndarray:
         """Returns epsilon after so many steps of play, as `exploration.epsilon` says."""

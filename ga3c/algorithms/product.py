@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from ga3c.algorithms import softmax
+from ga3c.rollout import FORBIDDEN
 
 
 class Product:
@@ -39,7 +40,7 @@ class Product:
 
     def _by_choice(self, policy: tf.Tensor) -> tf.Tensor:
         """Returns the logits of each choice in a row of its own, [batch * choices, most options]."""
-        filled = tf.pad(policy, [[0, 0], [0, 1]], constant_values=softmax.NEVER)
+        filled = tf.pad(policy, [[0, 0], [0, 1]], constant_values=FORBIDDEN)
         return tf.reshape(tf.gather(filled, self._filled, axis=1), (-1, self._filled.shape[1]))
 
     def _sum(self, of_choices: tf.Tensor) -> tf.Tensor:

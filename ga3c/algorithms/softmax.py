@@ -2,8 +2,6 @@
 
 import tensorflow as tf
 
-NEVER = -1e9  # the logit of an action that has no probability. It is finite: 0 times it is 0
-
 
 def act(outputs: tuple[tf.Tensor, tf.Tensor], seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:
     """Samples actions. Returns the fields that go into the rollout's rows, [batch] each, by name.

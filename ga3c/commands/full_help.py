@@ -11,8 +11,8 @@ from ga3c.settings import catalogue
 
 _REPLAYING = catalogue.listed(catalogue.names(row for row in catalogue.ALGORITHMS.values() if row.replays), "and")
 GROUPS = {
-    "What is trained": """game environment_arguments wrapper adapt_spaces preset algorithm own_algorithm network memory
-        memory_units seed start_from resume trust""",
+    "What is trained": """game environment_arguments wrapper observation adapt_spaces action_masks preset algorithm
+        own_algorithm network memory memory_units seed start_from resume trust""",
     "How long": "steps minutes episodes",
     "The rules of Atari games, and what the agent sees of them": """protocol frame_skip_frames frame_size_pixels
         frame_stack no_op_max_steps sticky_action_probability full_action_set fire_reset life_loss_terminates

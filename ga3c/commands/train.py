@@ -100,9 +100,23 @@ def _check_seen(settings: Settings, start: Start, games) -> None:
         raise ConfigError(f"--checkpoint-games is for Atari games on our own emulator: leave it out. {why}")
     spec = games.spec
     network = networks.resolve(settings.learning.network, spec, settings.learning.algorithm)
-    uses.check_seen(settings, start.given, network, len(spec.observation_shape) == 3, spec.actions.continuous)
+    uses.check_seen(settings, start.given, network, spec)
+    _check_players(settings, spec)
     if "console" in start.given and settings.run.console == "screen" and not can_show():
         raise ConfigError("--console screen: standard output is no terminal that can be filled. Use plain or auto.")
+
+
+def _check_players(settings: Settings, spec: EnvironmentSpec) -> None:
+    """Raises ConfigError where games that step together do not have all players of each game."""
+    schedule = settings.schedule
+    together = schedule.serial or schedule.sampling == "batched"
+    games = schedule.games_of(schedule.first_agents()) if together else schedule.envs_per_agent
+    if games % spec.players:
+        flag = f"--games {games}" if schedule.games else f"--envs-per-agent {schedule.envs_per_agent}"
+        raise ConfigError(
+            f"The game '{spec.name}' has {spec.players} players, each of which counts as a game: give a multiple of "
+            f"{spec.players} in place of {flag}."
+        )
 
 
 def _train(settings: Settings, directories: TakenDirectories, games, host: Host, printed: int | None) -> Ended:

@@ -14,9 +14,10 @@ class ModelGraphs:
     """Connects a network with its algorithm. The first calls compile, and decide on all shapes but the batch's size."""
 
     def __init__(self, network, algorithm, xla: bool, pieces: Pieces):
-        """network: a keras.Model, or with a memory a `networks.recurrent.Recurrent`. algorithm: an
-        `algorithms.algorithm.Algorithm`."""
+        """network: a keras.Model, or one of ours with its methods; with a memory a `networks.recurrent.Recurrent`.
+        algorithm: an `algorithms.algorithm.Algorithm`."""
         self._network, self._algorithm, self._pieces = network, algorithm, pieces
+        self._counted = getattr(network, "counted", lambda observations: [observations])  # by its statistics
         acts = {count: functools.partial(self._act, count) for count in (1, pieces.predictions)}
         self._acts = {count: Graph(act, lambda _: 0, xla, count > 1) for count, act in acts.items()}
         self._make_update = Graph(self._update, column_axis, xla, pieces.updates > 1)
@@ -82,7 +83,7 @@ class ModelGraphs:
         of_targets = weights.of_targets
         if of_targets:
             of_targets = weights.of_targets_with(others.pop(), batch["valid"], devices.sum)
-        statistics = weights.statistics_with(batch, devices.sum)
+        statistics = weights.statistics_with(batch, self._counted, devices.sum)
         weights = weights._replace(trained=trained, statistics=statistics, of_targets=of_targets)
         return weights, optimizer, devices.mean(tf.stack(list(numbers.values()))), *others
 

@@ -16,7 +16,7 @@ import sys
 
 import numpy as np
 
-from ga3c.environments import atari, control, emulators, gymnasium
+from ga3c.environments import atari, atari_ram, control, emulators, gymnasium, parallel, parallel_names
 from ga3c.environments.restarted import Restarts
 from ga3c.errors import ConfigError
 from ga3c.settings import named_objects
@@ -95,9 +95,19 @@ def make(
 
             return CudaAtariEnvironments(name, settings, count, seed)
         return OwnAtariEnvironments(name, settings, count, seed, threads)
+    if kind == "atari" and settings.observation == "ram":
+        return atari_ram.RamAtariEnvironments(name, settings, count, seed)
     if kind == "atari":
         return atari.AtariEnvironments(name, settings, count, seed, threads)
-    return gymnasium.GymnasiumEnvironments(name, settings, count, seed, restarts=restarts)
+    return gymnasium_games(name, settings, count, seed, restarts=restarts)
+
+
+def gymnasium_games(name: str, settings: EnvironmentSettings, count: int, seed: int, **options):
+    """Makes games of Gymnasium, or of PettingZoo, whose module is imported here. Raises ConfigError."""
+    if ":" in name:
+        gymnasium.registered(name)
+    kind = parallel.ParallelEnvironments if parallel_names.maker(name) else gymnasium.GymnasiumEnvironments
+    return kind(name, settings, count, seed, **options)
 
 
 def most_at_once(settings: EnvironmentSettings) -> int:
@@ -129,7 +139,7 @@ def emulator_line(settings: EnvironmentSettings) -> str | None:
 
 def start_lines(settings: EnvironmentSettings, games, network: str) -> list[str]:
     """Returns the lines that a run prints about its `games`, and about their network."""
-    if isinstance(games, gymnasium.GymnasiumEnvironments):
+    if hasattr(games, "start_lines"):
         return games.start_lines(network)
     line = emulator_line(settings)
     return [line] if line else []

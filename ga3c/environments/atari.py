@@ -4,6 +4,8 @@ import numpy as np
 from ale_py import roms
 from ale_py.vector_env import AtariVectorEnv
 
+from ga3c.emulator.state import RAM_BYTES
+from ga3c.layout import BYTES, Layout, Part
 from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings.game import EnvironmentSettings
 
@@ -19,6 +21,20 @@ def rom_names() -> list[str]:
 def display_name(rom: str) -> str:
     """Returns MsPacman for ms_pacman: the spelling of Gymnasium's ids and of the folders in results/."""
     return rom.title().replace("_", "")
+
+
+def spec_of(rom: str, settings: EnvironmentSettings, actions: int) -> EnvironmentSpec:
+    """Returns the facts about an Atari game with so many actions."""
+    size, stack, ram = settings.frame_size_pixels, settings.frame_stack, settings.observation == "ram"
+    return EnvironmentSpec(
+        name=display_name(rom),
+        observation_shape=(RAM_BYTES,) if ram else (size, size, stack),
+        observation_dtype="uint8",
+        actions=discrete(actions),
+        frames_per_step=settings.frame_skip_frames,
+        stacked_frames=1 if ram else stack,
+        layout=Layout((Part("ram", BYTES, (RAM_BYTES,)),)) if ram else None,
+    )
 
 
 def _vector_env(rom: str, settings: EnvironmentSettings, count: int, threads: int, **view) -> AtariVectorEnv:
@@ -58,14 +74,7 @@ class AtariEnvironments:
         self._states = np.empty((count, size, size, stack), np.uint8)
         self._lives = np.zeros(count, np.int32)
         self._life_loss_terminates = settings.life_loss_terminates
-        self.spec = EnvironmentSpec(
-            name=display_name(rom),
-            observation_shape=(size, size, stack),
-            observation_dtype="uint8",
-            actions=discrete(int(self._env.single_action_space.n)),
-            frames_per_step=settings.frame_skip_frames,
-            stacked_frames=stack,
-        )
+        self.spec = spec_of(rom, settings, int(self._env.single_action_space.n))
 
     def reset(self) -> np.ndarray:
         observations, info = self._env.reset(seed=self._seeds)

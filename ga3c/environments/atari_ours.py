@@ -17,8 +17,7 @@ from ga3c.emulator.picture import WIDTH
 from ga3c.emulator.shrink import cover
 from ga3c.emulator.soundness import are_sound, is_within
 from ga3c.emulator.starts import ORDER, Starts
-from ga3c.environments.atari import display_name
-from ga3c.rollout import EnvironmentSpec, discrete
+from ga3c.environments.atari import spec_of
 from ga3c.settings.game import EnvironmentSettings
 
 ALL_ACTIONS, PAL_LINES = np.arange(18), 250
@@ -100,14 +99,8 @@ class OwnAtariEnvironments:
         self._draw(np.ones(count, bool))
         self._life_loss_terminates = settings.life_loss_terminates
         self._emulator = np.frombuffer(f"{rom} {SOURCES}".encode(), np.uint8)
-        self.spec = EnvironmentSpec(
-            name=display_name(rom),
-            observation_shape=(size, size, stack),
-            observation_dtype="uint8",
-            actions=discrete(len(self._actions)),
-            frames_per_step=skip,
-            stacked_frames=stack,
-        )
+        self._shows_ram = settings.observation == "ram"
+        self.spec = spec_of(rom, settings, len(self._actions))
 
     def _draw_sticky(self) -> None:
         """Draws random numbers for sticky actions, so that they last for a step, or for the no-ops of a start."""
@@ -146,7 +139,12 @@ class OwnAtariEnvironments:
         self._play_starts(envs)
         step.restart(self._game, self.consoles, envs, self._no_ops)
         self._draw(envs)
-        return self.consoles.states
+        return self._shown
+
+    @property
+    def _shown(self) -> np.ndarray:
+        """The observations: pictures, or the consoles' memory."""
+        return self.consoles.records[:, : state.RAM_BYTES] if self._shows_ram else self.consoles.states
 
     def step(self, actions: np.ndarray):
         consoles = self.consoles
@@ -158,7 +156,7 @@ class OwnAtariEnvironments:
             self._draw(restarted)
         life_lost = (consoles.lives < lives) & self._life_loss_terminates
         terminated, truncated = consoles.ended & step.OVER > 0, consoles.ended & step.CUT > 0
-        return consoles.states, consoles.rewards.copy(), terminated, truncated, life_lost
+        return self._shown, consoles.rewards.copy(), terminated, truncated, life_lost
 
     def _step(self, actions: np.ndarray) -> None:
         """Steps all consoles; each thread, if there are several, steps a part of them."""
@@ -198,7 +196,7 @@ class OwnAtariEnvironments:
         self._no_ops[:] = no_ops
         _set_states(self._random, random)
         _set_states(self._sticky_bits, sticky)
-        return self.consoles.states
+        return self._shown
 
     def divergence(self, part: slice, actions: np.ndarray, by_lines: bool) -> Count:
         """Counts how much these copies, as the threads of a warp, would slow each other down in the next step."""

@@ -11,6 +11,8 @@ from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.wrappers import TimeLimit
 
+from ga3c.environments.action_masks import Masks, method_of
+from ga3c.environments.game_fault import GameFault
 from ga3c.errors import ConfigError
 from ga3c.settings import named_objects
 from ga3c.settings.game import EnvironmentSettings, game_arguments
@@ -21,10 +23,6 @@ OWN = "ga3c: "  # the beginning of our own lines in a game's process
 NOTED: set[str] = set()  # the lines that this process has written
 RESET = "reset(self, *, seed=None, options=None), which returns observation, info"
 STEP = "step(self, action), which returns observation, reward, terminated, truncated, info"
-
-
-class GameFault(Exception):
-    """A game returned a value that it must not return."""
 
 
 @contextlib.contextmanager
@@ -54,7 +52,8 @@ def reason(error: BaseException) -> str:
 def make(name: str, settings: EnvironmentSettings, render_mode: str | None = None) -> gymnasium.Env:
     """Makes a game whose results are checked, with the arguments and the wrappers that the settings name.
 
-    It is registered, or made by the object of its name. Its `info` is dropped, as it may hold anything.
+    It is registered, or made by the object of its name. Of its `info` only a mask of actions is kept, as `action_masks`
+    says: the rest may be anything.
     """
     options = game_arguments(settings) | ({"render_mode": render_mode} if render_mode else {})
     known = name.rpartition(":")[2]
@@ -111,21 +110,23 @@ class Checked(gymnasium.Wrapper):
     def __init__(self, game: gymnasium.Env, name: str):
         super().__init__(game)
         self._name, self._looks = name, BOUNDS_LOOKS
+        self._masks = Masks(game.action_space, method_of(game))
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
-        observation, _ = self.env.reset(seed=seed, options=options or None)
-        return self._checked(observation, "reset()"), {}
+        observation, info = self.env.reset(seed=seed, options=options or None)
+        return self._checked(observation, "reset()"), self._masks.of(info, "reset()", over=False)
 
     def step(self, action):
-        observation, reward, terminated, truncated, _ = self.env.step(action)
-        if not _is_reward(reward):
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        if not is_reward(reward):
             what = f"the reward {reprlib.repr(reward)}, which is no finite number of float32"
             raise GameFault(f"step() returned {what}: Gymnasium wants {STEP}")
         for name, value in (("terminated", terminated), ("truncated", truncated)):
             if np.ndim(value) or np.asarray(value).dtype.kind not in "biu":
                 what = f"{reprlib.repr(value)} as {name}, which is not True or False"
                 raise GameFault(f"step() returned {what}: Gymnasium wants {STEP}")
-        return self._checked(observation, "step()"), reward, terminated, truncated, {}
+        observation = self._checked(observation, "step()")
+        return observation, reward, terminated, truncated, self._masks.of(info, "step()", bool(terminated or truncated))
 
     def close(self):
         with contextlib.suppress(ConfigError), blaming("It cannot be closed"):  # the game is not needed any more
@@ -133,7 +134,7 @@ class Checked(gymnasium.Wrapper):
 
     def _checked(self, observation, method: str):
         space = self.env.observation_space
-        if fault := _fault(space, observation):
+        if fault := fault_of(space, observation):
             raise GameFault(f"{method} returned an observation that {fault}: its observation_space says so")
         if self._looks:
             self._looks -= 1
@@ -146,16 +147,16 @@ class Checked(gymnasium.Wrapper):
         return observation
 
 
-def _fault(space: spaces.Space, value) -> str:
+def fault_of(space: spaces.Space, value) -> str:
     """Returns the fault of an observation, or of a part of one; an empty text if there is none."""
     if isinstance(space, spaces.Dict):
         if not isinstance(value, Mapping) or set(value) != set(space):
             return f"has not just the keys {', '.join(map(str, space))}"
-        return next(filter(None, (_fault(space[key], value[key]) for key in space)), "")
+        return next(filter(None, (fault_of(space[key], value[key]) for key in space)), "")
     if isinstance(space, spaces.Tuple):
         if not isinstance(value, tuple | list) or len(value) != len(space):
             return f"has not {len(space)} parts"
-        return next(filter(None, map(_fault, space, value)), "")
+        return next(filter(None, map(fault_of, space, value)), "")
     if isinstance(space, spaces.Discrete):
         first, last = int(space.start), int(space.start + space.n - 1)
         fits = np.size(value) == 1 and np.asarray(value).dtype.kind in "biu" and first <= int(value) <= last
@@ -188,7 +189,7 @@ def _note(what: str) -> None:
         sys.stderr.write(f"{line}\n")  # in one call: other processes write here, too
 
 
-def _is_reward(value) -> bool:
+def is_reward(value) -> bool:
     """Returns True if it is a finite number of float32, the dtype of rollouts."""
     try:
         return np.ndim(value) == 0 and bool(-LARGEST_REWARD <= value <= LARGEST_REWARD)

@@ -40,6 +40,8 @@ def gpu_obstacle(rom: str, settings: EnvironmentSettings) -> str | None:
     """Returns why a GPU cannot play a game; None if it can. It assumes that the model has a GPU."""
     if obstacle := _obstacle(rom, settings):
         return obstacle
+    if settings.observation == "ram":
+        return "there each game shows its picture (--observation ram)"
     if rom in READ_WHAT_IS_LEFT:
         return "there each game begins as one did before, and in this one the game before decides how"
     if settings.sticky_action_probability and settings.fire_reset:

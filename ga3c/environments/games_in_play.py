@@ -6,7 +6,7 @@ import numpy as np
 
 from ga3c.environments.random_start import random_start
 from ga3c.environments.reward_scale import RewardScale
-from ga3c.environments.scores import Scores, lost_steps
+from ga3c.environments.scores import Scores, absent_players, lost_steps
 from ga3c.settings.game import EnvironmentSettings
 
 
@@ -18,7 +18,7 @@ class Games:
         self._limit = settings.start_steps_limit
         self._envs, self._scores = envs, Scores(count)
         self._scale = RewardScale(count, discount, settings.reward_scaling_limit) if discount else None
-        self.over = np.zeros(count, np.bool_)  # the next step only starts a new game
+        self.over = np.zeros(count, np.bool_)  # the next step only starts a new game, or its player has left
         self.finished = self._scores.take
         self._observations: np.ndarray | None = None  # of games that go on
 
@@ -27,7 +27,9 @@ class Games:
         if self._observations is not None:
             return self._observations
         if not self._limit:
-            return self._envs.reset()
+            observations = self._envs.reset()
+            self.over = absent_players(self._envs, len(self.over)).copy()
+            return observations
         observations, self.over = random_start(self._envs, self._limit, seed, self._scores, alive)
         return observations
 
@@ -47,7 +49,7 @@ class Games:
         slots["terminated"][slot, row] = terminated | life_lost
         slots["truncated"][slot, row] = truncated | lost
         slots["valid"][slot, row] = moved
-        self.over = ended
+        self.over = ended | absent_players(self._envs, len(ended))
         return observations, int(moved.sum()), int(lost.sum())
 
     def state(self) -> dict[str, np.ndarray]:

@@ -1,28 +1,25 @@
 """Gymnasium environments with discrete or bounded actions, registered or a user's own (package.module:EnvId)."""
 
 import importlib
-import math
 import os
 import re
-import reprlib
 import sys
 from functools import partial
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.vector.utils import iterate
 
-from ga3c.environments import checked
-from ga3c.environments.checked import GameFault, blaming
-from ga3c.environments.observations import Observations, batch_of, description
+from ga3c.environments import action_masks, checked, known_spaces, parts, rendered
+from ga3c.environments.action_masks import Masks
+from ga3c.environments.checked import blaming
+from ga3c.environments.observations import Observations
 from ga3c.environments.restarted import Restarted, Restarts
 from ga3c.errors import ConfigError
-from ga3c.rollout import Actions, EnvironmentSpec, continuous, discrete, multidiscrete
+from ga3c.rollout import Actions, EnvironmentSpec
 from ga3c.settings import named_objects
 from ga3c.settings.game import EnvironmentSettings
-
-MOST_NUMBERS = 500_000  # of an observation that is no picture: a network's first layer has 128 weights for each
 
 
 def known_ids() -> list[str]:
@@ -76,45 +73,6 @@ def _files_of(module: str) -> list[str]:
     return [name for name in names if os.path.isfile(name)]
 
 
-def _actions(name: str, space: spaces.Space, adapt: bool) -> Actions:
-    """Returns the program's description of an action space. Raises ConfigError."""
-    if isinstance(space, spaces.Discrete):
-        return discrete(int(space.n))
-    if isinstance(space, spaces.MultiDiscrete):
-        return multidiscrete(space.nvec.ravel())
-    if isinstance(space, spaces.MultiBinary):
-        return multidiscrete([2] * math.prod(space.shape))
-    if not isinstance(space, spaces.Box) or space.dtype.kind != "f" or not space.shape or 0 in space.shape:
-        raise ConfigError(
-            f"The game '{name}' has the action space {reprlib.repr(space)}: only Discrete, MultiDiscrete, "
-            "MultiBinary and boxes of floats can be learned."
-        )
-    if not space.is_bounded("both"):
-        raise ConfigError(
-            f"The game '{name}' has actions without bounds ({reprlib.repr(space)}): wrap it in gymnasium.wrappers."
-            "RescaleAction, or give its Box finite bounds."
-        )
-    if adapt:
-        return continuous(np.full(space.low.size, -1.0), np.full(space.high.size, 1.0))
-    return continuous(space.low.ravel(), space.high.ravel())
-
-
-def _check_observations(name: str, space: spaces.Space, are_pictures: bool) -> None:
-    """Raises ConfigError if no network can take observations of this space."""
-    what = f"The game '{name}' has the observation space {reprlib.repr(space)}"
-    try:
-        numbers = spaces.flatdim(space)
-    except (ValueError, NotImplementedError) as error:
-        raise ConfigError(f"{what}, whose observations have no fixed size: use a Box, or a Dict of them.") from error
-    if numbers == 0:
-        raise ConfigError(f"{what}, which holds no number: a policy needs something to see.")
-    if numbers > MOST_NUMBERS and not are_pictures:
-        raise ConfigError(
-            f"{what}, which is {numbers:,} numbers for the network (a Discrete is one for each state), and it takes "
-            f"{MOST_NUMBERS:,} at the most: show the state by fewer, in a Box."
-        )
-
-
 def _games_of(ready: VectorEnv, count: int) -> int:
     """Returns the number of games of a ready vector environment. Raises ConfigError if it cannot play `count`."""
     if ready.metadata.get("autoreset_mode") not in (None, AutoresetMode.NEXT_STEP):
@@ -127,20 +85,13 @@ def _games_of(ready: VectorEnv, count: int) -> int:
     return ready.num_envs
 
 
-def _sized(picture: np.ndarray, height: int, width: int) -> np.ndarray:
-    """Returns a picture [height, width, 3], scaled if it has another size."""
-    if picture.shape[:2] == (height, width):
-        return picture
-    rows, columns = (np.arange(new) * old // new for new, old in zip((height, width), picture.shape, strict=False))
-    return picture[rows][:, columns]
-
-
 class GymnasiumEnvironments:
     """A batch of `count` copies of one environment, stepped one after the other.
 
-    `Observations` converts the observations. Continuous actions are within -1 and 1, and are scaled to the bounds of
-    the game. Without --adapt-spaces, as in older versions, actions are clipped to the bounds. A ready vector
-    environment (`ga3c.train`) is taken as it is, with as many games as it has.
+    `Observations` converts the observations, or `parts` where there are several, or masks of actions. Continuous
+    actions are within -1 and 1, and are scaled to the bounds of the game. Without --adapt-spaces, as in older versions,
+    actions are clipped to the bounds. A ready vector environment (`ga3c.train`) is taken as it is, with as many games
+    as it has.
     """
 
     def __init__(
@@ -155,105 +106,121 @@ class GymnasiumEnvironments:
         """A copy whose own code fails is made again by `restarts`, or raises its exception if there is none."""
         if ":" in name:
             registered(name)
-        ready, adapt = named_objects.given(name), settings.adapt_spaces
+        ready = named_objects.given(name)
         self._ready = ready if isinstance(ready, VectorEnv) else None
         if self._ready:
             count, restarts = _games_of(self._ready, count), None
+        self._name, self._restarts, self._none, self._picture_size = name, restarts, np.zeros(count, bool), None
         self._seeds = [number % 2**31 for number in range(seed, seed + count)]
-        one = partial(checked.make, name, settings, render_mode)
-        self._restart, self._none = bool(restarts), np.zeros(count, bool)
-        copies = [
-            partial(Restarted, one, i, own, adapt, restarts) if restarts else one for i, own in enumerate(self._seeds)
-        ]
+        self._make = partial(checked.make, name, settings, render_mode)
+        self._adapt, self._divided = settings.adapt_spaces, settings.adapt_spaces and settings.observation != "flat"
         with blaming(f"Cannot make the game '{name}'"):
-            self.env = self._ready or SyncVectorEnv(copies, autoreset_mode=AutoresetMode.NEXT_STEP)
-        space, actions = self.env.single_observation_space, self.env.single_action_space
-        self._observations, self._actions, self._adapt = Observations(space, adapt), actions, adapt
-        self._picture_size: tuple[int, int] | None = None
+            self.env = self._ready or self._copies(mask_size=0)
+        self._actions = self.env.single_action_space
         try:
-            known_actions = _actions(name, actions, adapt)
-            _check_observations(name, space, self._observations.dtype == "uint8")
+            actions = known_spaces.actions(name, self._actions, self._adapt)
             with blaming(f"Cannot start the game '{name}'"):
-                shape = self.reset().shape[1:]
+                observations, actions = self._start(actions, settings.action_masks)
         except ConfigError:
             self.close()
             raise
+        layout = self._parts.layout
         self.spec = EnvironmentSpec(
             name=name.rpartition(":")[2],
-            observation_shape=shape,
-            observation_dtype=self._observations.dtype,
-            actions=known_actions,
+            observation_shape=observations.shape[1:],
+            observation_dtype=str(observations.dtype),
+            actions=actions,
             frames_per_step=1,
+            layout=layout if self._parts.needed else None,
         )
 
-    def _convert(self, observations) -> np.ndarray:
-        return self._observations.convert(observations, self.env.observation_space)
+    def _copies(self, mask_size: int) -> SyncVectorEnv:
+        """Makes the copies of the game. `mask_size`: as in `parts.Parts`."""
+        one = partial(parts.in_rows, self._name, self._make, self._adapt, self._divided, mask_size)
+        copies = [
+            partial(Restarted, one, number, seed, self._adapt, self._restarts) if self._restarts else one
+            for number, seed in enumerate(self._seeds)
+        ]
+        return SyncVectorEnv(copies, autoreset_mode=AutoresetMode.NEXT_STEP)
+
+    def _start(self, actions: Actions, with_masks: bool) -> tuple[np.ndarray, Actions]:
+        """Starts the games, which first then say whether they have masks. Returns observations and the actions."""
+        game = None if self._ready else self.env.envs[0]
+        whole = self.env.single_observation_space
+        if game and game.has_wrapper_attr("parts"):
+            whole = game.get_wrapper_attr("parts").space
+        if self._ready:
+            known_spaces.check_observations(self._name, whole, self._divided)
+        observations, info = self._reset()
+        masked = with_masks and action_masks.KEY in info and not actions.continuous
+        mask_size = actions.policy_size if masked else 0
+        self._parts = parts.Parts(whole, self._adapt, self._divided, mask_size)
+        self._observations = Observations(whole, self._adapt)
+        self._masks = [Masks(self._actions) for _ in self._seeds if masked]
+        if masked and not self._ready:
+            self.env.close()
+            self.env = self._copies(mask_size)
+            observations, info = self._reset()
+        return self._convert(observations, info, "reset()"), actions._replace(masked=masked)
+
+    def _reset(self):
+        return self.env.reset(seed=self._seeds[0] if self._ready else self._seeds)  # not all take a list
+
+    def _convert(self, observations, info: dict, call: str, over: np.ndarray | None = None) -> np.ndarray:
+        """Returns the observations after a `call`, as the network gets them. over: bool [count], games that ended."""
+        if not self._parts.needed:
+            return self._observations.convert(observations, self.env.observation_space)
+        if not self._ready:  # they are rows of bytes already
+            return observations
+        masks = [None] * len(self._seeds)
+        if self._masks:
+            over, given = self._none if over is None else over, info.get(action_masks.KEY, masks)
+            found = zip(self._masks, given, over, strict=True)
+            masks = [one.of({action_masks.KEY: mask}, call, ended)[action_masks.KEY] for one, mask, ended in found]
+        items = iterate(self.env.observation_space, observations)
+        return np.stack([self._parts.row(item, mask) for item, mask in zip(items, masks, strict=True)])
 
     def reset(self) -> np.ndarray:
-        seeds = self._seeds[0] if self._ready else self._seeds  # not every vector environment takes a list
-        return self._convert(self.env.reset(seed=seeds)[0])
+        return self._convert(*self._reset(), "reset()")
 
     def restart(self, envs: np.ndarray) -> np.ndarray:
         """Starts a new game in the marked copies (bool [count], one at the least). Returns all observations."""
-        return self._convert(self.env.reset(options={"reset_mask": envs})[0])
+        return self._convert(*self.env.reset(options={"reset_mask": envs}), "reset()")
 
     def step(self, actions: np.ndarray):
-        observations, rewards, terminated, truncated, _ = self.env.step(self.as_the_game_wants(actions))
-        return self._convert(observations), rewards, terminated, truncated, np.zeros_like(terminated)
+        observations, rewards, terminated, truncated, info = self.env.step(self.as_the_game_wants(actions))
+        observations = self._convert(observations, info, "step()", terminated | truncated)
+        return observations, rewards, terminated, truncated, np.zeros_like(terminated)
 
     @property
     def lost(self) -> np.ndarray:
         """The copies whose last step failed, bool [count]. They show a new game, and the step does not count."""
-        return np.array([copy.lost for copy in self.env.envs]) if self._restart else self._none
+        return np.array([copy.lost for copy in self.env.envs]) if self._restarts else self._none
 
     def as_the_game_wants(self, actions: np.ndarray) -> np.ndarray:
         """Returns actions as the game counts them, in its shape; continuous ones are within its bounds."""
-        space = self._actions
-        if isinstance(space, spaces.Discrete):
-            return actions + int(space.start)
-        actions = actions.reshape(-1, *space.shape)
-        if isinstance(space, spaces.MultiDiscrete):
-            return actions + space.start
-        if isinstance(space, spaces.MultiBinary):
-            return actions.astype(space.dtype)
-        if self._adapt:
-            low, high = space.low.astype(np.float64), space.high.astype(np.float64)
-            actions = (low / 2 + high / 2) + np.clip(actions, -1, 1) * (high / 2 - low / 2)
-        return np.clip(actions, space.low, space.high).astype(space.dtype)
+        return known_spaces.as_the_game_wants(self._actions, actions, self._adapt)
 
-    def shown(self, observation) -> tuple[np.ndarray, bool]:
-        """Returns an observation of the game, or a batch of them, as the network gets it, [batch, ...]; and whether
-        there was a single one. Raises ConfigError if it is none of the game."""
-        batch, single = batch_of(self.env.single_observation_space, observation)
-        return self._convert(batch), single
+    def shown(self, observation, mask=None) -> tuple[np.ndarray, bool]:
+        """Returns an observation of the game, or a batch of them, as the network gets it, as `Parts.shown` says."""
+        return self._parts.shown(observation, mask)
 
     def start_lines(self, network: str) -> list[str]:
         """Returns the lines that a run prints at its start about observations, actions and the network."""
-        kind = "fully connected" if network.endswith("mlp") else "your own" if ":" in network else "convolutional"
-        seen, space = self._observations.description(self.spec.observation_shape), self._actions
-        lines = [f"Observations: {seen}; network: {network} ({kind})."]
-        if self.spec.actions.continuous and self._adapt and not ((space.low == -1) & (space.high == 1)).all():
-            bounds = description(space)
-            lines.append(f"Actions: {bounds}; the policy acts from -1 to 1, which is scaled to these bounds.")
-        return lines
+        return known_spaces.start_lines(self._parts.text(), self._actions, self._adapt, network)
 
     def pictures(self) -> np.ndarray:
         """Returns the pictures of all copies, uint8 [count, height, width, 3]; needs render_mode="rgb_array".
 
         All have the size of the first picture, since a video and a grid of games have one size.
         """
-        pictures = [np.asarray(picture) for picture in self.env.render()]
-        for picture in pictures:
-            if not (picture.ndim == 3 and picture.shape[2] == 3 and picture.size and picture.dtype == np.uint8):
-                raise GameFault("render() returned no picture, uint8 [height, width, 3], in the mode rgb_array")
-        height, width = self._picture_size = self._picture_size or pictures[0].shape[:2]
-        return np.stack([_sized(picture, height, width) for picture in pictures])
+        pictures, self._picture_size = rendered.of_one_size(self.env.render(), self._picture_size)
+        return pictures
 
     @property
     def pictures_per_second(self) -> float:
         """The game's own frame rate; 30 if it names none."""
-        wanted = self.env.metadata.get("render_fps")
-        return float(wanted) if isinstance(wanted, int | float) and 0 < wanted <= 1000 else 30.0
+        return rendered.pictures_per_second(self.env.metadata)
 
     def close(self) -> None:
         if not self._ready:  # it is the user's

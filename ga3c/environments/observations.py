@@ -1,5 +1,6 @@
 """Converts a game's observations for the networks: pictures to bytes, everything else to vectors."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -7,7 +8,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import utils as vector_utils
 
-from ga3c.environments.checked import GameFault
+from ga3c.environments.game_fault import GameFault
 from ga3c.errors import ConfigError
 
 SMALLEST_PIXELS = 20  # the smallest height and width that the networks of `networks.a3c` take
@@ -71,11 +72,11 @@ class Observations:
     """
 
     def __init__(self, space: spaces.Space, adapt: bool = True):
-        self._whole, self._space, self._names = space, space, []
-        while adapt and isinstance(self._space, spaces.Dict) and len(self._space.spaces) == 1:
-            self._names += self._space.spaces
-            self._space = self._space[self._names[-1]]
-        self._picture = (_picture if adapt else _as_it_is)(self._space)
+        self._whole, self.space, self._names = space, space, []
+        while adapt and isinstance(self.space, spaces.Dict) and len(self.space.spaces) == 1:
+            self._names += self.space.spaces
+            self.space = self.space[self._names[-1]]
+        self._picture = (_picture if adapt else _as_it_is)(self.space)
         self.dtype = "uint8" if self._picture else "float32"
 
     def convert(self, observations, batch_space: spaces.Space) -> np.ndarray:
@@ -83,20 +84,26 @@ class Observations:
         if not self._picture:
             items = gymnasium.vector.utils.iterate(batch_space, observations)
             return np.stack([spaces.flatten(self._whole, item) for item in items]).astype(np.float32)
+        return self.of_pictures(self.inner(observations))
+
+    def inner(self, observations):
+        """Returns the entry of a Dict that has it alone; other observations as they are."""
         for name in self._names:
             observations = observations[name]
+        return observations
+
+    def of_pictures(self, pictures: np.ndarray) -> np.ndarray:
+        """Returns pictures [count, ...] as uint8 [count, height, width, channels]. Raises GameFault."""
         if not self._picture.bytes:
-            observations = self._bytes(observations)
-        if observations.ndim == 3:
-            return observations[..., None]
-        return np.moveaxis(observations, 1, 3) if self._picture.channel_first else observations
+            pictures = self._bytes(pictures)
+        if pictures.ndim == 3:
+            return pictures[..., None]
+        return np.moveaxis(pictures, 1, 3) if self._picture.channel_first else pictures
 
     def check(self, observation) -> None:
         """Raises GameFault where `convert` does so for this observation of a game."""
         if self._picture and not self._picture.bytes:
-            for name in self._names:
-                observation = observation[name]
-            self._bytes(observation)
+            self._bytes(self.inner(observation))
 
     def _bytes(self, observations: np.ndarray) -> np.ndarray:
         numbers = np.rint(np.multiply(observations, self._picture.scale, dtype=np.float32))
@@ -115,12 +122,12 @@ class Observations:
 
     def _no_picture(self) -> str:
         """Returns the reason why the space is no picture, if it looks like one; else an empty text."""
-        space = self._space
+        space = self.space
         if _picture(space):
             return " (a picture with --adapt-spaces)"
         if isinstance(space, spaces.Dict | spaces.Tuple):
             parts = space.spaces.values() if isinstance(space, spaces.Dict) else space.spaces
-            return " (with the picture in it)" * any(map(_picture, parts))
+            return " (with the picture in it, --observation flat)" * any(map(_picture, parts))
         if not isinstance(space, spaces.Box) or len(space.shape) < 2:
             return ""
         if len(space.shape) > 3:
@@ -148,6 +155,16 @@ def batch_of(space: spaces.Space, observation) -> tuple[Any, bool]:
     if axes:
         return observation, False
     return vector_utils.concatenate(space, [observation], vector_utils.create_empty_array(space, 1)), True
+
+
+def leaves(space: spaces.Space, names: tuple = ()) -> Iterator[tuple[tuple, spaces.Space]]:
+    """Yields the spaces in a nested Dict or Tuple, each with the keys that lead to it."""
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        inside = space.spaces.items() if isinstance(space, spaces.Dict) else enumerate(space.spaces)
+        for name, part in inside:
+            yield from leaves(part, (*names, name))
+    else:
+        yield names, space
 
 
 def description(space: spaces.Space) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ga3c.environments.scores import Scores, lost_steps
+from ga3c.environments.scores import Scores, absent_players, lost_steps
 
 
 def random_start(
@@ -20,7 +20,8 @@ def random_start(
     count = len(scores)
     observations, over = envs.reset(), np.zeros(count, np.bool_)
     random = np.random.default_rng([seed, 1])  # with the seed alone it would be the first game's own
-    steps = random.integers(limit_steps + 1, size=count)
+    players = envs.spec.players  # of one game: they begin together
+    steps = np.repeat(random.integers(limit_steps + 1, size=count // players), players)
     for left in range(int(steps.max()), -1, -1):
         begin = steps == left
         if begin.any():
@@ -28,10 +29,10 @@ def random_start(
             scores.restart(begin)
             over &= ~begin
         if left:
-            observations, rewards, terminated, truncated, _ = envs.step(envs.spec.actions.random(random, count))
+            observations, rewards, terminated, truncated, _ = envs.step(envs.spec.random_actions(random, observations))
             scores.add(rewards, ~over, terminated | truncated)
             scores.restart(lost_steps(envs, count))
-            over = terminated | truncated
+            over = terminated | truncated | absent_players(envs, count)
             alive()
     scores.take()
     return observations, over

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import gymnasium
 import numpy as np
 
-from ga3c.environments.checked import GameFault, reason
+from ga3c.environments.checked import reason
+from ga3c.environments.game_fault import GameFault
 from ga3c.environments.observations import Observations
 from ga3c.errors import TrainingFailed
 

@@ -40,6 +40,11 @@ class Scores:
         self._scores, self._lengths = arrays["agent/scores"], arrays["agent/lengths"]
 
 
+def absent_players(envs, count: int) -> np.ndarray:
+    """Returns bool [count]: the games whose next step is none, because their player has left. Most have no `absent`."""
+    return getattr(envs, "absent", np.zeros(count, np.bool_))
+
+
 def lost_steps(envs, count: int) -> np.ndarray:
     """Returns bool [count]: the games whose last step was none, because their own code failed. Most have no `lost`."""
     return getattr(envs, "lost", np.zeros(count, np.bool_))

@@ -11,11 +11,12 @@ from ga3c import environments
 from ga3c.environments import protocols
 from ga3c.environments.gymnasium import blaming
 from ga3c.environments.human_scores import human_normalized
+from ga3c.environments.scores import absent_players
 from ga3c.errors import ConfigError
 from ga3c.experiments.aggregates import interval
 from ga3c.machine import usable_cores
 from ga3c.play.trained_agent import TrainedAgent
-from ga3c.rollout import Actions
+from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.game import EnvironmentSettings
 
 AT_ONCE = 32
@@ -57,12 +58,12 @@ def play_games(
     scores, cut_off = [], 0
     progress = Progress(episodes, most_steps)
 
-    def act(observations: np.ndarray, remembered, kind: Actions, random: np.random.Generator) -> tuple:
+    def act(observations: np.ndarray, remembered, spec: EnvironmentSpec, random: np.random.Generator) -> tuple:
         sampled, policies, _, remembered = policy(observations, remembered)
-        actions = (kind.most_likely(policies) if greedy else sampled).astype(kind.dtype)
+        actions = (spec.actions.most_likely(policies) if greedy else sampled).astype(spec.actions.dtype)
         if exploration:
             explore = random.random(len(actions)) < exploration
-            actions[explore] = kind.random(random, len(actions))[explore]
+            actions[explore] = spec.random_actions(random, observations)[explore]
         return actions, remembered
 
     while len(scores) < episodes:
@@ -78,18 +79,19 @@ def _play_at_once(
 ) -> tuple[list[float], int]:
     random = np.random.default_rng([seed, 1])  # with the seed alone it would be the first game's own
     with contextlib.closing(environments.make(settings, count, seed, threads=usable_cores())) as games:
-        blame, kind = f"The game '{games.spec.name}' failed", games.spec.actions
+        blame = f"The game '{games.spec.name}' failed"
         with blaming(blame):
             observations = games.reset()
         scores = np.zeros(len(observations))
-        playing = np.arange(len(observations)) < count  # a ready vector environment may have more
+        playing = np.arange(len(observations)) < count  # a ready vector environment may have more, and all players
         remembered = None
         for steps in range(1, most_steps + 1):
-            actions, remembered = act(observations, remembered, kind, random)
+            actions, remembered = act(observations, remembered, games.spec, random)
             with blaming(blame):
                 observations, rewards, terminated, truncated, _ = games.step(actions)
             scores += rewards * playing
-            playing &= ~(terminated | truncated)  # the games that go on for company do not count
+            # The games that go on for company do not count, and players that have left take no step.
+            playing &= ~(terminated | truncated | absent_players(games, len(playing)))
             if not playing.any():
                 break
             progress.look(count - int(playing.sum()), steps)
@@ -136,7 +138,8 @@ def evaluate(
         scores, cut_off = play_games(agent.model.decide, settings, episodes, seed, WAYS[way], most_steps, exploration)
         ways[way] = summary(scores, settings) | {"cut_off": cut_off}
     ways = {way: ways.get(way, ways["greedy"]) for way in WAYS}
-    not_rules = ("game", "reward_clip", "reward_scaling_discount", "reward_scaling_limit", "adapt_spaces")
+    seen = "adapt_spaces", "observation", "action_masks"
+    not_rules = ("game", "reward_clip", "reward_scaling_discount", "reward_scaling_limit", *seen)
     rules = {name: value for name, value in vars(settings).items() if name not in not_rules}
     fingerprint = protocols.fingerprint(settings)
     found = {"episodes": episodes, "seed": seed, "exploration": exploration, "protocol": rules}

@@ -18,7 +18,7 @@ def resolve(name: str, spec: EnvironmentSpec, algorithm: str = "a3c") -> str:
 
     Raises ConfigError where algorithm, network and game do not fit.
     """
-    pictures, row = len(spec.observation_shape) == 3, ALGORITHMS[algorithm]
+    pictures, row = spec.has_pictures, ALGORITHMS[algorithm]
     actions = spec.actions.kind
     if actions not in row.actions or (pictures and not row.pictures):
         raise ConfigError(f"'{spec.name}' has {_unfit(actions, row, algorithm)}.")
@@ -56,8 +56,8 @@ def build(
 ):
     """Returns the network `name` (not "auto") with fresh weights, a keras.Model.
 
-    standardize: networks for images and separate-mlp subtract the mean of the observations so far, which they keep in
-        weights that no gradient changes.
+    standardize: networks for images or several parts, and separate-mlp, subtract the mean of the observations so far,
+        which they keep in weights that no gradient changes.
     precision: what networks for images compute with, except for their last layers. Weights and outputs are float32.
     has_policy: False for an algorithm that learns values of actions. It is for a function of the user's own.
     options: arguments of dqn and dqn-mlp: `dueling` and `support` (`action_value`); of networks for a policy:
@@ -68,35 +68,35 @@ def build(
     import keras  # here: to look a name up must not load TensorFlow
 
     from ga3c.networks import action_value, actor_critic, layer_normalized, mlp, own, policy_value
+    from ga3c.networks.inputs import Seen
 
     keras.utils.set_random_seed(seed)
     if is_name(name):
         return own.build(name, spec, has_policy, options)
+    seen, actions = Seen.of(spec, standardize), spec.actions
     if name == "mlp":
-        return mlp.mlp(spec.observation_shape, spec.actions, **options)
+        return mlp.mlp(seen, actions, **options)
     if name == "separate-mlp":
-        return mlp.separate(spec.observation_shape, spec.actions, standardize, **options)
+        return mlp.separate(seen, actions, **options)
     if name == "pqn-mlp":
-        return layer_normalized.vectors(spec.observation_shape, spec.actions.count)
+        return layer_normalized.vectors(seen, actions.count)
     if name == "dqn-mlp":
-        return action_value.vectors(spec.observation_shape, spec.actions.count, **options)
+        return action_value.vectors(seen, actions.count, **options)
     if name == "dpg-mlp":
-        return actor_critic.ActorCritic(spec.observation_shape, spec.actions)
+        return actor_critic.ActorCritic(seen._replace(standardize=False), actions)
     dtype = "float32" if precision == "float32" else f"mixed_{precision}"
     try:
         if name == "dqn":
-            network = action_value.images(
-                spec.observation_shape, spec.actions.count, standardize, **options, dtype=dtype
-            )
+            network = action_value.images(seen, actions.count, **options, dtype=dtype)
         elif name == "pqn":
-            network = layer_normalized.images(spec.observation_shape, spec.actions.count, standardize, dtype)
+            network = layer_normalized.images(seen, actions.count, dtype)
         else:
-            network = policy_value.images(name, spec.observation_shape, spec.actions, standardize, dtype, **options)
+            network = policy_value.images(name, seen, actions, dtype, **options)
         if any(0 in variable.shape for variable in network.trainable_variables):
             raise ValueError("Nothing is left of the image after the convolutions.")
         return network
     except ValueError as error:
-        raise _too_small(name, spec.observation_shape) from error
+        raise _too_small(name, seen.smallest_picture) from error
 
 
 def _too_small(name: str, shape: tuple[int, ...]) -> ConfigError:

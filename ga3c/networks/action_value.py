@@ -1,35 +1,37 @@
 """The network of DQN (Mnih et al. 2015), with dueling streams and with distributions of values."""
 
-import math
-
 import keras
 import numpy as np
 from keras import layers, ops
 
-from ga3c.networks.policy_value import PixelConvolution, StandardizingConvolution
+from ga3c.networks import inputs
+from ga3c.networks.inputs import Seen
+from ga3c.networks.policy_value import first_convolution
 
 
 def images(
-    observation_shape: tuple[int, int, int],
+    seen: Seen,
     actions: int,
-    standardize: bool,
     dueling: bool,
     support: tuple | None,
     dtype: str = "float32",
 ) -> keras.Model:
     """Returns a network of 32 filters 8x8 stride 4, 64 filters 4x4 stride 2, 64 filters 3x3, unpadded; 512 units."""
-    observations = keras.Input(observation_shape, dtype="uint8")
-    hidden, convolution = observations, StandardizingConvolution if standardize else PixelConvolution
-    for filters, kernel, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
-        convolve = convolution(filters, kernel, stride, activation="relu", kernel_initializer="he_uniform", dtype=dtype)
-        hidden, convolution = convolve(hidden), layers.Conv2D
-    return _heads(observations, layers.Flatten(dtype=dtype)(hidden), 512, actions, dueling, support, dtype)
+    options = {"activation": "relu", "kernel_initializer": "he_uniform", "dtype": dtype}
+
+    def convolve(picture, first_name: str | None):
+        hidden, convolution = picture, first_convolution(seen, first_name)
+        for filters, kernel, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
+            hidden, convolution = convolution(filters, kernel, stride, **options)(hidden), layers.Conv2D
+        return hidden
+
+    observations, features = inputs.pictures(seen, convolve, dtype)
+    return _heads(observations, features, 512, actions, dueling, support, dtype)
 
 
-def vectors(observation_shape: tuple[int, ...], actions: int, dueling: bool, support: tuple | None) -> keras.Model:
-    """Returns a network of two layers of 128 units. Input: [batch, *observation_shape], any dtype."""
-    observations = keras.Input(observation_shape)
-    hidden = layers.Reshape((math.prod(observation_shape),))(observations)
+def vectors(seen: Seen, actions: int, dueling: bool, support: tuple | None) -> keras.Model:
+    """Returns a network of two layers of 128 units. Input: [batch, *shape], any dtype; or a dict of parts."""
+    observations, hidden = inputs.vectors(seen)
     hidden = layers.Dense(128, activation="relu", kernel_initializer="he_uniform")(hidden)
     return _heads(observations, hidden, 128, actions, dueling, support)
 

@@ -1,11 +1,11 @@
 """The two networks of Ape-X DPG (Horgan et al. 2018, appendix D): an actor, and a critic that judges its actions."""
 
-import math
-
 import keras
 import numpy as np
 from keras import layers
 
+from ga3c.networks import inputs
+from ga3c.networks.inputs import Seen
 from ga3c.rollout import Actions
 
 _FIRST = 3e-3  # the last layers begin near zero, so all actions look alike (Lillicrap et al. 2016, section 7)
@@ -27,8 +27,8 @@ class Rescaling(layers.Layer):
 class ActorCritic:
     """The two networks as one, as a `Model` uses it. Its weights are those of the actor, then those of the critic."""
 
-    def __init__(self, observation_shape: tuple[int, ...], actions: Actions):
-        self._actor, self._critic = _actor(observation_shape, actions), _critic(observation_shape, actions)
+    def __init__(self, seen: Seen, actions: Actions):
+        self._actor, self._critic = _actor(seen, actions), _critic(seen, actions)
         self._of_actor = len(self._actor.trainable_variables)
         self.trainable_variables = [*self._actor.trainable_variables, *self._critic.trainable_variables]
         self.non_trainable_variables = []
@@ -45,19 +45,18 @@ class ActorCritic:
         return (actions, values_of(actions), values_of), others
 
 
-def _actor(observation_shape: tuple[int, ...], actions: Actions) -> keras.Model:
+def _actor(seen: Seen, actions: Actions) -> keras.Model:
     """Returns a network with layers of 300 and 200 units, tanh. Output: actions [batch, n]."""
-    observations = keras.Input(observation_shape)
-    hidden = _hidden(layers.Reshape((math.prod(observation_shape),))(observations), (300, 200))
+    observations, vectors = inputs.vectors(seen)
+    hidden = _hidden(vectors, (300, 200))
     first = keras.initializers.RandomUniform(-_FIRST, _FIRST)
     numbers = layers.Dense(actions.shape[0], activation="tanh", kernel_initializer=first, name="actor")(hidden)
     return keras.Model(observations, Rescaling(actions, inverse=False)(numbers))
 
 
-def _critic(observation_shape: tuple[int, ...], actions: Actions) -> keras.Model:
+def _critic(seen: Seen, actions: Actions) -> keras.Model:
     """Returns a network with layers of 400 and 300 units, tanh, from observations and actions to values [batch]."""
-    observations, taken = keras.Input(observation_shape), keras.Input(actions.shape)
-    vectors = layers.Reshape((math.prod(observation_shape),))(observations)
+    (observations, vectors), taken = inputs.vectors(seen), keras.Input(actions.shape)
     both = layers.Concatenate()([vectors, Rescaling(actions, inverse=True)(taken)])
     first = keras.initializers.RandomUniform(-_FIRST, _FIRST)
     value = layers.Dense(1, kernel_initializer=first, name="critic")(_hidden(both, (400, 300)))

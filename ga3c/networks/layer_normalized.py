@@ -1,11 +1,11 @@
 """PQN's networks (Gallici et al. 2024). Each layer is normalized, so they learn without a target network."""
 
-import math
-
 import keras
 from keras import layers
 
-from ga3c.networks.policy_value import PixelConvolution, StandardizingConvolution
+from ga3c.networks import inputs
+from ga3c.networks.inputs import Seen
+from ga3c.networks.policy_value import first_convolution
 
 
 def _normalized(hidden, dtype: str = "float32"):
@@ -18,24 +18,25 @@ def _heads(observations, hidden, actions: int) -> keras.Model:
     return keras.Model(observations, (q_values, keras.ops.max(q_values, axis=1)))
 
 
-def images(
-    observation_shape: tuple[int, int, int], actions: int, standardize: bool, dtype: str = "float32"
-) -> keras.Model:
+def images(seen: Seen, actions: int, dtype: str = "float32") -> keras.Model:
     """Returns a network of 32 filters 8x8 stride 4, 64 filters 4x4 stride 2, 64 filters 3x3, unpadded; 512 units."""
-    observations = keras.Input(observation_shape, dtype="uint8")
-    hidden, convolution = observations, StandardizingConvolution if standardize else PixelConvolution
-    for filters, kernel, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
-        convolve = convolution(filters, kernel, stride, kernel_initializer="he_normal", dtype=dtype)
-        hidden, convolution = _normalized(convolve(hidden), dtype), layers.Conv2D
-    flat = layers.Flatten(dtype=dtype)(hidden)
-    hidden = layers.Dense(512, kernel_initializer="he_normal", dtype=dtype)(flat)
+    options = {"kernel_initializer": "he_normal", "dtype": dtype}
+
+    def convolve(picture, first_name: str | None):
+        hidden, convolution = picture, first_convolution(seen, first_name)
+        for filters, kernel, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
+            hidden = _normalized(convolution(filters, kernel, stride, **options)(hidden), dtype)
+            convolution = layers.Conv2D
+        return hidden
+
+    observations, features = inputs.pictures(seen, convolve, dtype)
+    hidden = layers.Dense(512, **options)(features)
     return _heads(observations, _normalized(hidden, dtype), actions)
 
 
-def vectors(observation_shape: tuple[int, ...], actions: int) -> keras.Model:
-    """Returns a network of two layers of 128 units. Input: [batch, *observation_shape], any dtype."""
-    observations = keras.Input(observation_shape)
-    hidden = layers.Reshape((math.prod(observation_shape),))(observations)
+def vectors(seen: Seen, actions: int) -> keras.Model:
+    """Returns a network of two layers of 128 units. Input: [batch, *shape], any dtype; or a dict of parts."""
+    observations, hidden = inputs.vectors(seen)
     for _ in range(2):
         hidden = _normalized(layers.Dense(128, kernel_initializer="he_normal")(hidden))
     return _heads(observations, hidden, actions)

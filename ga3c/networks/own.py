@@ -5,6 +5,9 @@ import numpy as np
 from gymnasium import spaces
 
 from ga3c.errors import ConfigError
+from ga3c.layout import PICTURE
+from ga3c.networks import inputs
+from ga3c.networks.inputs import Seen
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings import named_objects
 
@@ -25,9 +28,9 @@ def build(name: str, spec: EnvironmentSpec, has_policy: bool, options: dict) -> 
     function = named_objects.find(name, "--network")
     try:
         model = function(observation_space(spec), spec.actions)
-        observations = keras.Input(spec.observation_shape, dtype=spec.observation_dtype)
-        own_inputs = getattr(model, "inputs", None)
-        outputs = model(keras.ops.cast(observations, own_inputs[0].dtype) if own_inputs else observations)
+        observations = inputs.of_game(spec)
+        own = {one.name: one.dtype for one in getattr(model, "inputs", None) or ()}
+        outputs = model(_cast(observations, own))
         outputs = [keras.ops.cast(output, "float32") for output in keras.tree.flatten(outputs)]
     except Exception as error:  # the user's own code
         said = " ".join(str(error).split()).rstrip(".")
@@ -46,8 +49,22 @@ def build(name: str, spec: EnvironmentSpec, has_policy: bool, options: dict) -> 
     raise ConfigError(f"--network {name} returns {' and '.join(map(str, shapes))}: it is to return {wanted}.")
 
 
-def observation_space(spec: EnvironmentSpec) -> spaces.Box:
-    """Returns the space of observations as a network gets them: pictures of bytes, or vectors."""
-    if spec.observation_dtype == "uint8":
-        return spaces.Box(0, 255, spec.observation_shape, np.uint8)
-    return spaces.Box(-np.inf, np.inf, spec.observation_shape, np.float32)
+def _cast(observations, dtypes: dict[str, str]):
+    """Returns inputs with the dtypes that a model wants, by the names of its inputs."""
+    if isinstance(observations, dict):
+        return {name: keras.ops.cast(one, dtypes.get(name, one.dtype)) for name, one in observations.items()}
+    return keras.ops.cast(observations, next(iter(dtypes.values()), observations.dtype))
+
+
+def observation_space(spec: EnvironmentSpec) -> spaces.Space:
+    """Returns the space of observations as a network gets them: pictures of bytes, or vectors; or a Dict of the parts,
+    where there are several."""
+    seen = Seen.of(spec, standardize=False)
+    if seen.parts:
+        boxes = {part.name: _box(part.shape, part.kind == PICTURE) for part in seen.parts}
+        return spaces.Dict(boxes)
+    return _box(seen.shape, spec.has_pictures)
+
+
+def _box(shape: tuple[int, ...], picture: bool) -> spaces.Box:
+    return spaces.Box(0, 255, shape, np.uint8) if picture else spaces.Box(-np.inf, np.inf, shape, np.float32)

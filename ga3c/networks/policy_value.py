@@ -3,12 +3,14 @@
 Convolutions are unpadded, as in Mnih et al. 2016.
 """
 
+from collections.abc import Callable
 from functools import partial
 
 import keras
 from keras import layers, ops
 
-from ga3c.networks import heads
+from ga3c.networks import heads, inputs
+from ga3c.networks.inputs import Seen
 from ga3c.networks.recurrent import Memory, Recurrent, network
 from ga3c.rollout import Actions
 
@@ -52,11 +54,15 @@ class StandardizingConvolution(layers.Conv2D):
         return pixels - super().convolution_op(mean, kernel)
 
 
+def first_convolution(seen: Seen, name: str | None) -> Callable:
+    """Returns the class of the first convolution over a picture, which scales its bytes. name: that of its layer."""
+    return partial(StandardizingConvolution if seen.standardize else PixelConvolution, name=name)
+
+
 def images(
     name: str,
-    observation_shape: tuple[int, int, int],
+    seen: Seen,
     actions: Actions,
-    standardize: bool,
     dtype: str = "float32",
     normalize_values: bool = False,
     memory: Memory | None = None,
@@ -64,16 +70,19 @@ def images(
     """Returns the convolutions of `name` (`CONVOLUTIONS`), 256 units, a `memory` if there is to be one, and two heads.
     dtype: that of all but memory and heads.
 
-    Input: uint8 [batch, height, width, channels].
+    Input: uint8 [batch, height, width, channels]; or a dict of parts.
     Output: (policy [batch, actions.policy_size], *`heads.value`), float32.
     """
-    observations = keras.Input(observation_shape, dtype="uint8")
-    hidden, convolution = observations, StandardizingConvolution if standardize else PixelConvolution
-    for filters, kernel, stride in CONVOLUTIONS[name]:
-        convolve = convolution(filters, kernel, stride, activation="relu", kernel_initializer="he_uniform", dtype=dtype)
-        hidden, convolution = convolve(hidden), layers.Conv2D
-    hidden = layers.Flatten(dtype=dtype)(hidden)
-    hidden = layers.Dense(256, activation="relu", kernel_initializer="he_uniform", dtype=dtype)(hidden)
+    options = {"activation": "relu", "kernel_initializer": "he_uniform", "dtype": dtype}
+
+    def convolve(picture, first_name: str | None):
+        hidden, convolution = picture, first_convolution(seen, first_name)
+        for filters, kernel, stride in CONVOLUTIONS[name]:
+            hidden, convolution = convolution(filters, kernel, stride, **options)(hidden), layers.Conv2D
+        return hidden
+
+    observations, features = inputs.pictures(seen, convolve, dtype)
+    hidden = layers.Dense(256, **options)(features)
     # Both start near zero: where scores are rare, values of a few points are errors that spoil the layers below.
     last = partial(heads.policy_and_value, actions=actions, gain=0.01, normalize=normalize_values)
     return network(observations, hidden, last, memory)

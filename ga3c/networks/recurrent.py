@@ -40,6 +40,7 @@ class Recurrent:
         self.recurrent_size = self.parts * memory.units
         self.trainable_variables = [variable for model in self._models for variable in model.trainable_variables]
         encoder, self._cell, last = self._models
+        self.layers = encoder.layers  # that keep statistics
         # A cell has a seed besides, which without dropout nobody uses.
         self.non_trainable_variables = [*encoder.non_trainable_variables, *last.non_trainable_variables]
 

@@ -10,7 +10,8 @@ from multiprocessing.connection import Connection
 
 import numpy as np
 
-from ga3c.environments.gymnasium import GymnasiumEnvironments, blaming
+from ga3c.environments import gymnasium_games
+from ga3c.environments.checked import blaming
 from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
 
@@ -24,7 +25,7 @@ def has_display() -> bool:
 
 
 class DrawnGames:
-    """`GymnasiumEnvironments` with pictures. Raises ConfigError, anywhere, where the game's own code fails."""
+    """Games of Gymnasium or PettingZoo with pictures. Raises ConfigError, anywhere, where the game's own code fails."""
 
     def __init__(self, name: str, settings: EnvironmentSettings, count: int, seed: int):
         processes = multiprocessing.get_context("spawn")
@@ -79,7 +80,7 @@ def _play(line: Connection, name: str, settings: EnvironmentSettings, count: int
         os.environ.setdefault("MUJOCO_GL", _without_display())
     try:
         with blaming(f"Cannot draw the game '{name}'"):
-            games = GymnasiumEnvironments(name, settings, count, seed, "rgb_array")
+            games = gymnasium_games(name, settings, count, seed, render_mode="rgb_array")
         line.send((games.spec, games.pictures_per_second))
         while True:
             what, arguments = line.recv()

@@ -8,7 +8,7 @@ import numpy as np
 from ga3c import environments
 from ga3c.environments.gymnasium import blaming
 from ga3c.play.drawn_games import DrawnGames
-from ga3c.rollout import Actions
+from ga3c.rollout import FORBIDDEN, Actions
 from ga3c.settings.game import EnvironmentSettings
 
 EMULATOR_FRAMES_PER_SECOND = 60
@@ -49,7 +49,9 @@ class Stage:
             self._first_pictures, self._next_pictures = games.pictures, lambda _: games.pictures()
             self.action_names = _names(games.spec.actions)
             self.steps_per_second = games.pictures_per_second
-        self.game, self.count, self.actions = self._games.spec.name, count, self._games.spec.actions
+        spec = self._games.spec
+        self.game, self.actions = spec.name, spec.actions
+        self.count = -(-count // spec.players) * spec.players
         self._blame = f"The game '{self.game}' failed"
         self.pictures: np.ndarray | None = None  # as in Moment
 
@@ -88,8 +90,9 @@ def _shares(
         low, high = np.array(kind.low), np.array(kind.high)
         return np.clip((actions - low) / np.maximum(high - low, 1e-9), 0.0, 1.0), "actions"
     if has_action_values:
-        least = policies.min(axis=1, keepdims=True)
-        return (policies - least) / np.maximum(np.ptp(policies, axis=1, keepdims=True), 1e-9), "action values"
+        least = np.where(policies > FORBIDDEN / 2, policies, np.inf).min(axis=1, keepdims=True)
+        best = policies.max(axis=1, keepdims=True)
+        return np.clip((policies - least) / np.maximum(best - least, 1e-9), 0.0, 1.0), "action values"
     odds = [np.exp(logits - logits.max(axis=1, keepdims=True)) for logits in kind.by_choice(policies)]
     return np.hstack([one / one.sum(axis=1, keepdims=True) for one in odds]), "action probabilities"
 
@@ -114,7 +117,7 @@ def moments(
         shares = _shares(stage.actions, policies, actions, has_action_values)
         history = [*history[1 - HISTORY_STEPS :], float(values[0])]
         yield Moment(stage.pictures, *shares, values, actions, scores.copy(), steps.copy(), ended, history)
-        if (own := joystick()) is not None:
+        if (own := joystick()) is not None and policies[0, own] > FORBIDDEN / 2:
             actions[0] = own
         restarted = ended
         remembered[restarted] = 0

@@ -15,7 +15,7 @@ import numpy as np
 
 from ga3c import environments
 from ga3c.agent import play
-from ga3c.environments.checked import GameFault
+from ga3c.environments.game_fault import GameFault
 from ga3c.environments.games_in_play import Games
 from ga3c.machine import adopt_orphans, signal_at_parents_end
 from ga3c.prediction_queue import PredictionClient

@@ -86,7 +86,7 @@ class Agent:
         """The steps that it has learned from."""
         return self.trained.steps
 
-    def act(self, observation: Any, state: Any = None, *, greedy: bool = False) -> tuple[Any, Any]:
+    def act(self, observation: Any, state: Any = None, *, greedy: bool = False, mask: Any = None) -> tuple[Any, Any]:
         """Returns an action as the game wants it, and the agent's state, for the next call.
 
         For a batch of observations there is an action for each. Actions are sampled from the policy; with `greedy`, and
@@ -94,45 +94,48 @@ class Agent:
 
         The state is what an agent with a memory remembers of the game, float32 [size], or [batch, size] for a batch;
         None for an agent without one. `state`: what the call before returned; None, or zeros, at the start of a game.
+        `mask`: which actions are allowed, as the game's info["action_mask"] says; None: all are.
         """
-        (sampled, policies, _, after), single = self._decided(observation, state)
+        (sampled, policies, _, after), single = self._decided(observation, state, mask)
         actions = (self._kind.most_likely(policies) if greedy else sampled).astype(self._kind.dtype)
         if hasattr(self._games, "as_the_game_wants"):
             actions = self._games.as_the_game_wants(actions)
         remembered = after if after.shape[1] else None
         return (actions[0], None if remembered is None else after[0]) if single else (actions, remembered)
 
-    def probabilities(self, observation: Any, state: Any = None) -> np.ndarray:
-        """Returns the probability of each action, float32 [actions], or [batch, actions] for a batch.
+    def probabilities(self, observation: Any, state: Any = None, *, mask: Any = None) -> np.ndarray:
+        """Returns the probability of each action, float32 [actions], or [batch, actions] for a batch. Where an action is
+        several choices, they are those of the options of each choice, side by side. mask: as in `act`.
 
         An agent of action values takes the best action: its probability is 1. Raises ConfigError for continuous
         actions.
         """
         if self._kind.continuous:
             raise ConfigError(f"The actions of {self.game} are continuous: no single one has a probability.")
-        (_, policies, _, _), single = self._decided(observation, state)
+        (_, policies, _, _), single = self._decided(observation, state, mask)
         if self.trained.has_action_values:
             found = np.eye(policies.shape[1], dtype=np.float32)[policies.argmax(axis=1)]
         else:
-            odds = np.exp(policies - policies.max(axis=1, keepdims=True))
-            found = odds / odds.sum(axis=1, keepdims=True)
+            odds = [np.exp(one - one.max(axis=1, keepdims=True)) for one in self._kind.by_choice(policies)]
+            found = np.hstack([one / one.sum(axis=1, keepdims=True) for one in odds])
         return found[0] if single else found
 
-    def values(self, observation: Any, state: Any = None) -> Any:
-        """Returns the return that the agent expects from here on: a float, or float32 [batch] for a batch."""
-        (_, _, values, _), single = self._decided(observation, state)
+    def values(self, observation: Any, state: Any = None, *, mask: Any = None) -> Any:
+        """Returns the return that the agent expects from here on: a float, or float32 [batch] for a batch. mask: as in
+        `act`."""
+        (_, _, values, _), single = self._decided(observation, state, mask)
         return float(values[0]) if single else values
 
-    def _decided(self, observation: Any, state: Any) -> tuple[tuple, bool]:
+    def _decided(self, observation: Any, state: Any, mask: Any) -> tuple[tuple, bool]:
         """Returns what the model decides (`Model.decide`), and whether there was a single observation."""
-        batch, single = self._batch(observation)
+        batch, single = self._batch(observation, mask)
         states = None if state is None else np.array(state, np.float32).reshape(len(batch), -1)
         return self._model.decide(batch, states), single
 
-    def _batch(self, observation: Any) -> tuple[np.ndarray, bool]:
+    def _batch(self, observation: Any, mask: Any) -> tuple[np.ndarray, bool]:
         """Returns observations as the network gets them, [batch, ...], and whether there was a single one."""
         if hasattr(self._games, "shown"):
-            return self._games.shown(observation)
+            return self._games.shown(observation, mask)
         space = spaces.Box(0, 255, self._games.spec.observation_shape, np.uint8)
         return batch_of(space, observation)
 

@@ -65,6 +65,15 @@ class EnvironmentSettings:
     wrapper: tuple[str, ...] = ()
     """The game is wrapped in these, the first around it, the next around that: package.module:Wrapper. It is for
     Gymnasium games."""
+    observation: Literal["auto", "ram", "flat"] = "auto"
+    """This is what the network sees of a game.
+    auto: the picture of an Atari game. In other games each part of a Dict or a Tuple has its own place in the network:
+    pictures have convolutions, vectors are numbers, and a choice of several is one number for each.
+    ram: the 128 bytes of memory of an Atari console, in place of its picture.
+    flat: all parts of a Dict or a Tuple in one vector, as in older versions."""
+    action_masks: bool = True
+    """Actions that the game forbids in its state are never taken, and do not count in what is learned. A game of
+    Gymnasium says which are allowed by info["action_mask"] or by a method action_masks()."""
     emulator: Literal["auto", "ours", "gpu", "ale"] = "auto"
     """This program plays Atari games.
     auto: our own emulator where it is proven to play as ale-py's does, else ale-py's. With --sampling batched it plays

@@ -14,7 +14,8 @@ from ga3c.settings.run import Settings
 # Settings of older runs that no longer exist, with the value that had no effect.
 _GONE = [("learning", "lag_correction", False)]
 _LATER = {"replay": {}}  # groups of settings that older runs do not have, and what they stand for
-_BEFORE = {"adapt_spaces": False}  # settings that older runs of Gymnasium games do not have
+# Settings that older runs of Gymnasium games do not have.
+_BEFORE = {"adapt_spaces": False, "observation": "flat", "action_masks": False}
 
 
 def to_dict(settings: Settings) -> dict[str, dict]:

@@ -71,15 +71,20 @@ def _check_sequences(columns: int, minibatches: int) -> None:
         )
 
 
-def check_seen(settings: Settings, given: set[str], network: str, pictures: bool, continuous: bool) -> None:
-    """Raises ConfigError likewise where an effect depends on what the game shows, and on the `network` for it."""
+def check_seen(settings: Settings, given: set[str], network: str, spec) -> None:
+    """Raises ConfigError likewise where an effect depends on what the game shows, and on the `network` for it.
+
+    spec: the game's `rollout.EnvironmentSpec`.
+    """
     game, mlp = f"the game {settings.environment.game}", network.endswith("mlp") or is_name(network)
+    pictures = spec.has_pictures
+    several = spec.layout is not None and not spec.layout.is_plain and network != "dpg-mlp" and not is_name(network)
     rules = (
         _Rule(not mlp, ("precision",), f"--network {network}", "networks for pictures"),
-        _Rule(not mlp or network == "separate-mlp", ("input_scaling",), f"--network {network}",
+        _Rule(not mlp or several or network == "separate-mlp", ("input_scaling",), f"--network {network}",
               "separate-mlp and networks for pictures"),
         _Rule(pictures, ("replay_compression",), game, "games that show pictures"),
-        _Rule(not continuous, ("log_epsilon",), game, "discrete actions"),
+        _Rule(not spec.actions.continuous, ("log_epsilon",), game, "discrete actions"),
     )  # fmt: skip
     _check(rules, settings, Settings(), given)
 
@@ -115,8 +120,12 @@ def _rules(settings: Settings, is_atari: bool) -> Iterator[_Rule]:
     algorithm = settings.learning.algorithm
     game = settings.environment
     yield _Rule(is_atari, ATARI, f"the game {game.game}", "Atari games")
-    others = ("adapt_spaces", "environment_arguments", "wrapper")
-    yield _Rule(not is_atari, others, f"the game {game.game}", "other games than Atari's")
+    one, others = f"the game {game.game}", "other games than Atari's"
+    yield _Rule(not is_atari, ("adapt_spaces", "action_masks", "environment_arguments", "wrapper"), one, others)
+    yield _Rule(is_atari or game.observation != "ram", ("observation",), one, "Atari games")
+    yield _Rule(not is_atari or game.observation != "flat", ("observation",), one, others)
+    seen = game.observation != "ram"
+    yield _Rule(seen, ("frame_size_pixels", "frame_stack"), "--observation ram", "--observation auto")
     scaled = game.reward_scaling_discount > 0
     yield _Rule(scaled, ("reward_scaling_limit",), "--reward-scaling-discount 0", "rewards that are scaled")
     for name in RESTRICTED:
