@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from ga3c import algorithms, environments, progress
 from ga3c.algorithms import exploration, q_learning, softmax
@@ -14,6 +15,7 @@ from ga3c.experiments.evaluation import play_games
 from ga3c.model import Model
 from ga3c.play.playing import _shares
 from ga3c.rollout import FORBIDDEN, discrete, rollout_dtype
+from ga3c.settings import named_objects
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
@@ -77,8 +79,8 @@ gymnasium.register("Loose-v0", Lower, kwargs={"strict": False})
 LOWER, BOTH, LOOSE = (f"{__name__}:{name}-v0" for name in ("Lower", "Both", "Loose"))
 
 
-def made(game, count=3, **settings):
-    return environments.make(EnvironmentSettings(game=game, **settings), count, 0)
+def made(game, count=3, seed=0, **settings):
+    return environments.make(EnvironmentSettings(game=game, **settings), count, seed)
 
 
 @pytest.mark.parametrize("algorithm", [*POLICIES, *VALUES])
@@ -275,3 +277,28 @@ def test_a_mask_beside_several_parts():
     np.testing.assert_array_equal(games.spec.layout.mask(games.reset())[0], game._allowed[0])
     games.close()
     del gymnasium.registry["Two-v0"]
+
+
+def test_a_ready_vector_environment_has_masks_too():
+    ready = SyncVectorEnv([Lower] * 3, autoreset_mode=AutoresetMode.NEXT_STEP)
+    named_objects.give("__main__:Masked", ready)
+    games, plain = environments.make(EnvironmentSettings(game="__main__:Masked"), 3, 7), made(LOWER, seed=7)
+    assert games.spec._replace(name="") == plain.spec._replace(name="")
+    rows, random = plain.reset(), np.random.default_rng(0)
+    np.testing.assert_array_equal(games.reset(), rows)
+    for _ in range(45):
+        actions = plain.spec.random_actions(random, rows)
+        (rows, *others), found = plain.step(actions), games.step(actions)
+        for one, two in zip(found, (rows, *others), strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+def test_a_trained_agent_is_told_what_is_allowed():
+    games = made(LOWER)
+    for mask, wanted in ((None, [1, 1, 1, 1]), ([0, 1, 0, 1], [0, 1, 0, 1])):
+        row, single = games.shown(np.array([1, 0], np.float32), mask)
+        assert single
+        np.testing.assert_array_equal(row, rows_with(wanted, 1))
+    rows, single = games.shown(np.eye(2, dtype=np.float32), np.eye(2, 4))
+    assert not single
+    np.testing.assert_array_equal(games.spec.layout.mask(rows), np.eye(2, 4) != 0)

@@ -1,18 +1,22 @@
 """Observations of several parts: each has its own place in the network, and a row of bytes carries all."""
 
 import gymnasium
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 from gymnasium.spaces import Dict, Discrete, MultiBinary, MultiDiscrete, Tuple
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector.utils import batch_space, iterate
 
 from ga3c import algorithms, environments, networks, progress
 from ga3c.errors import ConfigError
 from ga3c.layout import ONE_HOT, PICTURE, VECTOR, Part
 from ga3c.model import Model
-from ga3c.networks import row_network
+from ga3c.networks import own, row_network
 from ga3c.networks.weights import first
 from ga3c.rollout import rollout_dtype
+from ga3c.settings import named_objects
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
@@ -218,4 +222,51 @@ def test_the_network_runs_with_fewer_bits_and_with_xla():
         model = Model(games.spec, settings, made, 1, xla=xla)
         model.warm_up(2, 2, 4)
         assert model.predict(rows)[0]["action"].shape == (2,)
+    games.close()
+
+
+def own_network(space, actions):
+    """A network of one's own for a game of several parts: it is given a Dict of them, by name."""
+    inputs = {name: keras.Input(part.shape, name=name, dtype=part.dtype.name) for name, part in space.spaces.items()}
+    numbers = [keras.layers.Flatten()(keras.ops.cast(one, "float32")) for one in inputs.values()]
+    hidden = keras.layers.Dense(8)(keras.layers.Concatenate()(numbers))
+    return keras.Model(inputs, [keras.layers.Dense(actions.policy_size)(hidden), keras.layers.Dense(1)(hidden)])
+
+
+def test_a_network_of_ones_own_gets_the_parts_by_name():
+    games, rows, _ = seen_of()
+    settings = LearningSettings(network=f"{__name__}:own_network", t_max=2)
+    made = algorithms.make(Settings(learning=settings), games.spec.actions)
+    model = Model(games.spec, settings, made, 1, xla=False)
+    model.warm_up(1, 1, 4)
+    assert model.predict(rows)[0]["action"].shape == (2,)
+    assert list(own.observation_space(games.spec).spaces) == sorted(part.name for part in WANTED)
+    games.close()
+
+
+def test_a_ready_vector_environment_shows_the_same_rows():
+    made = [lambda: PictureAndVector(20)] * 3
+    ready = SyncVectorEnv(made, autoreset_mode=AutoresetMode.NEXT_STEP)
+    named_objects.give("__main__:Ready", ready)
+    games = environments.make(EnvironmentSettings(game="__main__:Ready"), 3, 7)
+    plain = environments.make(EnvironmentSettings(game=PICTURE_GAME), 3, 7)
+    assert games.spec._replace(name="") == plain.spec._replace(name="")
+    np.testing.assert_array_equal(games.reset(), plain.reset())
+    for _ in range(25):
+        for one, two in zip(*(some.step(np.arange(3)) for some in (games, plain)), strict=True):
+            np.testing.assert_array_equal(one, two)
+    plain.close()
+
+
+def test_an_observation_of_the_game_is_shown_to_a_trained_agent():
+    games = environments.make(EnvironmentSettings(game=NESTED), 2, 0)
+    rows, space = games.reset(), Nested.observation_space
+    seen, _ = gymnasium.vector.SyncVectorEnv([Nested] * 2).reset(seed=[0, 1])
+    found, single = games.shown(seen)
+    assert not single
+    np.testing.assert_array_equal(found, rows)
+    first = next(iter(iterate(batch_space(space, 2), seen)))
+    found, single = games.shown(first)
+    assert single
+    np.testing.assert_array_equal(found, rows[:1])
     games.close()

@@ -104,11 +104,12 @@ class Agent:
         return (actions[0], None if remembered is None else after[0]) if single else (actions, remembered)
 
     def probabilities(self, observation: Any, state: Any = None, *, mask: Any = None) -> np.ndarray:
-        """Returns the probability of each action, float32 [actions], or [batch, actions] for a batch. Where an action is
-        several choices, they are those of the options of each choice, side by side. mask: as in `act`.
+        """Returns the probability of each action, float32 [actions], or [batch, actions] for a batch.
 
-        An agent of action values takes the best action: its probability is 1. Raises ConfigError for continuous
-        actions.
+        Where an action is several choices, they are those of the options of each choice, side by side. An agent of
+        action values takes the best action: its probability is 1. mask: as in `act`.
+
+        Raises ConfigError for continuous actions.
         """
         if self._kind.continuous:
             raise ConfigError(f"The actions of {self.game} are continuous: no single one has a probability.")
