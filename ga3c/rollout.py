@@ -43,6 +43,11 @@ class Actions(NamedTuple):
         or means and log deviations."""
         return 2 * self.shape[0] if self.continuous else self.count or sum(self.sizes)
 
+    @property
+    def largest_entropy(self) -> float:
+        """The entropy where all actions are as likely; 0 for a vector, which has none."""
+        return sum(math.log(size) for size in (self.sizes or [self.count]) if size)
+
     def by_choice(self, policy: np.ndarray) -> list[np.ndarray]:
         """Returns the parts of policies [batch, policy_size] that belong to each choice, [batch, size] each."""
         return np.split(policy, np.cumsum(self.sizes)[:-1], axis=1) if self.sizes else [policy]

@@ -215,6 +215,31 @@ def test_a_rate_that_follows_kl_is_kept_with_adam_and_goes_on_where_it_was():
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
 
 
+def test_the_entropy_s_weight_follows_a_target_that_falls_and_is_kept_with_adam():
+    settings = LearningSettings(
+        algorithm="ppo", learning_rate=1e-3, epochs=2, minibatches=2, entropy_weight=0.02,
+        learning_rate_schedule="kl", entropy_target=0.9, entropy_target_decay_steps=20,
+    )  # fmt: skip
+    algorithm = algorithms.make(Settings(learning=settings), discrete(ACTIONS))
+    weights, steps = (tf.constant(WEIGHTS, tf.float32),), batch()["valid"].size
+    state, expected = algorithm.initial_state(weights), np.float32(0.02)
+    for number in range(4):
+        assert float(state[-1]) == pytest.approx(expected, rel=1e-5)
+        fields = batch(number)
+        fields["log_probability"] = acted(fields, weights[0].numpy())
+        tensors = {name: tf.constant(array) for name, array in fields.items()}
+        entropy_weighs_nothing = (*state[:-1], tf.constant(0.0))
+        rate = tf.constant(1e-3)
+        other, *_ = algorithm.update(apply, weights, entropy_weighs_nothing, rate, tensors)
+        weights, state, numbers = algorithm.update(apply, weights, state, rate, tensors)
+        assert not np.array_equal(other[0], weights[0])
+        target = 0.9 / (1 + (number + 1) * steps / 20)
+        share = float(numbers["entropy"]) / np.log(ACTIONS)
+        expected = float(schedules.following_entropy(expected, share, target))
+    assert expected != pytest.approx(0.02, rel=1e-2)
+    assert len(algorithm.initial_state(weights)) == 5  # count, two means, rate, weight
+
+
 def test_a_rate_that_follows_kl_stays_as_long_as_nothing_is_learned():
     """Then the policy does not move: it would grow without end."""
     settings = LearningSettings(algorithm="ppo", learning_rate=1e-3, learning_rate_schedule="kl")

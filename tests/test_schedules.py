@@ -49,3 +49,10 @@ def test_the_rate_is_smaller_after_a_policy_moved_far_and_larger_after_it_hardly
 def test_a_rate_that_follows_kl_begins_with_the_learning_rate_whatever_the_steps():
     settings = LearningSettings(learning_rate=0.8, learning_rate_schedule="kl")
     assert schedules.learning_rate(10**9, settings, 400) == 0.8
+
+
+def test_the_entropy_weighs_more_where_the_policy_is_surer_than_it_shall_be():
+    weights = [float(schedules.following_entropy(0.01, share, 0.5)) for share in (0.25, 0.5, 1.0)]
+    np.testing.assert_allclose(weights, 0.01 * np.exp([0.05, 0, -0.1]), rtol=1e-6)
+    assert float(schedules.following_entropy(0.05, 0.0, 1.0)) == pytest.approx(0.05)
+    assert float(schedules.following_entropy(1e-4, 1.0, 0.0)) == pytest.approx(1e-4)

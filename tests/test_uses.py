@@ -45,6 +45,8 @@ IDLE = {
     "--tensorflow-threads 3": "--tensorflow-threads 3 is more than there are cores: use 2 at the most.",
     "--learning-rate-schedule linear --learning-rate-decay-steps 0": "give --steps or --learning-rate-decay-steps.",
     "--preset ppo-paper --kl-target 0.02": "--learning-rate-schedule linear: it is for --learning-rate-schedule kl.",
+    "--preset appo --entropy-target-decay-steps 9": "--entropy-target 0: it is for --entropy-target above 0",
+    "--entropy-target 0.5": "--entropy-target 0.5 does not go with --algorithm a3c: it is for ppo or appo.",
     "--kl-target 0.02": "--kl-target 0.02 does not go with --algorithm a3c: it is for ppo or appo.",
     "--preset appo --learning-rate-schedule kl --learning-rate-decay-steps 9": "schedule inverse or linear.",
     "--learning-rate-schedule kl": "kl does not go with --algorithm a3c: it is for ppo or appo.",
@@ -133,6 +135,7 @@ def test_each_algorithm_reads_the_settings_that_it_is_said_to_use(algorithm):
     model.policy(np.zeros((1, 3), np.float32))
     own = {field.name for field in fields(LearningSettings)} | {"double_q"}
     # Read with per-game or kl alone, for the network, and by a replay.
-    hidden = {"exploration_base", "exploration_exponent", "kl_target", "normalize_values", "discount"}
+    hidden = {"exploration_base", "exploration_exponent", "kl_target", "entropy_target_decay_steps"}
+    hidden |= {"normalize_values", "memory", "discount"}
     for name in set(RESTRICTED) & own - hidden:
         assert (name in read) == (algorithm in users(name)), name

@@ -12,6 +12,7 @@ from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.returns import lambda_returns, played
 from ga3c.algorithms.sequences import by_column, flat, last_value, outputs_of
 from ga3c.settings.learning import LearningSettings
+from ga3c.settings.run import Settings
 
 
 class Loss(NamedTuple):
@@ -31,6 +32,7 @@ def loss(
     minibatch: dict[str, tf.Tensor],
     settings: LearningSettings,
     terms: Callable = softmax.terms,
+    entropy_weight: tf.Tensor | None = None,
 ) -> Loss:
     """-min(ratio A, clip(ratio, 1 - ppo_clip, 1 + ppo_clip) A) - entropy_weight H + value_weight (R - V)^2.
 
@@ -42,6 +44,7 @@ def loss(
         minibatch: [batch, ...] each: action, log_probability (log mu(a)), value (before the first epoch), return (R),
             advantage (A) and valid; and deviation, if values are normalised: the unit of values in the loss.
         settings: the constants.
+        entropy_weight: None: that of the settings.
         terms: `softmax.terms` or `gaussian.terms`, which fits the policies.
     """
     valid, returns, advantages = minibatch["valid"], minibatch["return"], minibatch["advantage"]
@@ -60,8 +63,9 @@ def loss(
         squares = tf.maximum(squares, tf.square((returns - kept) / deviation))
     value = settings.value_weight * masked.mean(squares, valid)
     entropy = masked.mean(entropies, valid)
+    weight = settings.entropy_weight if entropy_weight is None else entropy_weight
     return Loss(
-        total=policy - settings.entropy_weight * entropy + value,
+        total=policy - weight * entropy + value,
         policy=policy,
         value=value,
         entropy=entropy,
@@ -87,15 +91,28 @@ class PPO(A3C):
 
     _names = ("loss", "policy_loss", "value_loss", "entropy", "clip_fraction", "approximate_kl")
     _rectified = False  # whether it is RAdam that makes the steps
+    _largest_entropy = 0.0  # of the game's actions
+
+    def __init__(self, settings: Settings, actions=None):
+        super().__init__(settings, actions)
+        if actions is not None:
+            self._largest_entropy = actions.largest_entropy
 
     def initial_state(self, weights: Tensors) -> Tensors:
-        """Returns the state of Adam before the first update, and after it the step size, if that follows KL."""
-        rate = [tf.constant(self._settings.learning_rate)] if self._follows_kl else []
-        return *adam.initial_state(weights), *rate
+        """Returns the state of Adam before the first update; after it the step size, if that follows KL, and the
+        entropy's weight, if that follows the entropy."""
+        settings = self._settings
+        rate = [tf.constant(settings.learning_rate)] if self._follows_kl else []
+        weight = [tf.constant(settings.entropy_weight)] if self._follows_entropy else []
+        return *adam.initial_state(weights), *rate, *weight
 
     @property
     def _follows_kl(self) -> bool:
         return self._settings.learning_rate_schedule == "kl"
+
+    @property
+    def _follows_entropy(self) -> bool:
+        return self._settings.entropy_target > 0 and self._largest_entropy > 0
 
     @property
     def decays(self) -> tuple[float | None, ...]:
@@ -109,25 +126,38 @@ class PPO(A3C):
 
     def update(self, apply, weights, state, learning_rate, batch):
         """Makes all epochs with one batch. If the step size follows KL, the state's is taken, and the one for the next
-        update is made of approximate_kl. `learning_rate` still says that it is 0, as long as nothing is to be learned.
+        update is made of approximate_kl; so is the entropy's weight of the entropy, if it follows that. `learning_rate`
+        still says that it is 0, as long as nothing is to be learned.
 
         Of the numbers, value, value_error and explained_variance are from before the first epoch; update_norm is the
         norm of all that was added to the weights; the others are means over the minibatches.
         """
-        if not self._follows_kl:
-            return self._learn(apply, weights, state, learning_rate, batch)
-        *state, rate = state
-        learns = learning_rate > 0
-        used = tf.where(learns, rate, 0.0)
-        weights, state, numbers, *targets = self._learn(apply, weights, tuple(state), used, batch)
-        kl = self.devices.mean(numbers["approximate_kl"])
-        rate = tf.where(learns, schedules.following_kl(rate, kl, self._settings.kl_target), rate)
-        return weights, (*state, rate), numbers | {"learning_rate": used}, *targets
+        settings, learns, following = self._settings, learning_rate > 0, []
+        *state, weight = state if self._follows_entropy else (*state, None)
+        *state, rate = state if self._follows_kl else (*state, learning_rate)
+        learning_rate = tf.where(learns, rate, 0.0)
+        learned = self._learn(apply, weights, tuple(state), learning_rate, batch, weight)
+        weights, state, numbers, *targets = learned
+        if self._follows_kl:
+            kl = self.devices.mean(numbers["approximate_kl"])
+            following.append(tf.where(learns, schedules.following_kl(rate, kl, settings.kl_target), rate))
+            numbers |= {"learning_rate": learning_rate}
+        if self._follows_entropy:
+            share = self.devices.mean(numbers["entropy"]) / self._largest_entropy
+            target = self._entropy_target(state[0], tf.size(batch["valid"]))
+            following.append(tf.where(learns, schedules.following_entropy(weight, share, target), weight))
+        return weights, (*state, *following), numbers, *targets
 
-    def _learn(self, apply, weights, state, learning_rate, batch):
+    def _entropy_target(self, local_steps: tf.Tensor, batch_steps: tf.Tensor) -> tf.Tensor:
+        """Returns the share of the largest entropy to aim at, after so many steps of Adam."""
+        settings = self._settings
+        steps = tf.cast(local_steps // self.local_steps, tf.float32) * tf.cast(batch_steps, tf.float32)
+        return settings.entropy_target / (1 + steps / settings.entropy_target_decay_steps)
+
+    def _learn(self, apply, weights, state, learning_rate, batch, entropy_weight):
         rows = self._rows(apply, weights, batch)
         passes = minibatches.Passes(self._settings, self._rectified, self.devices)
-        of_minibatch = partial(self._minibatch_loss, apply)
+        of_minibatch = partial(self._minibatch_loss, apply, entropy_weight)
         learned = minibatches.learn(of_minibatch, self._names, weights, state, learning_rate, rows, passes)
         new_weights, state, numbers = learned
         before = {
@@ -141,7 +171,7 @@ class PPO(A3C):
         targets = [tf.reshape(returns, tf.shape(batch["valid"]))] if self.network_options else []
         return new_weights, state, numbers, *targets
 
-    def _minibatch_loss(self, apply, weights, minibatch) -> tuple[tf.Tensor, Tensors]:
+    def _minibatch_loss(self, apply, entropy_weight, weights, minibatch) -> tuple[tf.Tensor, Tensors]:
         """Returns what to make less, and the numbers of `_names`."""
         if self.remembers:
             minibatch = by_column(minibatch)
@@ -149,7 +179,8 @@ class PPO(A3C):
             minibatch = {name: flat(field) for name, field in minibatch.items() if name not in sequences.FIELDS}
         else:
             policies, values, *deviation = apply(weights, minibatch["observation"])
-        found = loss(policies, values, minibatch | scale(deviation), self._settings, self._policy.terms)
+        minibatch |= scale(deviation)
+        found = loss(policies, values, minibatch, self._settings, self._policy.terms, entropy_weight)
         return found.total, found
 
     def _rows(self, apply, weights, batch) -> dict[str, tf.Tensor]:

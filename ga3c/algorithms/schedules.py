@@ -1,9 +1,10 @@
-"""Numbers that fall with the steps of play, and a step size that follows how far the policy moves."""
+"""Numbers that fall with the steps of play, and two that follow the policy: a step size and the entropy's weight."""
 
 import tensorflow as tf
 
 from ga3c.settings.learning import LearningSettings
 
+ENTROPY_GAIN, ENTROPY_LEAST_WEIGHT, ENTROPY_LARGEST_WEIGHT = 0.2, 1e-4, 0.05
 KL_FACTOR, KL_LEAST_RATE, KL_LARGEST_RATE = 1.5, 1e-6, 1e-2
 
 
@@ -34,3 +35,13 @@ def following_kl(rate: tf.Tensor, kl: tf.Tensor, target: float) -> tf.Tensor:
     """
     factor = tf.where(kl > 2 * target, 1 / KL_FACTOR, tf.where(kl < target / 2, KL_FACTOR, 1.0))
     return tf.clip_by_value(rate * factor, KL_LEAST_RATE, KL_LARGEST_RATE)
+
+
+def following_entropy(weight: tf.Tensor, share: tf.Tensor, target: tf.Tensor) -> tf.Tensor:
+    """Returns the entropy's weight after an update in which the policy had `share` of the largest entropy.
+
+    It grows where that is less than the target, and falls where it is more. Haarnoja et al. 2018 (Soft Actor-Critic
+    Algorithms and Applications, section 5) adapt their temperature to an entropy so.
+    """
+    weight *= tf.exp(ENTROPY_GAIN * (target - share))
+    return tf.clip_by_value(weight, ENTROPY_LEAST_WEIGHT, ENTROPY_LARGEST_WEIGHT)

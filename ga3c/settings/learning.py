@@ -100,6 +100,11 @@ class LearningSettings:
     """The share of random actions falls for this many steps. It is for --exploration schedule."""
     entropy_weight: float = 0.004
     """This is the weight of the policy's entropy in the loss (paper: beta). More keeps the policy more random."""
+    entropy_target: float = 0.0
+    """The entropy's weight grows while the policy has a smaller share of the largest entropy than this, and falls
+    while it has a larger one; it begins with --entropy-weight. 0 means that the weight stays."""
+    entropy_target_decay_steps: int = 2_000_000
+    """--entropy-target has fallen to a half after this many steps, and to a third after twice as many."""
     value_weight: float = 0.1
     """This is the weight of the squared error of the value in the loss."""
     learning_rate: float = 8e-4

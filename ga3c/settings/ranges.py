@@ -51,6 +51,8 @@ RANGES: dict[str, tuple[float, float]] = {
     "exploration_end": (0, 1),
     "exploration_decay_steps": (0, MANY),
     "entropy_weight": (0, MANY),
+    "entropy_target": (0, 1),
+    "entropy_target_decay_steps": (1, MANY),
     "value_weight": (0, MANY),
     "learning_rate": (0, 1),
     "learning_rate_decay_steps": (0, MANY),

@@ -45,7 +45,7 @@ _PPO_TODAY = {
     "epochs": 3, "minibatches": 4, "ppo_clip": 0.2,
     "learning_rate": 5e-4, "learning_rate_schedule": "kl", "learning_rate_decay_steps": 0,
     "adam_epsilon": 1e-5, "gradient_clip_norm": 0.5,
-    "entropy_weight": 0.03, "value_weight": 0.5,
+    "entropy_weight": 0.02, "entropy_target": 0.75, "value_weight": 0.5,
 }  # fmt: skip
 # Schulman et al. 2017, table 3, with the loss and gradient norm of OpenAI Baselines' PPO2, as above.
 _PPO_CONTINUOUS = {
@@ -71,7 +71,10 @@ _PQN = {
     "adam_epsilon": 1e-8, "gradient_clip_norm": 10.0,
 }  # fmt: skip
 _A2C_SETTINGS = (*OPTIMIZER, *POLICY, *RMSPROP, "log_epsilon", "learning_rate_batch_steps")
-_PPO_SETTINGS = (*OPTIMIZER, *POLICY, "adam_epsilon", "epochs", "minibatches", "ppo_clip", "value_clip", "kl_target")
+_PPO_SETTINGS = (
+    *(*OPTIMIZER, *POLICY, "adam_epsilon", "epochs", "minibatches", "ppo_clip", "value_clip", "kl_target"),
+    *("entropy_target", "entropy_target_decay_steps"),
+)
 
 ROLLOUT_ALGORITHMS = (
     AlgorithmRow(

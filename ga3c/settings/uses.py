@@ -84,7 +84,7 @@ def check_seen(settings: Settings, given: set[str], network: str, spec) -> None:
         _Rule(not mlp or several or network == "separate-mlp", ("input_scaling",), f"--network {network}",
               "separate-mlp and networks for pictures"),
         _Rule(pictures, ("replay_compression",), game, "games that show pictures"),
-        _Rule(not spec.actions.continuous, ("log_epsilon",), game, "discrete actions"),
+        _Rule(not spec.actions.continuous, ("log_epsilon", "entropy_target"), game, "discrete actions"),
     )  # fmt: skip
     _check(rules, settings, Settings(), given)
 
@@ -172,6 +172,7 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
         (controller != "off", ("controller_seconds",), "--controller", controller, "on or paper"),
         (controller == "on", ("policy_lag_limit_updates",), "--controller", controller, "on"),
         (learning.memory != "none", ("memory_units",), "--memory", "none", "gru or lstm"),
+        (learning.entropy_target > 0, ("entropy_target_decay_steps",), "--entropy-target", 0, "above 0"),
         (schedule == "kl", ("kl_target",), "--learning-rate-schedule", schedule, "kl"),
         (learning.exploration == "schedule", scheduled, "--exploration", learning.exploration, "schedule"),
         (learning.exploration == "per-game", per_game, "--exploration", learning.exploration, "per-game"),
