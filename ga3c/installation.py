@@ -1,4 +1,4 @@
-"""Where the program lies: in its repository, from which ./run.sh starts it, or installed as a package."""
+"""The two ways to have the program: its repository, from which ./run.sh starts it, or an installed package."""
 
 from pathlib import Path
 
