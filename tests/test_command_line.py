@@ -137,7 +137,7 @@ def test_the_full_help_fits_a_terminal_and_shows_a_presets_defaults(columns, mon
         assert main(arguments) == 0
         out = capsys.readouterr().out
         assert max(map(len, out.splitlines())) <= columns
-        assert f"--t-max INT  (default: {10 if len(arguments) == 1 else 128})" in out
+        assert f"--t-max INT  (default: {10 if len(arguments) == 1 else 64})" in out
         for name in SETTINGS:
             flag = {"start_from": "from"}.get(name, name).replace("_", "-")
             assert f"\n  --{flag}" in out, name

@@ -17,6 +17,7 @@ from ga3c.records.description import read_settings
 from ga3c.settings import named_objects
 
 FIRST_SEED = 1_000  # of the commands that play
+OWN = ("game", "network", "own_algorithm")  # settings of a run whose objects can be handed over
 
 
 def load(
@@ -47,6 +48,7 @@ def load(
     text = os.fspath(run) if isinstance(run, os.PathLike) else str(run)
     if Path(text).is_file():
         asked = {"run": None, "game": None, "file": text}
+        _give(Path(text).absolute().parent.parent, environment, network, algorithm)
     elif Path(text, "config.json").is_file():
         asked = {"run": text, "game": None, "file": None}
         _give(Path(text), environment, network, algorithm)
@@ -59,10 +61,9 @@ def load(
 
 def _give(run: Path, *things: Any) -> None:
     """Puts objects under the names that the run has for them. Raises ConfigError if it has none for one."""
-    names = {setting: name for name, setting in own_games.named(read_settings(run)).items()}
-    for setting, thing in zip(("game", "network", "own_algorithm"), things, strict=True):
-        if thing is None:
-            continue
+    handed = {name: one for name, one in zip(OWN, things, strict=True) if one is not None}
+    names = {setting: name for name, setting in own_games.named(read_settings(run)).items()} if handed else {}
+    for setting, thing in handed.items():
         if setting not in names:
             raise ConfigError(f"{run} was trained with no {setting.removeprefix('own_')} of your own: leave it out.")
         named_objects.give(names[setting], thing)
