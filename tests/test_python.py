@@ -1,5 +1,6 @@
 """The program from Python: ga3c.train, ga3c.load, ga3c.evaluate, in a script, a notebook and from standard input."""
 
+import contextlib
 import re
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 import gymnasium
 import keras
 import numpy as np
+import ptyprocess
 import pytest
 
 import ga3c
@@ -18,6 +20,7 @@ from ga3c.algorithms.a2c import A2C
 from ga3c.records import run_directory
 from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings import named_objects
+from ga3c.settings.run import Settings
 from tests import program
 from tests.tiny_environment import SYMBOLS, Match
 
@@ -175,6 +178,7 @@ def test_what_was_defined_elsewhere_is_handed_over_again(monkeypatch, capsys):
         ("CartPole-v1", {"network": "math:nothing"}, "There is no network 'nothing' in the module 'math'."),
         ("CartPole-v1", {"preset": "apex-dpg", "network": "math:sin"}, "actions"),
         (5, {}, "5 is no name, class or function."),
+        ("Pong", {"devices": "cpu:2", "algorithm": A2C(Settings())}, "Each of several devices needs an algorithm"),
         (Match(), {}, "The environment Match is made already, and agents need one for each game"),
     ],
 )
@@ -319,6 +323,25 @@ def test_a_script_without_a_main_guard(way, tmp_path):
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr.splitlines()[-2:] == ["1", "2"]
     assert ended.stdout == ""
+
+
+IN_A_TERMINAL = """
+import ga3c
+from tests.tiny_environment import Match
+ga3c.train(Match, serial=True, steps=400, run_dir="run", agents=1, envs_per_agent=4, plot_seconds=0, log_seconds=0.5)
+"""
+
+
+def test_a_bar_in_a_terminal():
+    environment = program.os.environ | {"PYTHONPATH": str(program.ROOT), "TERM": "xterm"}
+    process = ptyprocess.PtyProcessUnicode.spawn([sys.executable, "-c", IN_A_TERMINAL], env=environment)
+    shown = ""
+    with contextlib.suppress(EOFError):
+        while True:
+            shown += process.read()
+    assert process.wait() == 0, shown
+    assert re.search(r"0:00:\d\d 4\d\d steps mean", shown)
+    assert "\x1b[?1049h" not in shown  # it does not fill the terminal
 
 
 NOTEBOOK = [

@@ -38,7 +38,7 @@ def run(arguments: list[str]) -> int:
     ranges.check(training_settings(options))
     if options.schedule.cluster:
         raise ConfigError("The stations of pods are not measured alone: leave --cluster out.")
-    own_games.import_named(options.environment.game)
+    own_games.import_all(training_settings(options))
     if options.seconds < 2 or options.rounds < 1:
         raise ConfigError("--seconds must be at least 2 and --rounds at least 1.")
     if options.json:

@@ -35,6 +35,7 @@ class Host:
     console: Any  # a `records.console.Console`, or a `views.progress_bar.ProgressBar`
     signals: Callable[[Any], Any]  # makes a `server.signals.Signals` of the server
     look: Callable[[Any], None] = lambda _: None  # is called with the server, each second
+    has_screen: bool = True  # a live screen may fill the terminal
 
 
 class Ended(NamedTuple):
@@ -134,7 +135,7 @@ def _train(settings: Settings, directories: TakenDirectories, games, host: Host,
             game_output.take_streams()
         server, seconds = _server(settings, directories, spec, console)
         signals = host.signals(server)
-        if can_show() and settings.run.console != "plain":
+        if host.has_screen and can_show() and settings.run.console != "plain":
             console.cover(live_screen.LiveScreen(run_dir))
         server.start()
         say_model(settings, server.system, console)

@@ -78,10 +78,11 @@ class _Signals:
 
 def _host_of(start: Start, on_row: Callable | None) -> tuple[Host, _Signals]:
     run, signals = start.settings.run, _Signals()
-    bar = ProgressBar(run, on_row, Console() if "console" in start.given and run.console != "auto" else None)
+    as_command = run.console != "auto"
+    bar = ProgressBar(run, on_row, Console() if as_command else None)
 
     def look(server) -> None:
         if bar.look():
             server.request_stop()
 
-    return Host(bar, signals.take, look), signals
+    return Host(bar, signals.take, look, has_screen=as_command), signals

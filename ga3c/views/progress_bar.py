@@ -38,9 +38,8 @@ class ProgressBar:
             self._console.keep(append)
 
     def cover(self, screen) -> None:
-        """Gives a live screen to the console, if there is one. The bar is enough by itself."""
-        if self._console:
-            self._console.cover(screen)
+        """Gives a live screen to the console: without one there is no screen."""
+        self._console.cover(screen)
 
     def say(self, text: str) -> None:
         """Takes a line. While the run trains, the bar shows it."""
@@ -126,8 +125,8 @@ class _InTerminal:
         self._bar = _bar(console=Console())
 
     def show(self, share: float | None, row: Throughput) -> None:
-        self._bar.start()
         _update(self._bar, share, row)
+        self._bar.start()  # if it has not begun
         self._bar.refresh()
 
     def say(self, line: str) -> None:
