@@ -116,8 +116,10 @@ def test_an_installed_program_trains_and_plays_in_another_folder(installed, tmp_
     assert (tmp_path / "results" / "CartPole-v1" / "first" / "config.json").exists()
     played = run(python, tmp_path, "play", "--record", "game.gif")
     assert (played.returncode, (tmp_path / "game.gif").exists()) == (0, True), played.stderr
-    script = "import ga3c; print(ga3c.Run('results/CartPole-v1/first').mean > 0, ga3c.load('Pong').game)"
-    assert run(python, tmp_path, code=script).stdout == "True Pong\n"
+    script = "import ga3c; run = ga3c.Run('results/CartPole-v1/first'); print(run.mean > 0, ga3c.load(run).game)"
+    assert run(python, tmp_path, code=script).stdout == "True CartPole-v1\n"
+    script = "from ga3c.records import run_directory; print(run_directory.trained('Pong'))"  # it comes along
+    assert run(python, tmp_path, code=script).stdout == f"{package / 'pretrained' / 'Pong'}\n"
     refused = run(python, tmp_path, "watch", "--game", "Boxing")
     assert (refused.returncode, "Train one: ga3c --game Boxing" in refused.stderr) == (2, True)
     assert {path for path in package.rglob("*") if path.suffix != ".pyc" and path.name != "__pycache__"} <= before
