@@ -22,11 +22,17 @@ _QUICK = {"t_max": 5, "minimum_batch_steps": 150, "entropy_weight": 0.01}
 
 
 def settings_of(
-    game: str, algorithm: str, steps: int, input_scaling: str = "bytes", games: int = 16, **environment
+    game: str,
+    algorithm: str,
+    steps: int,
+    input_scaling: str = "bytes",
+    games: int = 16,
+    memory: str = "none",
+    **environment,
 ) -> Settings:
     """Settings for a run of a game in which each step shows at once what it is worth."""
     learning = _QUICK | {"algorithm": algorithm, "learning_rate": _RATE[algorithm], "discount": 0.5, "seed": 3}
-    learning["input_scaling"] = input_scaling
+    learning |= {"input_scaling": input_scaling, "memory": memory}
     replay = ReplaySettings()
     if algorithm in VALUES:
         learning |= {"exploration_end": 0.0, "exploration_decay_steps": steps // 2}

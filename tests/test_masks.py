@@ -93,6 +93,11 @@ def test_several_choices_have_a_mask_for_all(algorithm):
     assert score(BOTH, algorithm, start_steps_limit=10) > 0.8 * STEPS
 
 
+@pytest.mark.parametrize("algorithm", ["a3c", "ppo"])
+def test_it_is_solved_with_a_memory_too(algorithm):
+    assert score(LOWER, algorithm, memory="gru") > 0.85 * STEPS
+
+
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
 def test_without_its_mask_it_is_not(algorithm):
     assert score(LOOSE, algorithm, action_masks=False) < 0.7 * STEPS
@@ -260,7 +265,7 @@ def test_what_is_forbidden_counts_in_no_entropy_gradient_or_target():
 def test_an_evaluation_that_explores_and_a_person_take_what_is_allowed():
     """LOWER ends with an error where another action is taken."""
     player = model()
-    scores, _ = play_games(player.policy, EnvironmentSettings(game=LOWER), 4, 0, True, 100, exploration=0.5)
+    scores, _ = play_games(player.decide, EnvironmentSettings(game=LOWER), 4, 0, True, 100, exploration=0.5)
     assert len(scores) == 4
     shares, _ = _shares(discrete(3), np.array([[FORBIDDEN, 1.0, 3.0]]), np.zeros(1), True)
     np.testing.assert_allclose(shares, [[0, 0, 1]])

@@ -235,9 +235,9 @@ def test_players_with_different_spaces_are_refused():
 
 
 def test_evaluation_and_play_have_all_players():
-    def policy(observations):
+    def policy(observations, _):
         odds = np.asarray(observations, np.float32) * 9
-        return odds.argmax(axis=1), odds, np.zeros(len(odds))
+        return odds.argmax(axis=1), odds, np.zeros(len(odds)), np.zeros((len(odds), 0))
 
     scores, cut = play_games(policy, EnvironmentSettings(game=BAND), 4, 0, True, 100)
     assert (scores, cut) == ([4, 7, 10, 4], 0)

@@ -85,6 +85,10 @@ def test_a_nested_tuple_of_which_all_is_needed(algorithm):
     assert score(NESTED, algorithm, steps=12_000, input_scaling="standardized") > 0.85 * STEPS
 
 
+def test_they_are_with_a_memory_too():
+    assert score(NESTED, "a2c-vtrace", steps=12_000, input_scaling="standardized", memory="lstm") > 0.85 * STEPS
+
+
 EVERY = Dict(
     image=byte(3, 24, 30),
     grey=box(0, 1, 24, 24),

@@ -159,6 +159,7 @@ def test_a_person_sees_how_likely_each_option_is():
     stage = Stage(EnvironmentSettings(game=CHOICES), 2, 0)
     assert stage.action_names == ["0: 0", "0: 1", "0: 2", "1: 0", "1: 1", "1: 2", "1: 3"]
     policy = np.zeros((2, 7), np.float32)
-    moment = next(moments(stage, lambda _: (np.zeros((2, 2), int), policy, np.zeros(2)), True, lambda: None))
+    decided = np.zeros((2, 2), int), policy, np.zeros(2), np.zeros((2, 0))
+    moment = next(moments(stage, lambda *_: decided, True, lambda: None))
     np.testing.assert_allclose(moment.shares[0], [1 / 3] * 3 + [1 / 4] * 4)
     stage.close()
