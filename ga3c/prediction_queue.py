@@ -70,7 +70,7 @@ class Request(NamedTuple):
 
     @property
     def recurrent_states(self) -> np.ndarray:
-        """What the network remembers before this row, float32 [env, size]."""
+        """The recurrent states before this row, float32 [env, size]."""
         return self.agent.memory.recurrent.before
 
     def answer(self, fields: dict[str, np.ndarray], version: int, predicted: float) -> None:

@@ -1,4 +1,4 @@
-"""What a network with a memory remembers of the games of one agent, between two of their steps."""
+"""The recurrent states of the games of one agent: what the network remembers between two of their steps."""
 
 from multiprocessing.sharedctypes import RawArray
 
