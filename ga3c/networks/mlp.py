@@ -42,7 +42,7 @@ def separate(
         both = layers.Concatenate()([_hidden(vectors), _hidden(vectors)])
         last = partial(heads.policy_and_value, actions=actions, gain=1.0, normalize=normalize_values)
         return network(observations, both, last, memory)
-    start = keras.initializers.Orthogonal(1.0)  # before the policy's: it draws its seed now
     policy = heads.policy(_hidden(vectors), actions)
+    start = keras.initializers.Orthogonal(1.0)
     value = heads.value(_hidden(vectors), start, normalize_values)
     return keras.Model(observations, (policy, *value))
