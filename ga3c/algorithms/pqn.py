@@ -17,6 +17,7 @@ class PQN(PPO):
 
     _names = ("loss", "value", "value_error")
     _rectified = True
+    _follows_entropy = False  # it has no policy
 
     def __init__(self, settings: Settings, actions=None):
         """actions: as in `dqn.DQN`."""
@@ -31,7 +32,7 @@ class PQN(PPO):
         """Returns epsilon after so many steps of play, as `exploration.epsilon` says."""
         return exploration.epsilon(steps, self._settings, games)
 
-    def _minibatch_loss(self, apply, weights, minibatch):
+    def _minibatch_loss(self, apply, _entropy_weight, weights, minibatch):
         """Returns half the mean of (R - Q(s, a))^2 over the valid steps, and the numbers of `_names`."""
         q_values, best_values = apply(weights, minibatch["observation"])
         taken = tf.gather(q_values, minibatch["action"], batch_dims=1)
