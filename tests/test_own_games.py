@@ -12,6 +12,7 @@ import pytest
 
 from ga3c import progress
 from ga3c.__main__ import main
+from ga3c.environments import own_games
 from ga3c.records import checkpoint, run_directory
 from ga3c.records.checkpoint_meta import to_meta
 from ga3c.records.columns import THROUGHPUT_COLUMNS
@@ -172,6 +173,22 @@ def test_no_file_of_a_run_names_what_is_imported(setting, tmp_path, monkeypatch,
         assert f"has the {setting.removeprefix('own_')} 'evil:Evil'" in said
         assert "Add --trust" in said
     assert not (tmp_path / "it_ran").exists()
+
+
+def test_arguments_of_a_strangers_game_ask_for_trust(tmp_path, monkeypatch, capsys):
+    """A game may take the name of a file or of a module."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    game = EnvironmentSettings(game="CartPole-v1", environment_arguments='{"sutton_barto_reward": true}')
+    settings = replace(Settings(), environment=game)
+    (tmp_path / "config.json").write_text(json.dumps({"settings": to_dict(settings)}))
+    meta = to_meta(progress.beginning(Settings())) | {"settings": to_dict(settings)}
+    checkpoint.save(tmp_path / "checkpoints", 10, {"network/0": np.zeros(3)}, meta, 1)
+    for command in (["evaluate", str(tmp_path)], ["--resume", str(tmp_path)]):
+        assert main(command) == 2
+        (said,) = capsys.readouterr().err.splitlines()
+        assert 'arguments that no run of yours has had here (CartPole-v1 {"sutton_barto_reward": true})' in said
+    own_games.note_all(settings, str(tmp_path))
+    own_games.import_all(settings, tmp_path, trusted=False)
 
 
 def test_a_game_that_goes_to_another_directory_takes_nothing_with_it(tmp_path):

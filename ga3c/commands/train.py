@@ -74,8 +74,7 @@ def train(start: Start, here: str, host: Callable[[], Host]) -> Ended:
     games.close()
     _check_seen(settings, start, games)
     if start.resumed is None:
-        for name in own_games.named(settings):
-            own_games.note(name, here)
+        own_games.note_all(settings, here)
     return _train(settings, TakenDirectories(settings, start.resumed), games, host(), printed)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from ga3c import environments
 from ga3c.environments import gymnasium
 from ga3c.errors import ConfigError
+from ga3c.settings.game import game_arguments
 from ga3c.settings.named_objects import is_name, is_of_no_module
 from ga3c.settings.run import Settings
 
@@ -26,6 +27,12 @@ def named(settings: Settings) -> dict[str, str]:
     all_named = {settings.environment.game: "game", **dict.fromkeys(wrappers, "wrapper")}
     all_named |= {learning.network: "network", learning.own_algorithm: "own_algorithm"}
     return {name: setting for name, setting in all_named.items() if is_name(name)}
+
+
+def _arguments(settings: Settings) -> str:
+    """Returns the game with the arguments that it is made with, as they are noted; "" if it has none."""
+    game, arguments = settings.environment.game, game_arguments(settings.environment)
+    return f"{game} {json.dumps(arguments, sort_keys=True)}" if arguments else ""
 
 
 def import_all(settings: Settings, run: object = None, trusted: bool = True, given: Collection[str] = ()) -> None:
@@ -40,6 +47,12 @@ def import_all(settings: Settings, run: object = None, trusted: bool = True, giv
             import_named(name, what)
         else:
             import_of_run(name, run, trusted or setting in given, what)
+    arguments = _arguments(settings)
+    if arguments and run is not None and not (trusted or "environment_arguments" in given or _noted(arguments)):
+        raise ConfigError(
+            f"{run} makes its game with arguments that no run of yours has had here ({arguments}): they may name files "
+            "and programs. Add --trust if you trust it."
+        )
 
 
 def _imported(name: str, what: str) -> None:
@@ -77,6 +90,12 @@ def import_of_run(name: str, run: object, trusted: bool, what: str = "game") -> 
     for directory in [working] * (working in noted) + noted[::-1] + [working] * trusted:
         _look_in(directory)
     _imported(name, what)
+
+
+def note_all(settings: Settings, directory: str) -> None:
+    """Notes all objects that settings name, and the arguments of the game, as `note` does."""
+    for name in filter(None, (*named(settings), _arguments(settings))):
+        note(name, directory)
 
 
 def note(game: str, directory: str) -> None:

@@ -28,7 +28,7 @@ class ProgressBar:
         self._rows: collections.deque[Throughput] = collections.deque()
         self._lines: collections.deque[str] = collections.deque()
         self._keep = lambda rows: None
-        self._begun = self._first = None  # time.monotonic() and steps of the first row
+        self._trains = False  # from the first row on: what is said before is of no use to Python code
         self._shown = _shown() if console is None else None
 
     def keep(self, append) -> None:
@@ -48,12 +48,12 @@ class ProgressBar:
             return
         now, text = f"{time.time():.0f}", harmless(text)
         self._keep([[now, line] for line in text.split("\n")])
-        if self._begun and not text.startswith("Controller: "):
+        if self._trains and not text.startswith("Controller: "):
             self._lines.append(text)
 
     def status(self, row: Throughput, last_score: float, wanted_games: int = 0) -> None:
         """Takes a row of the log."""
-        self._begun = True
+        self._trains = True
         self._rows.append(row)
         if self._console:
             self._console.status(row, last_score, wanted_games)
@@ -87,7 +87,7 @@ class ProgressBar:
 
     def end(self) -> None:
         """Shows the last row, and ends the bar."""
-        self._begun = None
+        self._trains = False
         self.look()
         if self._shown:
             self._shown.end()
