@@ -15,6 +15,9 @@ import numpy as np
 PICTURE, VECTOR, BYTES, ONE_HOT, MASK = "picture", "vector", "bytes", "one-hot", "mask"
 
 
+MASK_NAME = "/mask"  # of the part that is a mask: no part of an observation has a name with a stroke
+
+
 class Part(NamedTuple):
     """One part of an observation."""
 

@@ -13,6 +13,7 @@ from ga3c.algorithms.product import Product
 from ga3c.environments.game_fault import GameFault
 from ga3c.experiments.evaluation import play_games
 from ga3c.model import Model
+from ga3c.networks import row_network
 from ga3c.play.playing import _shares
 from ga3c.rollout import FORBIDDEN, discrete, rollout_dtype
 from ga3c.settings import named_objects
@@ -142,7 +143,7 @@ def test_an_agent_of_an_older_version_goes_on_without_masks():
     assert (environment.action_masks, environment.observation) == (False, "flat")
     spec = made(LOWER).spec
     described = progress.spaces_of(spec)["observations"]
-    assert described == ["uint8", [12], ["", "vector", [2]], ["", "mask", [ACTIONS]]]
+    assert described == ["uint8", [12], ["", "vector", [2]], ["/mask", "mask", [ACTIONS]]]
 
 
 WRONG = {
@@ -274,13 +275,16 @@ def test_an_evaluation_that_explores_and_a_person_take_what_is_allowed():
 
 def test_a_mask_beside_several_parts():
     game = Lower()
-    game.observation_space = Dict(a=Box(0, 1, (2,)), b=Discrete(3))
+    game.observation_space = Dict(mask=Box(0, 1, (2,)), b=Discrete(3))
     show = game._show
-    game._show = lambda over=False: {"a": show(over), "b": 2}
+    game._show = lambda over=False: {"mask": show(over), "b": 2}
     gymnasium.register("Two-v0", lambda: game)
     games = made(f"{__name__}:Two-v0", 1)
     assert games.spec.layout.size == 8 + 3 + ACTIONS
-    np.testing.assert_array_equal(games.spec.layout.mask(games.reset())[0], game._allowed[0])
+    rows = games.reset()
+    np.testing.assert_array_equal(games.spec.layout.mask(rows)[0], game._allowed[0])
+    parts = row_network.taken_apart(tf.constant(rows), games.spec.layout)
+    np.testing.assert_array_equal(parts["mask"], np.eye(2)[[game._higher]])
     games.close()
     del gymnasium.registry["Two-v0"]
 

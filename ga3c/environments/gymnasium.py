@@ -150,7 +150,7 @@ class GymnasiumEnvironments:
         if game and game.has_wrapper_attr("parts"):
             whole = game.get_wrapper_attr("parts").space
         if self._ready:
-            known_spaces.check_observations(self._name, whole, self._divided)
+            known_spaces.check_observations(self._name, whole, self._adapt, self._divided)
         observations, info = self._reset()
         masked = with_masks and action_masks.KEY in info and not actions.continuous
         mask_size = actions.policy_size if masked else 0

@@ -34,8 +34,9 @@ def actions(name: str, space: spaces.Space, adapt: bool) -> Actions:
     return continuous(space.low.ravel(), space.high.ravel())
 
 
-def check_observations(name: str, space: spaces.Space, divided: bool) -> None:
-    """Raises ConfigError if no network can take observations of this space. `divided`: into its parts."""
+def check_observations(name: str, space: spaces.Space, adapt: bool, divided: bool) -> None:
+    """Raises ConfigError if no network can take observations of this space. `adapt`: as in `Observations`. `divided`:
+    into its parts."""
     what = f"The game '{name}' has the observation space {reprlib.repr(space)}"
     try:
         numbers = spaces.flatdim(space)
@@ -50,7 +51,7 @@ def check_observations(name: str, space: spaces.Space, divided: bool) -> None:
     if numbers == 0:
         raise ConfigError(f"{what}, which holds no number: a policy needs something to see.")
     shown = [part for _, part in leaves(space)] if divided else [space]
-    numbers = sum(spaces.flatdim(part) for part in shown if Observations(part, divided).dtype != "uint8")
+    numbers = sum(spaces.flatdim(part) for part in shown if Observations(part, adapt).dtype != "uint8")
     if numbers > MOST_NUMBERS:
         raise ConfigError(
             f"{what}, which is {numbers:,} numbers for the network (a Discrete is one for each state), and it takes "

@@ -61,7 +61,7 @@ class ParallelEnvironments:
             self._space, self._actions = self._spaces(name)
             actions = known_spaces.actions(name, self._actions, self._adapt)
             divided = self._adapt and settings.observation != "flat"
-            known_spaces.check_observations(name, self._space, divided)
+            known_spaces.check_observations(name, self._space, self._adapt, divided)
             self._use(Parts(self._space, self._adapt, divided, 0), columns)
             with blaming(f"Cannot start the game '{name}'"):
                 if self._says_masks() and settings.action_masks:

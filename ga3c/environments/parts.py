@@ -9,7 +9,7 @@ from gymnasium.vector.utils import batch_space, iterate
 
 from ga3c.environments import action_masks, known_spaces
 from ga3c.environments.observations import Observations, batch_of, description, leaves
-from ga3c.layout import MASK, ONE_HOT, PICTURE, VECTOR, Layout, Part
+from ga3c.layout import MASK, MASK_NAME, ONE_HOT, PICTURE, VECTOR, Layout, Part
 
 
 class Parts:
@@ -23,7 +23,7 @@ class Parts:
         self._leaves = found if len(found) > 1 else [((), space)]
         self._seen = [Observations(part, adapt) for _, part in self._leaves]
         shown = [self._part(*one) for one in zip(self._names(), self._leaves, self._seen, strict=True)]
-        self.layout = Layout((*shown, *([Part("", MASK, (mask_size,))] if mask_size else [])))
+        self.layout = Layout((*shown, *([Part(MASK_NAME, MASK, (mask_size,))] if mask_size else [])))
 
     def _names(self) -> list[str]:
         """Returns a name for each part, which a layer of a network may have, too."""
@@ -122,6 +122,6 @@ def in_rows(name: str, make: Callable[[], gymnasium.Env], adapt: bool, divide: b
     """Returns the game `name` of `make()`, with rows of bytes if it has several parts or a mask. The rest is as in
     `Parts`. Raises ConfigError where no network can take what it shows."""
     game = make()
-    known_spaces.check_observations(name, game.observation_space, divide)
+    known_spaces.check_observations(name, game.observation_space, adapt, divide)
     parts = Parts(game.observation_space, adapt, divide, mask_size)
     return Rows(game, parts) if parts.needed else game

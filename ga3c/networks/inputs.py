@@ -15,7 +15,7 @@ VECTORS = "vectors"  # the name of the layer that standardises all vectors
 
 
 class Seen(NamedTuple):
-    """What a network sees of a game."""
+    """The shapes of all that a network sees of a game."""
 
     shape: tuple[int, ...]  # of a picture or a vector, if the game shows one alone
     parts: tuple[Part, ...] = ()  # else the parts that it shows

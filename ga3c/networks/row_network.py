@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from ga3c.layout import BYTES, MASK, VECTOR, Layout
+from ga3c.layout import BYTES, MASK, MASK_NAME, VECTOR, Layout
 from ga3c.networks import inputs
 from ga3c.rollout import FORBIDDEN
 
@@ -16,9 +16,8 @@ def taken_apart(rows: tf.Tensor, layout: Layout) -> dict[str, tf.Tensor]:
             piece = tf.bitcast(tf.reshape(piece, tf.concat([before, [part.size // 4, 4]], 0)), tf.float32)
         elif len(part.shape) == 1:
             piece = tf.cast(piece, tf.float32)
-        found[part.kind if part.kind == MASK else part.name] = tf.ensure_shape(
-            tf.reshape(piece, tf.concat([before, part.shape], 0)), (*rows.shape[:-1], *part.shape)
-        )
+        piece = tf.reshape(piece, tf.concat([before, part.shape], 0))
+        found[part.name] = tf.ensure_shape(piece, (*rows.shape[:-1], *part.shape))
     return found
 
 
@@ -49,19 +48,22 @@ class RowNetwork:
             return [parts[""]]
         return [tf.concat([parts[name] for name in self._parts_of(layer)], axis=-1) for layer in self._counted]
 
+    def _seen(self, rows: tf.Tensor) -> tuple:
+        """Returns what the network sees of rows, and which actions are allowed, 1 or 0; None without a mask."""
+        parts = taken_apart(rows, self._layout)
+        allowed = parts.pop(MASK_NAME, None)
+        return parts[""] if self._layout.is_plain else parts, allowed
+
     def stateless_call(self, trained, fixed, rows: tf.Tensor):
         """Returns what the network's own `stateless_call` does."""
-        parts = taken_apart(rows, self._layout)
-        allowed = parts.pop(MASK, None)
-        seen = parts[""] if self._layout.is_plain else parts
+        seen, allowed = self._seen(rows)
         outputs, fixed = self._network.stateless_call(trained, fixed, seen)
         return (outputs if allowed is None else self._masked(outputs, allowed > 0)), fixed
 
     def encode(self, trained, fixed, rows: tf.Tensor) -> tf.Tensor:
         """Returns what a `recurrent.Recurrent` does, and beside it the mask: [batch, n]."""
-        parts = taken_apart(rows, self._layout)
-        allowed = parts.pop(MASK, None)
-        hidden = self._network.encode(trained, fixed, parts[""] if self._layout.is_plain else parts)
+        seen, allowed = self._seen(rows)
+        hidden = self._network.encode(trained, fixed, seen)
         return hidden if allowed is None else tf.concat([hidden, tf.cast(allowed, hidden.dtype)], axis=1)
 
     def decide(self, trained, fixed, hidden: tf.Tensor, states: tf.Tensor, *rows: tf.Tensor):
