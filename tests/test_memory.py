@@ -209,7 +209,7 @@ LEARNS = {
 }
 LEARNS_CUE = {
     "a3c": ["--envs-per-agent", 8, "--t-max", 22, "--minimum-batch-steps", 176, "--value-weight", 0.02],
-    "a2c-vtrace": ["--envs-per-agent", 8, "--t-max", 22, "--minimum-batch-steps", 176],
+    "a2c-vtrace": ["--envs-per-agent", 8, "--t-max", 22, "--minimum-batch-steps", 176, "--value-weight", 0.02],
     "ppo": ["--envs-per-agent", 16, "--t-max", 66, "--minimum-batch-steps", 1056, "--epochs", 4],
 }
 CUE_RATE = {"a3c": 0.005, "a2c-vtrace": 0.01, "ppo": 0.005}
