@@ -138,7 +138,7 @@ def test_ga3c_and_a_program_that_prints_figures(tmp_path, capsys, monkeypatch):
 
     # ours ran with its defaults, but for the rollouts of the others and what was asked for; where it and when it
     # stopped is not compared
-    settings, defaults = run["settings"], saved_settings.to_dict(Settings())
+    settings, defaults = run["settings"], json.loads(json.dumps(saved_settings.to_dict(Settings())))
     asked = {"controller": "off", "agents": 1, "envs_per_agent": 2}
     assert settings["schedule"] == defaults["schedule"] | asked
     asked = {"network": "small", "t_max": 5, "minimum_batch_steps": 10, "seed": settings["learning"]["seed"]}

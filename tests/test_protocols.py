@@ -51,10 +51,18 @@ OF_THE_AGENT = {
     "observation": "flat",
     "action_masks": False,
 }
+OF_GYMNASIUM = {"environment_arguments": '{"size": 8}', "wrapper": ("package.module:Wrapper",)}
 
 
 def test_every_setting_of_the_environment_is_one_or_the_other():
-    assert {field.name for field in fields(EnvironmentSettings)} == set(OTHER) | set(OF_THE_AGENT)
+    assert {field.name for field in fields(EnvironmentSettings)} == set(OTHER) | set(OF_THE_AGENT) | set(OF_GYMNASIUM)
+
+
+@pytest.mark.parametrize("name", OF_GYMNASIUM)
+def test_arguments_and_wrappers_make_another_game(name):
+    plain = EnvironmentSettings(game="CartPole-v1")
+    assert protocols.fingerprint(plain) == "gymnasium"
+    assert protocols.fingerprint(replace(plain, **{name: OF_GYMNASIUM[name]})).startswith("gymnasium-")
 
 
 @pytest.mark.parametrize("name", OTHER)

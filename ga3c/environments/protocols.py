@@ -26,7 +26,8 @@ DQN_FRAMES = 18_000  # 5 minutes of a game, as in the evaluation of Mnih et al. 
 
 
 def rules(settings: EnvironmentSettings) -> dict:
-    """Returns the settings that a score depends on, by name; none for Gymnasium's games, whose id has the rules."""
+    """Returns the settings of Atari games that a score depends on, by name; none for Gymnasium's, whose id has the
+    rules."""
     kind, _ = environments.resolve(settings.game)
     return {name: getattr(settings, name) for name in RULES} if kind == "atari" else {}
 
@@ -40,13 +41,19 @@ def under(settings: EnvironmentSettings, protocol: str) -> EnvironmentSettings:
 
 
 def fingerprint(settings: EnvironmentSettings) -> str:
-    """Returns the protocol's name ("own" if it has none) and a hash of its rules."""
+    """Returns the protocol's name ("own" if it has none) and a hash of its rules. Gymnasium's games have a hash where
+    they have arguments or wrappers."""
     own = rules(settings)
     if not own:
-        return "gymnasium"
+        made = [settings.environment_arguments, *settings.wrapper]
+        return f"gymnasium-{_hash(made)}" if any(made) else "gymnasium"
     name = next((name for name in NAMES if rules(under(settings, name)) == own), "own")
     numbers = {key: value if isinstance(value, bool) else float(value) for key, value in own.items()}
-    return f"{name}-{hashlib.sha256(json.dumps(numbers, sort_keys=True).encode()).hexdigest()[:8]}"
+    return f"{name}-{_hash(numbers)}"
+
+
+def _hash(values) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def mix(fingerprints) -> str | None:

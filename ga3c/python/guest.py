@@ -31,7 +31,7 @@ def guest() -> Iterator[None]:
     if not _running.acquire(blocking=False):
         raise ConfigError("A run goes on in this process: wait for its end, or start another process.")
     streams, hook = (sys.stdout, sys.stderr), threading.excepthook
-    drawn, drawn_by_numpy = random.getstate(), np.random.get_state()
+    drawn, drawn_by_numpy, locks = random.getstate(), np.random.get_state(), lock.held()
     try:
         with text.standing_here():
             yield
@@ -43,5 +43,5 @@ def guest() -> Iterator[None]:
         random.setstate(drawn)
         np.random.set_state(drawn_by_numpy)
         agents_start.stop()
-        lock.release()
+        lock.release(locks)
         _running.release()

@@ -50,9 +50,14 @@ def hold(path: Path, limits: RunSettings) -> None:
         overwrite(file, json.dumps(start).encode())
 
 
-def release() -> None:
-    """Ends all locks, where this process goes on after its run."""
-    while _held:
+def held() -> int:
+    """Returns how many files and sockets keep this process's locks, for `release`."""
+    return len(_held)
+
+
+def release(kept: int) -> None:
+    """Ends the locks that were taken since `held` was `kept`, where this process goes on after its run."""
+    while len(_held) > kept:
         os.close(_held.pop())
 
 

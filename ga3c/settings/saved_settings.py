@@ -34,7 +34,7 @@ def from_dict(saved: dict[str, dict], protocol: str | None = None) -> Settings:
     for group in fields(Settings):
         try:
             values = {k: v for k, v in (_LATER | saved)[group.name].items() if (group.name, k, v) not in _GONE}
-            if group.name == "environment" and protocol == "gymnasium":
+            if group.name == "environment" and (protocol or "").startswith("gymnasium"):
                 values = _BEFORE | values
             values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
             groups[group.name] = made = group.default_factory(**values)
