@@ -30,9 +30,10 @@ def named(settings: Settings) -> dict[str, str]:
 
 
 def _arguments(settings: Settings) -> str:
-    """Returns the game with the arguments that it is made with, as they are noted; "" if it has none."""
+    """Returns the game with the arguments that it is made with, as they are noted; "" if it has none, and for a game of
+    no module: whoever loads its run hands it over."""
     game, arguments = settings.environment.game, game_arguments(settings.environment)
-    return f"{game} {json.dumps(arguments, sort_keys=True)}" if arguments else ""
+    return f"{game} {json.dumps(arguments, sort_keys=True)}" if arguments and not is_of_no_module(game) else ""
 
 
 def import_all(settings: Settings, run: object = None, trusted: bool = True, given: Collection[str] = ()) -> None:

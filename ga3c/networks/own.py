@@ -7,6 +7,7 @@ from gymnasium import spaces
 from ga3c.errors import ConfigError
 from ga3c.layout import PICTURE
 from ga3c.networks import inputs
+from ga3c.networks.heads import Denormalization
 from ga3c.networks.inputs import Seen
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings import named_objects
@@ -21,10 +22,8 @@ def build(name: str, spec: EnvironmentSpec, has_policy: bool, options: dict) -> 
 
     Raises ConfigError where the function fails, or where its model does not fit.
     """
-    if options.get("support") or options.get("normalize_values") or options.get("memory"):
-        raise ConfigError(
-            f"--network {name} does not go with c51 and rainbow, nor with --normalize-values or --memory: leave it out."
-        )
+    if options.get("support") or options.get("memory"):
+        raise ConfigError(f"--network {name} does not go with c51 and rainbow, nor with --memory: leave it out.")
     function = named_objects.find(name, "--network")
     try:
         model = function(observation_space(spec), spec.actions)
@@ -44,7 +43,11 @@ def build(name: str, spec: EnvironmentSpec, has_policy: bool, options: dict) -> 
     if not has_policy and shapes == [(None, size)]:
         return keras.Model(observations, (outputs[0], keras.ops.max(outputs[0], axis=1)))
     if has_policy and shapes in ([(None, size), (None, 1)], [(None, size), (None,)]):
-        return keras.Model(observations, (outputs[0], keras.ops.reshape(outputs[1], (-1,))))
+        values = keras.ops.reshape(outputs[1], (-1,))
+        normalize = options.get("normalize_values")
+        return keras.Model(
+            observations, (outputs[0], *(Denormalization(name="values")(values) if normalize else [values]))
+        )
     wanted = f"(policy [batch, {size}], value [batch, 1])" if has_policy else f"the action values [batch, {size}] alone"
     raise ConfigError(f"--network {name} returns {' and '.join(map(str, shapes))}: it is to return {wanted}.")
 
