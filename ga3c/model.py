@@ -131,8 +131,7 @@ class Model:
         Without a memory the size is 0.
         """
         games = np.zeros(len(observations), np.int32) if self.per_game else None
-        explore = tf.zeros_like(self._explore)
-        fields, (policies, values), _ = self._act(observations, explore, games, recurrent_states)
+        fields, (policies, values), _ = self._act(observations, tf.zeros_like(self._explore), games, recurrent_states)
         if self._recurrent_size:
             after = fields[RECURRENT_STATE].numpy().copy()  # the caller may write into it
         else:
@@ -200,7 +199,8 @@ class Model:
         XLA, where any size will do.
         """
         spec, replays, sizes = self._spec, self._algorithm.replays, sizes_to_compile(envs, limit) if self._xla else []
-        dtype = transition_dtype(spec, columns) if replays else self._rollout_dtype(columns)
+        rollouts = rollout_dtype(spec, self._t_max, columns, self._recurrent_size)
+        dtype = transition_dtype(spec, columns) if replays else rollouts
         before = self._current, self._optimizer, self._explore, self._explore_steps
         with quiet():
             for size in sizes or self._graphs.prediction_sizes:
@@ -208,9 +208,6 @@ class Model:
             self.train(np.zeros((), dtype))  # without a valid step
         self._current, self._optimizer, self._explore, self._explore_steps = before
         return sizes
-
-    def _rollout_dtype(self, columns: int) -> np.dtype:
-        return rollout_dtype(self._spec, self._t_max, columns, self._recurrent_size)
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that training changes, as plain arrays by name; consistent while trainers run."""
