@@ -104,8 +104,7 @@ class Model:
         self, observations: np.ndarray, games: np.ndarray | None = None, recurrent_states: np.ndarray | None = None
     ) -> tuple[dict[str, np.ndarray], int]:
         """Lets the algorithm act on observations [batch, ...]. games: int32 [batch], their numbers, where `per_game`.
-        recurrent_states: float32 [batch, size], what the network remembers of these games, where it has a memory; None:
-        nothing yet.
+        recurrent_states: float32 [batch, size], what a network with a memory remembers of them; None: nothing yet.
 
         Returns: what goes into each row of a rollout, by field, [batch, ...] each (`action` is one; with a memory
         `recurrent_state`, which is for the next step of these games, is another); and the version of the weights. Under

@@ -57,13 +57,18 @@ def run(settings: Settings) -> OneThread:
     system = OneThread(serial.wire, settings, spec, progress.beginning(settings), lambda _: None, lambda _: None)
     with mock.patch("ga3c.systems.learner.set_up_device", return_value="cpu"):  # once in each process
         system.start(None)
+    until_ended(system)
+    assert system.stats.totals().steps >= settings.run.steps
+    return system
+
+
+def until_ended(system: OneThread) -> None:
+    """Waits until a system that was started has made all its steps."""
     deadline = time.monotonic() + program.HANG_SECONDS
     while system._thread.is_alive():
         assert time.monotonic() < deadline
         time.sleep(0.01)
     system.stop()
-    assert system.stats.totals().steps >= settings.run.steps
-    return system
 
 
 def score(game: str, algorithm: str, steps: int = 8_000, **settings) -> float:

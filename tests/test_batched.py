@@ -1,7 +1,6 @@
 """Batched sampling: what each update is made of, the same weights from the same seed, and that it learns."""
 
 import signal
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +14,7 @@ from ga3c.records import checkpoint
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.systems import system_of
 from ga3c.views.run_view import RunView
-from tests import program
+from tests import program, solving
 from tests.program import Started
 
 TINY = ["--game", "tests.tiny_environment:Match-v0", "--learning-rate", "0.002", "--learning-rate-batch-steps", "0"]
@@ -39,11 +38,7 @@ def played(*words, **options):
     """A system that has ended, at so many steps."""
     system = made(*words, **options)
     system.start(None)
-    deadline = time.monotonic() + program.HANG_SECONDS
-    while system._thread.is_alive():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    system.stop()
+    solving.until_ended(system)
     return system
 
 

@@ -34,7 +34,7 @@ def test_a_row_names_settings_that_there_are(name):
 
 
 def test_the_readme_has_the_table():
-    assert catalogue.table() in Path(__file__).parent.parent.joinpath("README.md").read_text()
+    assert catalogue.table() in Path(__file__).parent.parent.joinpath("ga3c", "algorithms", "README.md").read_text()
 
 
 def test_the_help_says_what_the_catalogue_says():

@@ -33,7 +33,7 @@ class DeviceFunction(CUDADispatcher):
         is_new = args not in self.overloads
         result = super().compile_device(args, return_type)
         if is_new and self.targetoptions["apart"]:
-            result.library.get_function(result.fndesc.llvm_func_name).attributes.add("noinline")
+            result.library.get_function(result.fndesc.mangled_name).attributes.add("noinline")
         return result
 
 
