@@ -16,6 +16,7 @@ from ga3c.predictor import predict
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import RunSettings, Settings
+from ga3c.settings.schedule import ScheduleSettings
 from ga3c.stats import Stats, Totals
 from ga3c.transport.agent_memory import AgentMemory
 from tests.test_a2c import ACTIONS, SIZE, WEIGHTS, apply, batch
@@ -134,11 +135,12 @@ def test_every_epoch_takes_every_row_once(rows, pieces):
     assert rows == 3 or not np.array_equal(first, second)
 
 
-def update(fields, **changed):
+def update(fields, sampling=None, **changed):
     settings = LearningSettings(
         **{"algorithm": "ppo", "discount": 0.9, "return_lambda": 0.8, "seed": 3, "gradient_clip_norm": 0.0} | changed
     )
-    algorithm, weights = algorithms.make(Settings(learning=settings)), (tf.constant(WEIGHTS, tf.float32),)
+    algorithm = algorithms.make(Settings(learning=settings, schedule=sampling or ScheduleSettings()))
+    weights = (tf.constant(WEIGHTS, tf.float32),)
     tensors = {name: tf.constant(array) for name, array in fields.items()}
     (new,), state, numbers = algorithm.update(
         apply, weights, algorithm.initial_state(weights), tf.constant(0.01), tensors
@@ -176,6 +178,17 @@ def test_advantages_are_those_of_the_newest_weights_before_the_first_epoch():
     assert numbers["explained_variance"] == pytest.approx(max(expected, -1), rel=1e-3)
     assert numbers["update_norm"] == pytest.approx(np.linalg.norm(new - WEIGHTS), rel=1e-3)
     assert state[0] == 6
+
+
+def test_one_batch_of_games_learns_from_the_values_that_it_acted_by():
+    fields, batched = batch(), ScheduleSettings(sampling="batched")
+    fields["value"] = (fields["observation"] @ WEIGHTS[:, ACTIONS]).astype(np.float32)
+    expected, *_ = update(fields)
+    np.testing.assert_allclose(update(fields, batched)[0], expected, rtol=1e-5)
+    fields["value"] += 1
+    assert not np.allclose(update(fields, batched)[0], expected, rtol=1e-3)
+    lagged = replace(batched, games=4, batches=2)  # the older half of a rollout was played by older weights
+    np.testing.assert_array_equal(update(fields, lagged)[0], expected)
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_one_others():

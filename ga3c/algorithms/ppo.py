@@ -78,10 +78,11 @@ class PPO(A3C):
     """PPO, whose `update` makes all epochs with a batch. It acts as A3C does.
 
     Advantages are lambda-returns minus values (GAE), both from the newest weights before the first epoch. In lockstep
-    these are the values by which the agents acted. With asynchronous sampling (APPO) they are all from one network, the
-    value of the state after the last row too; probabilities are those with which the actions were taken, by whichever
-    weights. Every prediction takes the newest weights, so they change within a rollout; in the paper they change every
-    64 steps. With a memory minibatches are of whole rollouts, from the states that were stored with them (`sequences`).
+    these are the values by which the agents acted; where one batch of games plays, they are not computed again. With
+    asynchronous sampling (APPO) they are all from one network, the value of the state after the last row too;
+    probabilities are those with which the actions were taken, by whichever weights. Every prediction takes the newest
+    weights, so they change within a rollout; in the paper they change every 64 steps. With a memory minibatches are of
+    whole rollouts, from the states that were stored with them (`sequences`).
     """
 
     learns_from = (
@@ -97,6 +98,10 @@ class PPO(A3C):
         super().__init__(settings, actions)
         if actions is not None:
             self._largest_entropy = actions.largest_entropy
+        schedule = settings.schedule
+        self._acted_with_newest = schedule.sampling == "batched" and schedule.batches == 1 and not self.remembers
+        if self._acted_with_newest:
+            self.learns_from = (*self.learns_from, "value")
 
     def initial_state(self, weights: Tensors) -> Tensors:
         """Returns the state of Adam before the first update; after it the step size, if that follows KL, and the
@@ -186,8 +191,12 @@ class PPO(A3C):
     def _rows(self, apply, weights, batch) -> dict[str, tf.Tensor]:
         """Returns what `loss` needs of each step, [time * columns, ...], and its observation. With a memory minibatches
         are of whole rollouts, and so the fields are [columns, time, ...]."""
-        (_, values, *_), remembered = outputs_of(apply, weights, batch)
-        values = tf.reshape(values, tf.shape(batch["valid"]))
+        remembered = None
+        if self._acted_with_newest:
+            values = batch["value"]
+        else:
+            (_, values, *_), remembered = outputs_of(apply, weights, batch)
+            values = tf.reshape(values, tf.shape(batch["valid"]))
         rollouts = played(batch, values, last_value(apply, weights, batch, remembered))
         returns = lambda_returns(rollouts, self._settings.discount, self._settings.return_lambda)
         fields = {name: batch[name] for name in ("action", "log_probability", "valid")}
