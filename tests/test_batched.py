@@ -147,13 +147,13 @@ def test_the_same_seed_gives_the_same_weights(words):
 
 
 def test_one_batch_is_a2c_in_one_thread():
-    words = "--algorithm", "a2c", "--preset", "default", "--t-max", 5
+    words = "--algorithm", "a2c", "--preset", "ga3c", "--t-max", 5
     batched = played(*words, *BATCHED)
     serial = played(*words, "--serial", "--agents", 3, "--envs-per-agent", 4, "--minimum-batch-steps", 60)
     assert same(batched, serial)
     assert batched.stats.totals().lag_sum == 0
     assert batched.stats.totals().updates == 10 + 1  # of 50 steps that count and 3 that start a new game
-    other = played("--algorithm", "a2c-vtrace", "--preset", "default", "--t-max", 6, *BATCHED, "--batches", 2)
+    other = played("--algorithm", "a2c-vtrace", "--preset", "ga3c", "--t-max", 6, *BATCHED, "--batches", 2)
     assert not same(batched, other)
 
 
@@ -200,7 +200,7 @@ def test_games_on_our_emulator_do_not_know_how_many_threads_step_them():
     ],
 )
 def test_each_algorithm_learns(algorithm, words, steps):
-    system = played("--algorithm", algorithm, "--preset", "default", *BATCHED, *words, steps=steps)
+    system = played("--algorithm", algorithm, "--preset", "ga3c", *BATCHED, *words, steps=steps)
     assert system.stats.mean_score() > 15  # 20 is perfect, 5 is chance
 
 

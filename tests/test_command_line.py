@@ -133,11 +133,11 @@ def test_the_help_of_a_setting_is_whole_sentences(name):
 @pytest.mark.parametrize("columns", [80, 120])
 def test_the_full_help_fits_a_terminal_and_shows_a_presets_defaults(columns, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", str(columns))
-    for arguments in (["--help-all"], ["train", "--preset", "ppo", "--help"]):
+    for arguments in (["--help-all"], ["train", "--preset", "ga3c", "--help"]):
         assert main(arguments) == 0
         out = capsys.readouterr().out
         assert max(map(len, out.splitlines())) <= columns
-        assert f"--t-max INT  (default: {10 if len(arguments) == 1 else 64})" in out
+        assert f"--t-max INT  (default: {64 if len(arguments) == 1 else 10})" in out
         for name in SETTINGS:
             flag = {"start_from": "from"}.get(name, name).replace("_", "-")
             assert f"\n  --{flag}" in out, name

@@ -189,7 +189,7 @@ def test_the_figures_are_those_of_the_paper():
 def test_the_ablation_puts_everything_back_that_the_preset_changes():
     """But for the number of threads, which the controller finds."""
     flags = " ".join(ablation.SETTINGS.values())
-    default, paper = (parse_settings(["--preset", name])[0] for name in ("default", "paper"))
+    default, paper = (parse_settings(["--preset", name])[0] for name in ("ga3c", "paper"))
     for group in ("learning", "schedule"):
         for name, value in vars(getattr(paper, group)).items():
             if value != getattr(getattr(default, group), name) and name not in ("preset", "predictors", "trainers"):

@@ -28,7 +28,7 @@ PONG = ["--game", "Pong", "--emulator", "ours", "--seed", "7", "--checkpoint-gam
 STICKY = ["--sticky-action-probability", "0.25", "--reward-scaling-discount", "0.99"]
 SMALL = ["--frame-size-pixels", "42"]
 FEW_STEPS = ["--epochs", "2", "--minibatches", "3"]  # in an update: the preset's are 64
-A2C = ["--algorithm", "a2c", "--preset", "default", "--t-max", "4"]
+A2C = ["--algorithm", "a2c", "--preset", "ga3c", "--t-max", "4"]
 GAMES = 3
 
 

@@ -139,7 +139,7 @@ def run(system, ended=lambda system: False):
 
 SERIAL = ["--serial", "--agents", 2, "--envs-per-agent", 3, "--minimum-batch-steps", 60]
 AGENTS = ["--agents", 2, "--envs-per-agent", 3, "--controller", "off"]
-ONE_EPOCH = ["--preset", "default", "--epochs", 1, "--minibatches", 2]
+ONE_EPOCH = ["--preset", "ga3c", "--epochs", 1, "--minibatches", 2]
 
 
 @pytest.mark.parametrize(
@@ -147,13 +147,13 @@ ONE_EPOCH = ["--preset", "default", "--epochs", 1, "--minibatches", 2]
     [
         [*SERIAL, "--algorithm", "a3c"],
         [*SERIAL, "--algorithm", "ppo", *ONE_EPOCH, "--t-max", 40, "--start-steps-limit", 30],
-        ["--algorithm", "a2c", "--preset", "default", "--sampling", "batched", "--games", 6, "--t-max", 8],
+        ["--algorithm", "a2c", "--preset", "ga3c", "--sampling", "batched", "--games", 6, "--t-max", 8],
         ["--preset", "cule", "--games", 12, "--batches", 3, "--t-max", 12, "--start-steps-limit", 10],
         [*AGENTS, "--algorithm", "a3c", "--minimum-batch-steps", 60],
         [*AGENTS, "--algorithm", "a3c", "--minimum-batch-steps", 60, "--sampling", "alternating"],
         [*AGENTS, "--algorithm", "appo", *ONE_EPOCH, "--minimum-batch-steps", 60],
         [*AGENTS, "--algorithm", "ppo", *ONE_EPOCH, "--sampling", "synchronised", "--t-max", 8],
-        [*AGENTS, "--algorithm", "a2c-vtrace", "--preset", "default", "--sampling", "alternating"],
+        [*AGENTS, "--algorithm", "a2c-vtrace", "--preset", "ga3c", "--sampling", "alternating"],
     ],
     ids=lambda words: " ".join(map(str, words))[:60],
 )

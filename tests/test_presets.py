@@ -13,7 +13,7 @@ from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
 
 HINTS = get_type_hints(LearningSettings)
-NAMES = [name for name in get_args(HINTS["preset"]) if name not in ("default", "paper")]
+NAMES = [name for name in get_args(HINTS["preset"]) if name not in ("ga3c", "paper")]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -30,6 +30,7 @@ def test_the_games_of_a_preset_are_as_many_on_every_machine(name, cores, monkeyp
         "rainbow": "c51",
         "apex-dqn": "dqn",
         "apex-dpg": "dpg",
+        "ga3c-ppo": "appo",
     }
     others |= {"cule": "a2c-vtrace", "lockstep": "a2c"}
     algorithm = others.get(name, name)
@@ -37,7 +38,7 @@ def test_the_games_of_a_preset_are_as_many_on_every_machine(name, cores, monkeyp
     for field in fields(learning):
         if get_origin(HINTS[field.name]) is Literal:
             assert getattr(learning, field.name) in get_args(HINTS[field.name])
-    if name not in ("a2c-vtrace", "apex-dqn", "apex-dpg", "cule"):
+    if name not in ("a2c-vtrace", "apex-dqn", "apex-dpg", "cule", "ga3c-ppo"):
         assert schedule.agents <= cores
         games = schedule.games or schedule.agents * schedule.envs_per_agent
         assert games * learning.t_max == learning.minimum_batch_steps
@@ -48,7 +49,7 @@ def test_an_algorithm_brings_its_constants_unless_others_are_named():
     assert by_algorithm == by_preset
     assert (by_preset.learning.ppo_clip, by_preset.schedule.sampling) == (0.2, "batched")
     assert parse_settings(["--algorithm", "a3c"])[0] == Settings()
-    plain = parse_settings(["--algorithm", "ppo", "--preset", "default"])[0]
+    plain = parse_settings(["--algorithm", "ppo", "--preset", "ga3c"])[0]
     assert (plain.learning.algorithm, plain.learning.learning_rate) == ("ppo", LearningSettings().learning_rate)
     other = parse_settings(["--preset", "ppo-paper", "--algorithm", "appo", "--epochs", "2"])[0].learning
     assert (other.preset, other.algorithm, other.epochs, other.t_max) == ("ppo-paper", "appo", 2, 128)

@@ -66,7 +66,7 @@ def test_figure_2_and_table_2():
     runs = fig2.plan(Options())
     assert set(runs) == {(game, rule) for game in ("Boxing", "Pong") for rule in ("on", "paper")}
     assert {(run.agents, run.predictors, run.trainers) for run in runs.values()} == {(1, 1, 1)}
-    train = (None, None, "default")  # what it does without a flag
+    train = (None, None, "ga3c")  # what it does without a flag
     assert {(run.envs_per_agent, run.t_max, run.preset) for run in runs.values()} == {train}
     full = table2.plan(Options("full"))
     assert [run.network for run in full] == list(table2.PAPER["I"])
@@ -80,7 +80,7 @@ def test_train_takes_every_run(scale, tmp_path):
     for run in [*fig3_and_table_2, *fig2.plan(options).values()]:
         words = replace(run, controller="on").command(tmp_path)
         settings = parse_settings(words[words.index("train") + 1 :])[0]
-        expected = with_presets(Settings(), {"cpu": "default", "full": "paper"}[scale], None)
+        expected = with_presets(Settings(), {"cpu": "ga3c", "full": "paper"}[scale], None)
         schedule = {"agents": run.agents, "predictors": run.predictors, "trainers": run.trainers, "controller": "on"}
         learning = {"network": run.network, "seed": 1}
         if run in fig3_and_table_2 and scale == "cpu":

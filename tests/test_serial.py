@@ -27,7 +27,7 @@ def weights_of(run):
 def test_the_same_seed_gives_the_same_weights(tmp_path):
     found = []
     for name in ("first", "second"):
-        arguments = ["--algorithm", "ppo", "--preset", "default", "--serial", "--seed", 7, "--steps", 2_000]
+        arguments = ["--algorithm", "ppo", "--preset", "ga3c", "--serial", "--seed", 7, "--steps", 2_000]
         arguments += ["--start-steps-limit", 30]
         ended = program.run(*TINY, *arguments, "--run-dir", tmp_path / name, "--log-seconds", 0.5)
         assert ended.returncode == 0, ended.stderr

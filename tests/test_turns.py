@@ -178,7 +178,7 @@ RUNS = {
 def test_real_runs_learn_and_in_lockstep_no_step_is_older_than_the_last_update(tmp_path, which):
     algorithm, *more = RUNS[which]
     sampling = which.split()[-1]
-    arguments = ["--preset", "default", "--algorithm", algorithm, "--sampling", sampling, *more]
+    arguments = ["--preset", "ga3c", "--algorithm", algorithm, "--sampling", sampling, *more]
     arguments += ["--start-steps-limit", 50]
     ended = program.run(*TINY, *arguments, "--run-dir", tmp_path / "run", "--log-seconds", 0.5, "--seed", 1)
     assert ended.returncode == 0, ended.stdout + ended.stderr
@@ -195,7 +195,7 @@ def test_real_runs_learn_and_in_lockstep_no_step_is_older_than_the_last_update(t
 
 
 def test_in_lockstep_a_killed_agent_is_replaced_a_killed_run_goes_on_and_policy_lag_stays_0(tmp_path):
-    arguments = ["--algorithm", "ppo", "--preset", "default", "--sampling", "alternating", "--log-seconds", 0.5]
+    arguments = ["--algorithm", "ppo", "--preset", "ga3c", "--sampling", "alternating", "--log-seconds", 0.5]
     arguments += ["--checkpoint-seconds", 1]
     started = Started(tmp_path / "log", *TINY, *arguments, "--run-dir", tmp_path / "run")
 

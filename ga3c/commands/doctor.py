@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
@@ -22,9 +22,8 @@ from ga3c.progress import counts_of
 from ga3c.records import run_directory
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype, slots_needed
 from ga3c.settings.game import EnvironmentSettings
-from ga3c.settings.learning import LearningSettings
+from ga3c.settings.presets import USUAL_FOR_ATARI, with_presets
 from ga3c.settings.run import Settings
-from ga3c.settings.schedule import ScheduleSettings
 
 DESCRIPTION = """Checks Python, packages, GPU, memory, cores, display and disk, and trains twice for some seconds
 to see what this machine reaches, and with which system. Each line that finds something says what to do."""
@@ -126,8 +125,10 @@ def cores() -> Finding:
 
 def memory() -> Finding:
     """Finds how many agents of the default size each resource of this machine is enough for."""
-    schedule, learning = ScheduleSettings(), LearningSettings()
-    pong = EnvironmentSpec("Pong", (84, 84, 4), "uint8", discrete(6), 4)
+    usual = with_presets(Settings(), USUAL_FOR_ATARI, None)
+    schedule, learning, seen = usual.schedule, usual.learning, usual.environment
+    shape = (seen.frame_size_pixels, seen.frame_size_pixels, seen.frame_stack)
+    pong = EnvironmentSpec("Pong", shape, "uint8", discrete(6), seen.frame_skip_frames)
     slots = slots_needed(learning.t_max, schedule.envs_per_agent, learning.minimum_batch_steps)
     slots_bytes = slots * rollout_dtype(pong, learning.t_max, schedule.envs_per_agent).itemsize
     fit = machine.agents_that_fit(slots_bytes, schedule.envs_per_agent)
@@ -161,20 +162,19 @@ def disk() -> Finding:
 
 
 def speed() -> Finding:
-    """Measures training with GA3C, and with the same games as one batch."""
+    """Measures training with GA3C's agents, and with as many games as one batch."""
     from ga3c.experiments.benchmark import BenchmarkOptions, measure_run
 
-    games = counts_of(Settings()).agents * ScheduleSettings().envs_per_agent
-    batched = ScheduleSettings(controller="off", sampling="batched", games=games)
+    usual, batched = (with_presets(Settings(), preset, None) for preset in (USUAL_FOR_ATARI, "ppo"))
+    games = usual.schedule.games_of(counts_of(usual).agents)
+    schedules = replace(usual.schedule, controller="off"), replace(batched.schedule, games=games)
     try:
         agents, batch = (
-            measure_run(options)["frames_per_second"] / EnvironmentSettings().frame_skip_frames
-            for options in (
-                BenchmarkOptions(seconds=MEASURED_SECONDS),
-                BenchmarkOptions(
-                    seconds=MEASURED_SECONDS, schedule=batched, learning=LearningSettings(algorithm="a2c")
-                ),
-            )
+            measure_run(BenchmarkOptions(settings.environment, schedule, settings.learning, seconds=MEASURED_SECONDS))[
+                "frames_per_second"
+            ]
+            / settings.environment.frame_skip_frames
+            for settings, schedule in zip((usual, batched), schedules, strict=True)
         )
     except ConfigError as error:
         return Finding(False, str(error), "see what ./run.sh --game Pong says")

@@ -11,9 +11,10 @@ from ga3c.commands.command_line import HELP, parse_given, with_values
 from ga3c.environments import own_games, rewards
 from ga3c.errors import ConfigError
 from ga3c.settings import ranges, uses
-from ga3c.settings.presets import with_presets
+from ga3c.settings.presets import USUAL_FOR_ATARI, with_presets
 from ga3c.settings.run import Settings
 
+_OTHER = {"network", "own_algorithm"}  # name what GA3C's own constants are for
 DESCRIPTION = """Trains an agent with GA3C. ./run.sh help lists the other commands."""
 
 
@@ -58,9 +59,20 @@ def parse_settings(arguments: list[str]) -> Start:
 
 
 def preset_defaults(asked: dict[str, Any]) -> Settings:
-    """Returns the defaults of the preset, or else of the algorithm, that is asked for."""
+    """Returns the defaults of the preset, or else of the algorithm, that is asked for; or else of the game's usual one.
+
+    No flag means the same in both: a network's pictures are large or small, and a state in RAM is no picture.
+    """
     preset = asked.get("preset", asked.get("algorithm"))
+    if preset is None and not _OTHER & set(asked) and asked.get("observation") != "ram" and _is_atari(asked):
+        preset = USUAL_FOR_ATARI
     return with_presets(Settings(), preset, asked.get("protocol"), asked.get("batch"))
+
+
+def _is_atari(asked: dict[str, Any]) -> bool:
+    with contextlib.suppress(ConfigError):  # there is no such game: that is said where it is looked for
+        return environments.resolve(asked.get("game", Settings().environment.game))[0] == "atari"
+    return False
 
 
 def _with_usual_rewards(default: Settings, asked: dict[str, Any]) -> Settings:

@@ -27,7 +27,7 @@ class SpeedRun:
     network: str = "auto"
     envs_per_agent: int | None = None
     t_max: int | None = None
-    preset: str = "default"
+    preset: str = "ga3c"
     controller: str = "off"
 
     goes_on: ClassVar[bool] = False  # an interrupted one is made again, and a finished one keeps no weights

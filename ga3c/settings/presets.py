@@ -10,6 +10,7 @@ from ga3c.settings.batches import with_batch
 from ga3c.settings.catalogue import ALGORITHMS, PRESETS
 from ga3c.settings.run import Settings
 
+USUAL_FOR_ATARI = "ga3c-ppo"
 _MACHADO = {
     "protocol": "machado",
     "sticky_action_probability": 0.25,

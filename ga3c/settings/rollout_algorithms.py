@@ -73,7 +73,7 @@ _PQN = {
 _A2C_SETTINGS = (*OPTIMIZER, *POLICY, *RMSPROP, "log_epsilon", "learning_rate_batch_steps")
 _PPO_SETTINGS = (
     *(*OPTIMIZER, *POLICY, "adam_epsilon", "epochs", "minibatches", "ppo_clip", "value_clip", "kl_target"),
-    *("entropy_target", "entropy_target_decay_steps"),
+    *("proximal_policy", "entropy_target", "entropy_target_decay_steps"),
 )
 
 ROLLOUT_ALGORITHMS = (
@@ -82,7 +82,7 @@ ROLLOUT_ALGORITHMS = (
         settings=(*OPTIMIZER, *POLICY, *RMSPROP, "log_epsilon"),
         learns_at_once=False, samplings=AGENTS, actions=_CHOICES,
         presets=(
-            Preset("default", "GA3C as it learns best on a small machine."),
+            Preset("ga3c", "GA3C as it learns best on a small machine, from pictures of 84x84."),
             Preset(
                 "paper", "the constants of the paper, and one game for each agent.", _PAPER,
                 environment={"life_loss_terminates": False},
@@ -160,6 +160,11 @@ ROLLOUT_ALGORITHMS = (
                 "appo", "8 games that wait for nobody, 256 steps, Adam at 6.25e-5, and the rest as ppo (Stooke and "
                 "Abbeel 2018).", _APPO, environment=_START_STEPS,
                 schedule={"sampling": "asynchronous", "controller": "off"}, games=8,
+            ),
+            Preset(
+                "ga3c-ppo", "GA3C's stations and the constants of ppo, 32 games for each agent. Atari games have it "
+                "where no preset, algorithm or network is named.", {**_PPO_TODAY, "proximal_policy": "newest"},
+                environment={"frame_size_pixels": 42},
             ),
         ),
     ),

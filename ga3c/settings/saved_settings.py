@@ -13,6 +13,7 @@ from ga3c.settings.run import Settings
 
 # Settings of older runs that no longer exist, with the value that had no effect.
 _GONE = [("learning", "lag_correction", False)]
+_RENAMED = [("learning", "preset", "default", "ga3c")]
 _LATER = {"replay": {}}  # groups of settings that older runs do not have, and what they stand for
 # Settings that older runs of Gymnasium games do not have.
 _BEFORE = {"adapt_spaces": False, "observation": "flat", "action_masks": False}
@@ -34,6 +35,7 @@ def from_dict(saved: dict[str, dict], protocol: str | None = None) -> Settings:
     for group in fields(Settings):
         try:
             values = {k: v for k, v in (_LATER | saved)[group.name].items() if (group.name, k, v) not in _GONE}
+            values |= {k: new for g, k, old, new in _RENAMED if g == group.name and values.get(k) == old}
             if group.name == "environment" and (protocol or "").startswith("gymnasium"):
                 values = _BEFORE | values
             values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
@@ -72,7 +74,7 @@ def flags_of(settings: Settings, of_game: Callable[[EnvironmentSettings], Enviro
     usual = replace(
         usual,
         environment=replace(of_game(replace(usual.environment, game=environment.game)), game="", protocol="paper"),
-        learning=replace(usual.learning, preset="default"),
+        learning=replace(usual.learning, preset=""),  # is always said
         replay=replace(usual.replay, batch=own.replay.batch),
         run=settings.run,
     )

@@ -8,6 +8,7 @@ from ga3c.machine import usable_cores
 from ga3c.settings import devices
 from ga3c.settings.catalogue import ALGORITHMS, RESTRICTED, listed, names, users
 from ga3c.settings.named_objects import is_name
+from ga3c.settings.presets import USUAL_FOR_ATARI
 from ga3c.settings.run import Settings
 
 ATARI = (
@@ -117,7 +118,8 @@ def _says_nothing(value, usual) -> bool:
 
 
 def _rules(settings: Settings, is_atari: bool) -> Iterator[_Rule]:
-    algorithm = settings.learning.algorithm
+    algorithm, preset = settings.learning.algorithm, settings.learning.preset
+    chosen = f"--preset {preset}" if preset == USUAL_FOR_ATARI else f"--algorithm {algorithm}"  # nobody named it
     game = settings.environment
     yield _Rule(is_atari, ATARI, f"the game {game.game}", "Atari games")
     one, others = f"the game {game.game}", "other games than Atari's"
@@ -131,7 +133,7 @@ def _rules(settings: Settings, is_atari: bool) -> Iterator[_Rule]:
     for name in RESTRICTED:
         able = users(name)
         others = "all others" if len(able) == len(ALGORITHMS) - 1 else listed(able)
-        yield _Rule(algorithm in able, (name,), f"--algorithm {algorithm}", others)
+        yield _Rule(algorithm in able, (name,), chosen, others)
     yield from _rules_of_play(settings)
     yield from _rules_of_others(settings)
 

@@ -33,9 +33,10 @@ SCALES = {
 
 
 def plan(options: Options) -> list[LearningRun]:
+    settings = {name: flags if "--preset" in flags else f"--preset ga3c {flags}" for name, flags in SETTINGS.items()}
     return [
         run
-        for run in learning_runs(chosen(SCALES, options), SETTINGS)
+        for run in learning_runs(chosen(SCALES, options), settings)
         if run.setting not in OF_ATARI or environments.resolve(run.game)[0] == "atari"
     ]
 

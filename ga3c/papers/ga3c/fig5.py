@@ -20,7 +20,7 @@ SETTINGS = {
         "NT2-NP2-NA128": "--agents 128 --predictors 2 --trainers 2",
     },
 }
-FLAGS = {"cpu": "", "full": "--preset paper "}
+FLAGS = {"cpu": "--preset ga3c ", "full": "--preset paper "}
 FROM_ONE = "--agents 1 --predictors 1 --trainers 1"
 SCALES = {
     "cpu": {"game": ("Boxing", "Pong"), "seconds": 1800.0, "seeds": 1},
