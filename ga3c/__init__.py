@@ -10,7 +10,7 @@ runs the system. The house and its rooms: README.md. From Python: python/README.
 """
 
 __version__ = "1.0.0"
-__all__ = ["Agent", "ConfigError", "Run", "Scores", "TrainingFailed", "evaluate", "load", "train"]
+__all__ = ["Agent", "ConfigError", "Run", "Scores", "TrainingFailed", "atari", "evaluate", "load", "train"]
 
 _FOUND_IN = {
     "Agent": "python.loaded_agent",
@@ -26,10 +26,12 @@ _FOUND_IN = {
 
 def __getattr__(name: str):
     """Loads what is asked for: `import ga3c` alone loads nothing."""
-    if name not in _FOUND_IN:
-        raise AttributeError(f"module 'ga3c' has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "atari":
+        return import_module("ga3c.atari")
+    if name not in _FOUND_IN:
+        raise AttributeError(f"module 'ga3c' has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(f"ga3c.{_FOUND_IN[name]}"), name)
     return found
 

@@ -77,7 +77,7 @@ def play(game: str, count: int, at_once: int = AT_ONCE) -> Iterator[tuple[int, i
     numbers = [Action[name].value for name in batch.action_names]
     pairs = [Pair(rom, roms.get_rom_path(rom).read_bytes()) for _ in range(at_once)]
     left = [len(range(env, count, at_once)) for env in range(at_once)]
-    consoles, no_ops = batch.consoles, batch.state()["no_ops"].copy()
+    consoles, no_ops = batch.batch.consoles, batch.state()["no_ops"].copy()
     observations, rewards, actions = batch.reset(), np.zeros(at_once), np.zeros(at_once, np.int64)
     begins, frames = np.ones(at_once, bool), consoles.frames.copy()
     while True:

@@ -29,7 +29,8 @@ ALLOWED = {
     "transport": {"rollout"},
     **{name: {"rollout", "transport"} for name in QUEUES},
     "emulator": set(),
-    "environments": {"emulator", "errors", "installation", "layout", "rollout", "settings"},
+    "atari": {"emulator"},
+    "environments": {"atari", "emulator", "errors", "installation", "layout", "rollout", "settings"},
     "replay": {"rollout", "scheduling", "training_queue", "transport"},
     "agent": {*QUEUES, "environments", "transport"},
     "networks": {"errors", "layout", "rollout", "settings"},
@@ -144,7 +145,7 @@ def test_code_for_a_gpu_is_loaded_only_where_it_is_asked_for():
     importers = {f for f in FILES if any(name.startswith("numba.cuda") for name in imports_of(f))}
     assert {f.name for f in importers if f.parent != folder} == {"emulators.py"}
     asking = [f.name for f in FILES if f.parent != folder and any("cuda" in name for name in imports_at_top(f))]
-    assert asking == ["atari_cuda.py"]
+    assert asking == ["gpu_batch.py"]
 
 
 @EACH_FILE

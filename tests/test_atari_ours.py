@@ -94,7 +94,7 @@ def test_one_game_starts_anew_and_the_others_stay_as_they_are():
 def test_people_see_it_in_colour(rules):
     settings = EnvironmentSettings(game="breakout", **RULES[rules])
     theirs, ours = AtariScreen("breakout", settings, 7, 2), OwnAtariEnvironments("breakout", settings, 2, 7)
-    shown = OwnAtariScreen(ours, settings.frame_skip_frames)
+    shown = OwnAtariScreen(ours)
     assert shown.action_names == theirs.action_names
     ours.reset()
     np.testing.assert_array_equal(shown.reset(), theirs.reset())
@@ -113,8 +113,8 @@ def prepares(folder: Path, game: str, emulator: str) -> subprocess.Popen:
     code = f"""from ga3c import environments
 from ga3c.settings.game import EnvironmentSettings
 environments.make(EnvironmentSettings(game={game!r}, emulator={emulator!r}), 1, 0)
-from ga3c.emulator.step import step
-print(step.stats.cache_misses.total())"""
+from ga3c.emulator.workers import serve
+print(serve.stats.cache_misses.total())"""
     where = {"cwd": folder, "env": os.environ | {"PYTHONPATH": str(folder)}}
     return subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **where

@@ -8,20 +8,22 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ga3c.environments import atari_ours
+from ga3c.atari import chance
 from ga3c.environments.atari_ours import OwnAtariEnvironments
 from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
 
 pytest.importorskip("numba_cuda", reason="ga3c/emulator/cuda/requirements.txt is not installed")
 
+from ga3c.atari.batch import Batch
+from ga3c.atari.gpu_batch import GpuBatch
+from ga3c.atari.rules import Rules
 from ga3c.emulator.compiled import SOURCES
 from ga3c.emulator.cuda import batch, dlpack
 from ga3c.emulator.handlers import handlers, handlers_by_halves
 from ga3c.emulator.picture import WIDTH
 from ga3c.emulator.shrink import shrink
 from ga3c.emulator.threads import BOTH
-from ga3c.environments.atari_cuda import CudaAtariEnvironments
 from tests import cuda_code
 from tests.test_batched import made, played, same
 
@@ -38,7 +40,7 @@ GAMES = {
 
 def both(game: str, count: int = 3, **rules):
     settings = EnvironmentSettings(game=game, **rules)
-    return [kind(game, settings, count, 7) for kind in (OwnAtariEnvironments, CudaAtariEnvironments)]
+    return [OwnAtariEnvironments(game, settings, count, 7, kind=kind) for kind in (Batch, GpuBatch)]
 
 
 def compare(game: str, steps: int, **rules) -> int:
@@ -53,14 +55,14 @@ def compare(game: str, steps: int, **rules) -> int:
             np.testing.assert_array_equal(theirs, expected)
         ends += int((said[2] | said[3]).sum())
     np.testing.assert_array_equal(batched.restart(which), ours.restart(which))
-    np.testing.assert_array_equal(batched.consoles.drawn, ours.consoles.drawn)
+    np.testing.assert_array_equal(batched.batch.consoles.drawn, ours.batch.consoles.drawn)
     return ends
 
 
 @pytest.fixture(scope="module")
 def libraries():
     with cuda_code.core_as_gpu():
-        return cuda_code.libraries(CudaAtariEnvironments("pong", EnvironmentSettings(game="pong"), 1, 0)._batch)
+        return cuda_code.libraries(GpuBatch("pong", Rules(), np.zeros(1, np.int64)).gpu)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +96,8 @@ def test_code_for_the_gpu_plays_as_the_cores_do(core_as_gpu, game):
 )
 def test_sticky_actions_are_those_of_the_cores(core_as_gpu, monkeypatch, game, rules):
     """Numbers are drawn anew several times. In Alien a picture is not complete once: its step is played again."""
-    monkeypatch.setattr(atari_ours, "DRAWS", 50)
+    monkeypatch.setattr(chance, "DRAWS", 50)
+    monkeypatch.setattr("ga3c.atari.batch.DRAWS", 50)
     compare(game, steps=62, sticky_action_probability=0.25, **rules)
 
 
@@ -102,11 +105,12 @@ def test_between_two_levels_it_rounds_as_the_cores_do(core_as_gpu):
     """There the last bit of single precision decides, and it is another one where a product is not rounded itself."""
     ours, batched = both("breakout", count=64)
     batched.reset()
-    game, consoles, orders = ours._game, batched._batch._consoles, batched._batch._orders
+    gpu = batched.batch.gpu
+    game, consoles, orders = ours.batch.game, gpu._consoles, gpu._orders
     height, width = len(consoles.seen[0]) // WIDTH, WIDTH
     consoles.seen[:] = np.random.default_rng(0).choice([0, 60, 90, 150], consoles.seen.shape)
     orders.shows[:] = BOTH
-    batched._batch._look()
+    gpu._look()
     line, totals, small = np.empty(width, np.uint32), np.empty(84, np.uint32), np.empty((84, 84), np.uint8)
     for seen, states in zip(consoles.seen.reshape(-1, height, width), consoles.states, strict=True):
         shrink(seen, game.rows, game.columns, line, totals, small)

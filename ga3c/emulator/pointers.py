@@ -43,6 +43,30 @@ def _storer(bits: int):
     return store
 
 
+def _atomic(operation: str):
+    def change(typing_context, base, offset, value):
+        def generate(context, builder, signature, arguments):
+            base, offset, value = arguments
+            return builder.atomic_rmw(operation, _pointer(builder, base, offset, 64), value, "seq_cst")
+
+        return types.int64(types.int64, types.int64, types.int64), generate
+
+    return change
+
+
+@intrinsic
+def bytes_at(typing_context, address):
+    """Returns the pointer to uint8 at an address, for `numba.carray`."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
+
+    return types.CPointer(types.uint8)(types.int64), generate
+
+
+# Both return the old value; what other threads wrote before is seen afterwards. For cores only.
+add64 = intrinsic(_atomic("add"))
+exchange64 = intrinsic(_atomic("xchg"))
 load8 = intrinsic(_loader(8, signed=False))
 load32 = intrinsic(_loader(32, signed=True))
 load64 = intrinsic(_loader(64, signed=True))

@@ -6,7 +6,7 @@ they write it.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ga3c.emulator import state
 from ga3c.emulator.cartridge import cartridge_read
 from ga3c.emulator.controllers import SWITCHES, press
 from ga3c.emulator.frame import next_frame
+from ga3c.emulator.modes import DIFFICULTY_SHIFT, MODES, Menu
 from ga3c.emulator.picture import WIDTH
 from ga3c.emulator.proven import READ_WHAT_IS_LEFT
 from ga3c.emulator.setups import new_record, setup_of
@@ -84,9 +85,13 @@ _STARTS = dict.fromkeys(
 class Starts:
     """The states in which a game begins, one for each value of the timer. Each is computed when it is first needed."""
 
-    def __init__(self, game: str, data: bytes):
-        """`game` is the name of the ROM file, `data` its bytes."""
-        self._phases = _phases(_STARTS.get(game, Start()))
+    def __init__(self, game: str, data: bytes, mode: int | None = None, difficulty: int = 0):
+        """`game` is the name of the ROM file, `data` its bytes. `modes` lists modes and difficulties."""
+        start = _STARTS.get(game, Start())
+        if mode is not None:
+            start = replace(start, menu=_chosen(MODES[game], mode))
+        self._phases, self._loading = _phases(start), _phases(_STARTS.get(game, Start()))
+        self._difficulty = difficulty << DIFFICULTY_SHIFT
         self._new, self.rom = new_record(game, data)
         self.height = setup_of(game).height_lines
         self.records = np.tile(self._new, (TIMERS, 1))  # uint8 [TIMERS, SIZE]
@@ -104,7 +109,8 @@ class Starts:
     def before_the_first(self) -> np.ndarray:
         """Returns the RAM, uint8 [RAM_BYTES], before the first game: ALE also runs the game when it loads a ROM."""
         record, _ = self._play(MEMORY, LOADED[0], [_FIRST])
-        return self.after(record[: state.RAM_BYTES], LOADED[1])[0][: state.RAM_BYTES]
+        record, _ = self._play(record[: state.RAM_BYTES], LOADED[1], self._loading)
+        return record[: state.RAM_BYTES]
 
     def after(self, memory: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Returns the record and the picture of a start after a game that left this RAM, uint8 [RAM_BYTES]."""
@@ -116,7 +122,7 @@ class Starts:
         pictures = np.zeros((2, self.height * WIDTH), np.uint8)  # used in turn, see `step.Consoles`
         turn = 0
         for frames, switches, action in [*phases, _wait(0)]:
-            record.view(np.int32)[state.SWCHB // 4] = switches
+            record.view(np.int32)[state.SWCHB // 4] = switches | self._difficulty
             press(record.ctypes.data, action)
             for _ in range(frames):
                 next_frame(record.ctypes.data, self.rom.ctypes.data, pictures[turn].ctypes.data)
@@ -127,6 +133,11 @@ class Starts:
 def _phases(start: Start) -> list[Phase]:
     last = start.action_frames, SWITCHES, start.action
     return [_FIRST, _RESET, *start.menu, *[_RESET] * (start.resets - 1), last]
+
+
+def _chosen(menu: Menu, mode: int) -> tuple[Phase, ...]:
+    select = menu.select_frames, SWITCHES ^ SELECT, NO_OP
+    return (select, _wait(menu.wait_frames)) * menu.presses[mode]
 
 
 def _switch_on(record: np.ndarray, rom: np.ndarray, memory: np.ndarray, timer: int) -> None:

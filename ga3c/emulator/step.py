@@ -159,26 +159,17 @@ def _step(game, consoles, console, action, work):
 
 
 @compiled
-def _work(game):
+def work_for(game):
+    """Returns the buffers that a thread needs to step consoles."""
     size = len(game.rows.first)
     width = game.columns.first[-1] + len(game.columns.parts)
     return np.empty(width, np.uint32), np.empty(size, np.uint32), np.empty((size, size), np.uint8)
 
 
 @compiled
-def restart(game, consoles, which, no_ops):
-    """Begins a game in the marked consoles (bool [console]), each with its number of no-ops (int64 [console])."""
-    work = _work(game)
-    for console in np.flatnonzero(which):
-        _restart(game, consoles, console, no_ops[console], work)
-
-
-@compiled
-def step(game, consoles, actions, no_ops):
-    """Steps each console by its action (int64 [console], ALE's numbers), or begins a game if its last one has ended."""
-    work = _work(game)
-    for console in range(len(actions)):
-        if consoles.ended[console]:
-            _restart(game, consoles, console, no_ops[console], work)
-        else:
-            _step(game, consoles, console, actions[console], work)
+def play_one(game, consoles, console, action, no_ops, work):
+    """Steps a console by an action (ALE's number), or begins a game, with so many no-ops, if its last one has ended."""
+    if consoles.ended[console]:
+        _restart(game, consoles, console, no_ops, work)
+    else:
+        _step(game, consoles, console, action, work)

@@ -143,6 +143,16 @@ def look_pixel(game, consoles, orders, index):
 
 
 @compiled
+def show_pixel(target, consoles, index):
+    """Copies a pixel of all frames of a state to `target`, uint8 [console, stack, size, size]."""
+    size, stack = consoles.states.shape[1], consoles.states.shape[3]
+    console, pixel = index // (size * size), index % (size * size)
+    row, column = pixel // size, pixel % size
+    for frame in range(stack):
+        target[console, frame, row, column] = consoles.states[console, row, column, frame]
+
+
+@compiled
 def _level(seen, rows, columns, row, column, zero):
     """Returns the mean of a rectangle of the picture in whole numbers; between two levels, OpenCV's rounding decides.
 

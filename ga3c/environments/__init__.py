@@ -84,16 +84,14 @@ def make(
     """
     kind, name = resolve(settings.game)
     if kind == "atari" and emulators.ours(name, settings):
-        from ga3c.environments.atari_ours import (  # loads a compiler: only these games need it
-            OwnAtariEnvironments,
-            prepare,
-        )
+        from ga3c.atari.batch import prepare  # loads a compiler: only these games need it
+        from ga3c.environments.atari_ours import OwnAtariEnvironments
 
         prepare()
         if on_gpu:
-            from ga3c.environments.atari_cuda import CudaAtariEnvironments
+            from ga3c.atari.gpu_batch import GpuBatch
 
-            return CudaAtariEnvironments(name, settings, count, seed)
+            return OwnAtariEnvironments(name, settings, count, seed, kind=GpuBatch)
         return OwnAtariEnvironments(name, settings, count, seed, threads)
     if kind == "atari" and settings.observation == "ram":
         return atari_ram.RamAtariEnvironments(name, settings, count, seed)
@@ -151,5 +149,5 @@ def screen(settings: EnvironmentSettings, games, count: int, seed: int):
     if emulators.ours(name, settings):
         from ga3c.environments.atari_ours import OwnAtariScreen  # as in `make`
 
-        return OwnAtariScreen(games, settings.frame_skip_frames)
+        return OwnAtariScreen(games)
     return atari.AtariScreen(name, settings, seed, count)

@@ -4,6 +4,7 @@ import numpy as np
 from ale_py import roms
 from ale_py.vector_env import AtariVectorEnv
 
+from ga3c.atari.names import display_name
 from ga3c.emulator.state import RAM_BYTES
 from ga3c.layout import BYTES, Layout, Part
 from ga3c.rollout import EnvironmentSpec, discrete
@@ -16,11 +17,6 @@ TWO_PLAYER_GAMES = {"combat", "joust", "maze_craze", "warlords"}
 def rom_names() -> list[str]:
     """Returns the games that ale-py ships, as ROM names (ms_pacman)."""
     return [rom for rom in roms.get_all_rom_ids() if rom not in TWO_PLAYER_GAMES]
-
-
-def display_name(rom: str) -> str:
-    """Returns MsPacman for ms_pacman: the spelling of Gymnasium's ids and of the folders in results/."""
-    return rom.title().replace("_", "")
 
 
 def spec_of(rom: str, settings: EnvironmentSettings, actions: int) -> EnvironmentSpec:

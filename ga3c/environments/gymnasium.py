@@ -23,8 +23,9 @@ from ga3c.settings.game import EnvironmentSettings
 
 
 def known_ids() -> list[str]:
-    """Returns the registered ids, except Atari's, which ale-py plays directly, and those of our own `control`."""
-    return [name for name, spec in gymnasium.registry.items() if not re.match("ale_py|ga3c", str(spec.entry_point))]
+    """Returns the registered ids, except Atari's, which are played directly, and those of our own `control`."""
+    made_by = {name: spec.entry_point or spec.vector_entry_point for name, spec in gymnasium.registry.items()}
+    return [name for name, maker in made_by.items() if not re.match("ale_py|ga3c", str(maker))]
 
 
 def solved_at(name: str) -> float | None:

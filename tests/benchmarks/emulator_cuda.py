@@ -10,8 +10,10 @@ import time
 import numpy as np
 from numba import cuda
 
+from ga3c.atari.batch import Batch
+from ga3c.atari.gpu_batch import GpuBatch
+from ga3c.atari.rules import Rules
 from ga3c.emulator.cuda import batch
-from ga3c.environments.atari_cuda import CudaAtariEnvironments
 from ga3c.environments.atari_ours import OwnAtariEnvironments
 from ga3c.environments.emulators import PROVEN, READ_WHAT_IS_LEFT
 from ga3c.settings.game import EnvironmentSettings
@@ -22,8 +24,7 @@ PLAYED_BEFORE_STEPS = 60  # so long games do much the same
 
 
 def report() -> None:
-    games = CudaAtariEnvironments("pong", EnvironmentSettings(game="pong"), 1, 0)
-    libraries = cuda_code.libraries(games._batch)
+    libraries = cuda_code.libraries(GpuBatch("pong", Rules(), np.zeros(1, np.int64)).gpu)
     for card, capability in CARDS.items():
         for name, library in libraries.items():
             said = cuda_code.report(cuda_code.ptx(library, capability), capability)
@@ -38,8 +39,8 @@ def fill_warps(consoles: int) -> None:
 def differs(game: str, count: int, steps: int) -> str | None:
     """Where games on the GPU, 32 in a warp, first are not as those on the cores."""
     fill_warps(32)
-    kinds = OwnAtariEnvironments, CudaAtariEnvironments
-    ours, there = (kind(game, EnvironmentSettings(game=game), count, 1) for kind in kinds)
+    settings = EnvironmentSettings(game=game)
+    ours, there = (OwnAtariEnvironments(game, settings, count, 1, kind=kind) for kind in (Batch, GpuBatch))
     random = np.random.default_rng(1)
     if (ours.reset() != np.array(there.reset())).any():
         return "the first observation"
@@ -53,7 +54,7 @@ def differs(game: str, count: int, steps: int) -> str | None:
 
 
 def frames_per_second(game: str, count: int, seconds: float) -> float:
-    games = CudaAtariEnvironments(game, EnvironmentSettings(game=game), count, 1)
+    games = OwnAtariEnvironments(game, EnvironmentSettings(game=game), count, 1, kind=GpuBatch)
     random = np.random.default_rng(1)
     actions = [games.spec.actions.random(random, count) for _ in range(100)]
     games.reset()

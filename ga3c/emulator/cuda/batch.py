@@ -6,9 +6,10 @@ import numpy as np
 from numba import cuda
 from numba.cuda.core import config
 
-from ga3c.emulator import games, step
+from ga3c.emulator import games, state, step, views
 from ga3c.emulator.cuda import arrays, kernels
 from ga3c.emulator.threads import GOES_ON, orders
+from ga3c.emulator.workers import Workers
 
 # Threads of a warp wait for each other where their games execute different code, but many small warps are slow, too.
 # This number was best on an H200.
@@ -43,6 +44,24 @@ class Batch:
     def states(self):
         """The observations, uint8 [count, size, size, stack], in the GPU's memory. The next step overwrites them."""
         return self._consoles.states
+
+    def shown(self):
+        """Returns a copy of the states in the GPU's memory, uint8 [count, stack, size, size]."""
+        count, size, _, stack = self._consoles.states.shape
+        target = arrays.empty((count, stack, size, size), np.uint8)
+        kernels.show[PIXEL_GRID](target, self._consoles, self._orders)
+        return target
+
+    @property
+    def ram(self) -> np.ndarray:
+        """A copy of the consoles' memory, uint8 [count, 128]."""
+        return np.array(self._consoles.records)[:, : state.RAM_BYTES]
+
+    @ram.setter
+    def ram(self, values: np.ndarray) -> None:
+        records = np.array(self._consoles.records)
+        records[:, : state.RAM_BYTES] = values
+        arrays.write(self._consoles.records, records)
 
     @property
     def drawn(self) -> np.ndarray:
@@ -98,7 +117,9 @@ class Batch:
             return
         played = self._played(len(new))
         played.begun[:] = new // self._no_op_counts
-        step.restart(self._beginning, played, np.ones(len(new), bool), new % self._no_op_counts)
+        played.ended[:] = step.OVER
+        all_of_them, actions = np.ones(len(new), bool), np.zeros(len(new), np.int64)
+        Workers(self._beginning, views.of_states(), played).step(all_of_them, actions, new % self._no_op_counts)
         for number, entry in enumerate(new):
             for name in BEGINNING_FIELDS:
                 target, source = getattr(self._cache, name), getattr(played, name)

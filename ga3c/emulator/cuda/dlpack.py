@@ -1,6 +1,7 @@
 """Exports an array, in a GPU's or in main memory, by DLPack, without a copy.
 
-tf.experimental.dlpack.from_dlpack(capsule(array)) is a tensor of the same memory.
+tf.experimental.dlpack.from_dlpack(capsule(array)) is a tensor of the same memory, and so is
+torch.from_dlpack(Shared(array)).
 """
 
 import ctypes
@@ -8,7 +9,7 @@ import ctypes
 import numpy as np
 
 _CPU, _CUDA = 1, 2
-_KINDS = {"i": 0, "u": 1, "f": 2}
+_KINDS = {"i": 0, "u": 1, "f": 2, "b": 6}
 
 
 class _Tensor(ctypes.Structure):
@@ -51,3 +52,29 @@ def capsule(array, device: int = 0):
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
     return new(ctypes.addressof(tensor), b"dltensor", None)
+
+
+class Shared:
+    """An array that other libraries take without a copy, by DLPack or `__cuda_array_interface__`; NumPy copies it."""
+
+    def __init__(self, array, device: int = 0):
+        self._array, self._device = array, device
+        self.shape, self.dtype = array.shape, array.dtype
+        if hasattr(array, "__cuda_array_interface__"):
+            self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+    def __dlpack__(self, **_):
+        return capsule(self._array, self._device)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        is_on_gpu = hasattr(self, "__cuda_array_interface__")
+        return (_CUDA, self._device) if is_on_gpu else (_CPU, 0)
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        return np.array(self._array, dtype)
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getitem__(self, index) -> np.ndarray:
+        return np.array(self._array)[index]

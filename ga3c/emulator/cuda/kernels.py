@@ -1,4 +1,4 @@
-"""The four kernels of a step. `threads` has the work of each thread."""
+"""The four kernels of a step, and one that copies states. `threads` has the work of each thread."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ from numba import cuda
 from numba.cuda.core import config
 
 from ga3c.emulator.compiled import cached
-from ga3c.emulator.threads import WORD_BYTES, begin_word, look_pixel, play_console, see_word
+from ga3c.emulator.threads import WORD_BYTES, begin_word, look_pixel, play_console, see_word, show_pixel
 
 if config.ENABLE_CUDASIM:  # the simulator runs a kernel as Python, and the functions that it calls on a core
     kernel = cuda.jit
@@ -45,3 +45,10 @@ def look(game, consoles, orders):
     """Computes the small frames, a pixel at a time, and appends them to the states."""
     for index in range(cuda.grid(1), consoles.states.size // consoles.states.shape[3], cuda.gridsize(1)):
         look_pixel(game, consoles, orders, index)
+
+
+@kernel
+def show(target, consoles, orders):
+    """Copies the states to `target`, with the stack as the first axis."""
+    for index in range(cuda.grid(1), consoles.states.size // consoles.states.shape[3], cuda.gridsize(1)):
+        show_pixel(target, consoles, index)

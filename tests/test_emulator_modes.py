@@ -1,0 +1,66 @@
+"""Modes and difficulties: a game that is begun in one plays as in ALE."""
+
+import numpy as np
+import pytest
+from ale_py import ALEInterface, LoggerMode, roms
+
+from ga3c.atari.batch import Batch
+from ga3c.atari.rules import Rules
+from ga3c.emulator.modes import MODES, difficulties_of, modes_of
+from ga3c.emulator.proven import PROVEN
+
+ALEInterface.setLoggerMode(LoggerMode.Error)
+NOT_KNOWN = {"battle_zone", "berzerk", "demon_attack", "double_dunk", "name_this_game"}
+FRAMES = 200
+
+
+def first_difference(game: str, mode: int | None, difficulty: int, frames: int = FRAMES) -> str | None:
+    """Plays two games beside ALE. Returns the frame in which memory, reward, lives or end first differ."""
+    rules = Rules(observation="ram", frameskip=1, noop_max=0, mode=mode, difficulty=difficulty)
+    batch, ale = Batch(game, rules, np.zeros(1, np.int64)), ALEInterface()
+    ale.setFloat("repeat_action_probability", 0.0)
+    ale.loadROM(roms.get_rom_path(game))
+    if mode is not None:
+        ale.setMode(mode)
+    ale.setDifficulty(difficulty)
+    random = np.random.default_rng(0)
+    for begun in range(2):
+        ale.reset_game()
+        batch.restart(np.ones(1, bool))
+        for frame in range(frames):
+            where = f"game {begun}, frame {frame}"
+            if (batch.ram[0] != ale.getRAM()).any():
+                return f"memory: {where}"
+            if batch.consoles.ended[0]:
+                break
+            action = random.choice(batch.actions)
+            reward = ale.act(int(action))
+            batch.step(np.array([action]))
+            consoles = batch.consoles
+            ours = consoles.rewards[0], consoles.lives[0], consoles.ended[0] > 0
+            if ours != (reward, ale.lives(), ale.game_over()):
+                return f"{ours}, not {reward, ale.lives(), ale.game_over()}: {where}"
+    return None
+
+
+@pytest.mark.parametrize("game", sorted(PROVEN))
+def test_a_game_plays_in_each_mode_and_difficulty_as_in_ale(game):
+    ale = ALEInterface()
+    ale.loadROM(roms.get_rom_path(game))
+    assert list(difficulties_of(game)) == list(ale.getAvailableDifficulties())
+    modes = list(modes_of(game)) or [None]
+    if modes != [None]:
+        assert modes == sorted(ale.getAvailableModes())
+    else:
+        assert len(ale.getAvailableModes()) == 1 or game in NOT_KNOWN
+    chosen = [(mode, 0) for mode in modes] + [(None, number) for number in difficulties_of(game)]
+    assert {one: said for one in chosen if (said := first_difference(game, *one))} == {}
+
+
+def test_the_usual_mode_is_one_of_them():
+    """It begins as without a choice."""
+    for game in MODES:
+        usual = Batch(game, Rules(), np.zeros(1, np.int64))._starts._phases
+        assert any(
+            Batch(game, Rules(mode=mode), np.zeros(1, np.int64))._starts._phases == usual for mode in modes_of(game)
+        )
