@@ -1,7 +1,8 @@
 """The modes and difficulties of each game, with ALE's numbers (Machado et al. 2018), and how a mode is chosen.
 
 The presses of SELECT were found by search: after them a game plays as in ALE. Five games have more modes in ALE. Those
-of demon_attack are over at once there; the presses of battle_zone, berzerk, double_dunk and name_this_game are not known.
+of demon_attack are over at once there. The presses of battle_zone, berzerk, double_dunk and name_this_game are not
+known.
 """
 
 from typing import NamedTuple

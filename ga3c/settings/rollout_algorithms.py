@@ -101,7 +101,7 @@ ROLLOUT_ALGORITHMS = (
                 environment=_START_STEPS, schedule=_IN_LOCKSTEP, games=16,
             ),
             Preset(
-                "lockstep", "the default with a2c and 32 games as one batch in the server. There is no policy lag, and "
+                "lockstep", "ga3c with a2c and 32 games as one batch in the server. There is no policy lag, and "
                 "the same seed gives the same weights.", _LOCKSTEP,
                 environment=_START_STEPS,
                 schedule={"sampling": "batched", "games": 32, "controller": "off", "policy_lag_limit_updates": 0.0},
@@ -113,7 +113,7 @@ ROLLOUT_ALGORITHMS = (
         settings=(*_A2C_SETTINGS, "vtrace_rho_limit", "vtrace_c_limit"),
         actions=_ANY, device_updates=_EACH_ON_ITS_OWN,
         presets=(
-            Preset("a2c-vtrace", "the default with V-trace (Espeholt et al. 2018).", _A2C_VTRACE),
+            Preset("a2c-vtrace", "ga3c with V-trace (Espeholt et al. 2018).", _A2C_VTRACE),
             Preset(
                 "cule", "a2c-vtrace with 120 games as one batch in the server and 20 steps. Each step brings an update "
                 "from one of 20 batches of games (Dalton et al. 2020). On a GPU --games 1200 is as in the paper. "
