@@ -44,6 +44,14 @@ def test_the_games_of_a_preset_are_as_many_on_every_machine(name, cores, monkeyp
         assert games * learning.t_max == learning.minimum_batch_steps
 
 
+@pytest.mark.parametrize(("cores", "games"), [(1, 48), (2, 32), (4, 20), (16, 4), (64, 4)])
+def test_what_atari_games_are_learned_with_has_about_as_many_games_everywhere(cores, games, monkeypatch):
+    monkeypatch.setattr(presets, "usable_cores", lambda: cores)
+    settings = parse_settings(["--game", "Boxing"])[0]
+    assert (settings.learning.preset, settings.schedule.envs_per_agent) == ("ga3c-ppo", games)
+    assert parse_settings(["--game", "CartPole-v1"])[0].schedule.envs_per_agent == 32
+
+
 def test_an_algorithm_brings_its_constants_unless_others_are_named():
     by_algorithm, by_preset = (parse_settings([flag, "ppo"])[0] for flag in ("--algorithm", "--preset"))
     assert by_algorithm == by_preset

@@ -41,6 +41,9 @@ class Preset:
     """The kind of actions that its values are for."""
     games: int = 0
     """Games of all agents together. There are at most as many agents as cores, and all have equally many games."""
+    games_about: int = 0
+    """Games of all agents together, about, with one agent more than there are cores: with more games, what is learned
+    from would be older."""
     agents: int = 0
     """Agents at the least. There are as many as cores where those are more."""
     batch_rates: Mapping[int, float] = field(default_factory=dict)

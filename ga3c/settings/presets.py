@@ -44,6 +44,9 @@ def _with(settings: Settings, group: str, values: Mapping[str, Any]) -> Settings
 def _agents(preset: Preset) -> dict[str, int]:
     if preset.games:
         return agents_of(preset.games)
+    if preset.games_about:
+        fours = round(preset.games_about / (usable_cores() + 1) / 4)
+        return {"envs_per_agent": 4 * max(1, fours)}  # a multiple of the minibatches; fewer only wait for answers
     return {"agents": max(preset.agents, usable_cores())} if preset.agents else {}
 
 

@@ -162,9 +162,9 @@ ROLLOUT_ALGORITHMS = (
                 schedule={"sampling": "asynchronous", "controller": "off"}, games=8,
             ),
             Preset(
-                "ga3c-ppo", "GA3C's stations and the constants of ppo, 32 games for each agent. Atari games have it "
+                "ga3c-ppo", "GA3C's stations, the constants of ppo, and about 96 games in all. Atari games have it "
                 "where no preset, algorithm or network is named.", {**_PPO_TODAY, "proximal_policy": "newest"},
-                environment={"frame_size_pixels": 42},
+                environment={"frame_size_pixels": 42}, schedule={"policy_lag_limit_updates": 1.5}, games_about=96,
             ),
         ),
     ),
