@@ -257,8 +257,8 @@ def test_a_rollout_larger_than_a_record_can_be_is_refused():
 def test_why_games_are_not_played_on_a_gpu(monkeypatch, words, why):
     """Said in one line where it was asked for; where it was not, the cores play."""
     monkeypatch.setattr("ga3c.systems.batched.count_gpus", lambda: "TensorFlow" not in why)
-    monkeypatch.setattr("ga3c.environments.emulators.find_spec", lambda _: "numba-cuda" not in why or None)
-    monkeypatch.setattr("ga3c.environments.emulators.numba_has_gpu", lambda: False)
+    monkeypatch.setattr("ga3c.atari.on_gpu.find_spec", lambda _: "numba-cuda" not in why or None)
+    monkeypatch.setattr("ga3c.atari.on_gpu.numba_has_gpu", lambda: False)
     words = [*words, "--algorithm", "a2c", *BATCHED]
     settings = parse_settings(list(map(str, words)))[0]
     settings = replace(settings, environment=replace(settings.environment, emulator="gpu"))

@@ -18,6 +18,7 @@ pytest.importorskip("numba_cuda", reason="ga3c/emulator/cuda/requirements.txt is
 from ga3c.atari.batch import Batch
 from ga3c.atari.gpu_batch import GpuBatch
 from ga3c.atari.rules import Rules
+from ga3c.atari.vector_env import AtariVectorEnv
 from ga3c.emulator.compiled import SOURCES
 from ga3c.emulator.cuda import batch, dlpack
 from ga3c.emulator.handlers import handlers, handlers_by_halves
@@ -28,7 +29,7 @@ from tests import cuda_code
 from tests.test_batched import made, played, same
 
 CAPABILITIES = {"A100": (8, 0), "H100": (9, 0)}
-MOST_REGISTERS = {"begin": 64, "play": 255, "see": 64, "look": 64}  # a thread can have 255
+MOST_REGISTERS = {"begin": 64, "play": 255, "see": 64, "look": 64, "show": 64}  # a thread can have 255
 MOST_STACK_BYTES, MOST_SPILLED_BYTES = 512, 64
 GAMES = {
     "breakout": {"episode_cap_frames": 37},
@@ -82,7 +83,7 @@ def gpu(monkeypatch):
     """TensorFlow and Numba find one."""
     monkeypatch.setattr("ga3c.systems.learner.set_up_device", lambda device, threads: "cpu")
     monkeypatch.setattr("ga3c.systems.batched.count_gpus", lambda: 1)
-    monkeypatch.setattr("ga3c.environments.emulators.numba_has_gpu", lambda: True)
+    monkeypatch.setattr("ga3c.atari.on_gpu.numba_has_gpu", lambda: True)
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -99,6 +100,29 @@ def test_sticky_actions_are_those_of_the_cores(core_as_gpu, monkeypatch, game, r
     monkeypatch.setattr(chance, "DRAWS", 50)
     monkeypatch.setattr("ga3c.atari.batch.DRAWS", 50)
     compare(game, steps=62, sticky_action_probability=0.25, **rules)
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_the_vector_environment_on_a_gpu_is_that_on_cores(core_as_gpu, gpu, mode):
+    """What it gives is taken by DLPack; its states go on on cores, and the reverse."""
+    arguments = {"num_envs": 3, "autoreset_mode": mode, "max_num_frames_per_episode": 37, "render_mode": "rgb_array"}
+    ours, there = AtariVectorEnv("breakout", **arguments), AtariVectorEnv("breakout", device="cuda", **arguments)
+    np.testing.assert_array_equal(np.from_dlpack(there.reset(seed=1)[0]), ours.reset(seed=1)[0])
+    for number, actions in enumerate(np.random.default_rng(0).integers(4, size=(30, 3))):
+        (*mine, info), (*theirs, said) = ours.step(actions), there.step(actions)
+        for one, other in zip(mine, theirs, strict=True):
+            assert other.dtype == one.dtype
+            np.testing.assert_array_equal(np.from_dlpack(other), one)
+        assert info.keys() == said.keys()
+        for one, other in zip(info.get("final_obs", ()), said.get("final_obs", ()), strict=True):
+            assert one is other is None or (one == other).all()
+        if number % 10 == 5:
+            there.restore([2, 0], ours.clone([0, 1]))
+            ours.restore([0, 1, 2], there.clone())
+            np.testing.assert_array_equal(there.ram, ours.ram)
+            np.testing.assert_array_equal(there.render(), ours.render())
+        if number == 20:
+            there.ram = ours.ram = np.roll(ours.ram, 1, axis=0)
 
 
 def test_between_two_levels_it_rounds_as_the_cores_do(core_as_gpu):
@@ -159,7 +183,7 @@ def test_a_batch_plays_so_in_the_simulator():
 
 
 def test_the_code_for_the_gpu_is_cached_until_a_file_changes():
-    for name in ("begin", "play", "see", "look"):
+    for name in ("begin", "play", "see", "look", "show"):
         assert getattr(batch.kernels, name)._cache._cache_file._source_stamp == SOURCES
 
 

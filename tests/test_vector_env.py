@@ -1,6 +1,7 @@
 """ga3c.atari: what Gymnasium asks of a vector environment, what ale-py's gives, and states that games return to."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -359,6 +360,12 @@ WRONG = {
     "actions": ({"full_action_space": "yes"}, ValueError, "full_action_space='yes': give True or False"),
     "limit": ({"max_num_frames_per_episode": 0}, ValueError, "max_num_frames_per_episode=0"),
     "threads": ({"threads": -1}, ValueError, "threads=-1"),
+    "a mode": ({"mode": 2}, ValueError, "mode=2: pong has the modes 0, 1."),
+    "the only mode": ({"game": "boxing", "mode": 1}, ValueError, "mode=1: boxing has one mode alone: give None"),
+    "difficulty": ({"difficulty": 4}, ValueError, "difficulty=4: pong has 0, 1, 2, 3."),
+    "device": ({"device": "tpu"}, ValueError, "device='tpu': give 'cpu' or 'cuda'"),
+    "a GPU's view": ({"device": "cuda", "size": None}, ValueError, "device='cuda' cannot be had: there observations"),
+    "a GPU's game": ({"device": "cuda", "game": "ice_hockey"}, ValueError, "the game before decides how"),
     "render": ({"render_mode": "human"}, ValueError, "render_mode='human': give 'rgb_array' or None"),
 }
 
@@ -411,6 +418,16 @@ def test_names():
         assert ga3c.atari.AtariVectorEnv(name).spec is None
     assert gymnasium.make_vec("ga3c.atari:ga3c/Boxing-v0").num_envs == 1
     assert gymnasium.make_vec("ga3c/Boxing-v0").unwrapped.action_names[:2] == ["NOOP", "FIRE"]
+
+
+def test_what_the_page_says_runs():
+    page = (ROOT / "ga3c" / "atari" / "README.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    known = {}
+    for block in blocks[:2]:  # the third needs a GPU
+        exec(block, known)  # one goes on where the other ended
+    assert len(blocks) == 3
+    assert known["observations"].shape == (64, 4, 84, 84)
 
 
 def test_it_loads_no_tensorflow():

@@ -129,6 +129,16 @@ class Batch:
             left = consoles.records[game, : state.RAM_BYTES]
             consoles.records[game], consoles.pictures[game] = self._starts.after(left, numbers[game])
 
+    @staticmethod
+    def given(array: np.ndarray) -> np.ndarray:
+        """Returns an array as a player gets it."""
+        return array
+
+    @staticmethod
+    def on_host(actions) -> np.ndarray:
+        """Returns the actions that a player gives, in main memory."""
+        return np.asarray(actions)
+
     def room(self) -> np.ndarray | None:
         """Returns an array for a `target`; None where `shown` says what a player sees."""
         if self.rules.observation == "ram":

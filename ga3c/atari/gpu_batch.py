@@ -3,11 +3,12 @@
 import sys
 
 import numpy as np
+from numba import cuda
 
 from ga3c.atari.batch import Batch
 from ga3c.atari.rules import Rules
 from ga3c.emulator.compiled import is_missing
-from ga3c.emulator.cuda import batch, kernels
+from ga3c.emulator.cuda import arrays, batch, dlpack, kernels
 
 
 class GpuBatch(Batch):
@@ -28,6 +29,38 @@ class GpuBatch(Batch):
     def states(self):
         """The observations, uint8 [game, size, size, stack]."""
         return self.gpu.states
+
+    @staticmethod
+    def given(array: np.ndarray) -> dlpack.Shared:
+        return dlpack.Shared(arrays.put(array))
+
+    @staticmethod
+    def on_host(actions) -> np.ndarray:
+        if hasattr(actions, "__cuda_array_interface__"):
+            actions = cuda.as_cuda_array(actions).copy_to_host()
+        return np.asarray(actions)
+
+    def room(self) -> None:
+        return None
+
+    def shown(self) -> dlpack.Shared:
+        """Returns a copy of the states, which other libraries may read on any stream."""
+        shown = dlpack.Shared(self.gpu.shown())
+        arrays.finish()
+        return shown
+
+    def pictures(self) -> np.ndarray:
+        self.gpu.fetch()
+        return super().pictures()
+
+    @property
+    def ram(self) -> np.ndarray:
+        """A copy of the consoles' memory, uint8 [game, 128]."""
+        return self.gpu.ram
+
+    @ram.setter
+    def ram(self, values: np.ndarray) -> None:
+        self.gpu.ram = values
 
     def _step(self, which: np.ndarray, begins: np.ndarray, actions: np.ndarray, target: None) -> None:
         consoles, no_ops = self.consoles, self.chance.no_ops

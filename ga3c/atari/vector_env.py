@@ -12,6 +12,7 @@ from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from ga3c.atari import on_gpu
 from ga3c.atari.batch import Batch, prepare
 from ga3c.atari.names import rom_of
 from ga3c.atari.rules import Rules, check_number
@@ -21,14 +22,15 @@ from ga3c.emulator.state import RAM_BYTES
 
 MOST_GAMES = 100_000
 FRAMES_PER_SECOND = 60
-_ARGUMENTS = ("game", "num_envs", "autoreset_mode", "render_mode", "threads")
+_ARGUMENTS = ("game", "num_envs", "autoreset_mode", "render_mode", "threads", "device")
 
 
 class AtariVectorEnv(VectorEnv):
     """Copies of one Atari game that step together; `rules` are the fields of `rules.Rules`.
 
     Observations are uint8: pictures [num_envs, stack_num, height, width], with a last axis of 3 for "rgb", or the
-    consoles' memory, [num_envs, 128]. Each call returns new arrays. `threads`: 0 is one for each core.
+    consoles' memory, [num_envs, 128]. Each call returns new arrays. `threads`: 0 is one for each core. With
+    device="cuda" observations, rewards and ends are arrays in a GPU's memory, which others take by DLPack.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class AtariVectorEnv(VectorEnv):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
         threads: int = 0,
+        device: str = "cpu",
         **rules,
     ):
         check_number("num_envs", num_envs, 1, MOST_GAMES)
@@ -46,11 +49,12 @@ class AtariVectorEnv(VectorEnv):
             raise ValueError(f"render_mode={render_mode!r}: give 'rgb_array' or None.")
         self._mode = _autoreset_mode(autoreset_mode)
         made, rom = _rules(rules), rom_of(game)
+        kind = _kind(device, rom, made)
         prepare()
         self.num_envs, self.render_mode = num_envs, render_mode
         threads = threads or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count()))
         seeds = np.random.SeedSequence().generate_state(num_envs) >> 1
-        self.batch = Batch(rom, made, seeds.astype(np.int64), threads)
+        self.batch = kind(rom, made, seeds.astype(np.int64), threads)
         self.metadata = {
             "render_modes": ["rgb_array"],
             "render_fps": FRAMES_PER_SECOND / made.frameskip,
@@ -95,15 +99,14 @@ class AtariVectorEnv(VectorEnv):
         room = self.batch.room()
         self.batch.step(numbers, room)
         observations = self.batch.shown() if room is None else room
-        rewards = consoles.rewards.astype(np.float64)
-        terminated, truncated = consoles.ended & step.OVER > 0, consoles.ended & step.CUT > 0
         info, over = self._info(), consoles.ended > 0
+        ends = consoles.rewards.astype(np.float64), consoles.ended & step.OVER > 0, consoles.ended & step.CUT > 0
         if self._mode == AutoresetMode.SAME_STEP and over.any():
             info = self._final(observations, info, over)
             self.batch.restart(over, room)
             info["lives"] = consoles.lives.copy()
             observations = self.batch.shown() if room is None else room
-        return observations, rewards, terminated, truncated, info
+        return observations, *map(self.batch.given, ends), info
 
     def render(self) -> tuple[np.ndarray, ...] | None:
         """Returns the last picture of each game, uint8 [height, width, 3]; None without a render mode."""
@@ -130,7 +133,7 @@ class AtariVectorEnv(VectorEnv):
 
     @property
     def ram(self) -> np.ndarray:
-        """The consoles' memory, uint8 [num_envs, 128]. It is not a copy: what is written to it, games read."""
+        """The consoles' memory, uint8 [num_envs, 128]. On cores it is not a copy: what is written to it, games read."""
         return self.batch.ram
 
     @ram.setter
@@ -156,7 +159,7 @@ class AtariVectorEnv(VectorEnv):
 
     def _final(self, observations: np.ndarray, info: dict, over: np.ndarray) -> dict:
         """Returns the info with the last observation of each game that is over, and what its info was."""
-        info = dict(info)
+        info, observations = dict(info), np.asarray(observations)
         for game in np.flatnonzero(over):
             last = {"lives": info["lives"][game]}
             info = self._add_info(info, {"final_obs": observations[game].copy(), "final_info": last}, int(game))
@@ -189,7 +192,7 @@ class AtariVectorEnv(VectorEnv):
 
     def _numbers(self, actions) -> np.ndarray:
         """Returns ALE's numbers of actions. Raises ValueError."""
-        actions, most = np.asarray(actions), len(self.batch.actions) - 1
+        actions, most = self.batch.on_host(actions), len(self.batch.actions) - 1
         if actions.dtype.kind not in "iu" or actions.shape != (self.num_envs,):
             raise ValueError(f"actions: give {self.num_envs} whole numbers, one for each game.")
         if actions.min() < 0 or actions.max() > most:
@@ -212,6 +215,22 @@ def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
     except ValueError:
         choices = ", ".join(repr(one.value) for one in AutoresetMode)
         raise ValueError(f"autoreset_mode={mode!r}: give an AutoresetMode, or one of {choices}.") from None
+
+
+def _kind(device: str, rom: str, rules: Rules) -> type[Batch]:
+    """Returns the batch for a device. Raises ValueError if it cannot play the game."""
+    if device == "cpu":
+        return Batch
+    if device != "cuda":
+        raise ValueError(f"device={device!r}: give 'cpu' or 'cuda'.")
+    reason = on_gpu.obstacle(rom, rules.repeat_action_probability > 0, "use_fire_reset" * rules.use_fire_reset)
+    if not rules.of_states:
+        reason = "there observations are small grey pictures (observation='grey', pool='max', a size)"
+    if reason:
+        raise ValueError(f"device='cuda' cannot be had: {reason}.")
+    from ga3c.atari.gpu_batch import GpuBatch
+
+    return GpuBatch
 
 
 def _rules(given: dict[str, Any]) -> Rules:

@@ -5,8 +5,9 @@ import time
 import numpy as np
 
 from ga3c import environments
+from ga3c.atari.on_gpu import numba_has_gpu
+from ga3c.emulator.proven import PROVEN, READ_WHAT_IS_LEFT
 from ga3c.environments.atari import display_name
-from ga3c.environments.emulators import PROVEN, READ_WHAT_IS_LEFT, numba_has_gpu
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.settings.game import EnvironmentSettings

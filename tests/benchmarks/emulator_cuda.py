@@ -14,8 +14,8 @@ from ga3c.atari.batch import Batch
 from ga3c.atari.gpu_batch import GpuBatch
 from ga3c.atari.rules import Rules
 from ga3c.emulator.cuda import batch
+from ga3c.emulator.proven import PROVEN, READ_WHAT_IS_LEFT
 from ga3c.environments.atari_ours import OwnAtariEnvironments
-from ga3c.environments.emulators import PROVEN, READ_WHAT_IS_LEFT
 from ga3c.settings.game import EnvironmentSettings
 from tests import cuda_code
 

@@ -1,0 +1,27 @@
+"""Says whether a GPU can play a game. It loads neither a compiler nor the emulator."""
+
+from importlib.util import find_spec
+
+from ga3c.emulator.proven import READ_WHAT_IS_LEFT
+
+INSTALL = ".venv/bin/python -m pip install -r ga3c/emulator/cuda/requirements.txt"
+
+
+def numba_has_gpu() -> bool:
+    """Returns True if the packages of ga3c/emulator/cuda/requirements.txt are installed and find a GPU."""
+    if find_spec("numba_cuda") is None:
+        return False
+    from numba import cuda
+
+    return cuda.is_available()
+
+
+def obstacle(rom: str, is_sticky: bool, fire: str) -> str | None:
+    """Returns why a GPU cannot play a game; None if it can. `fire` names the rule that presses FIRE first, or ""."""
+    if rom in READ_WHAT_IS_LEFT:
+        return "there each game begins as one did before, and in this one the game before decides how"
+    if is_sticky and fire:
+        return f"there each game begins as one did before, which {fire} with sticky actions rules out"
+    if find_spec("numba_cuda") is None:
+        return f"numba-cuda is not installed ({INSTALL})"
+    return None if numba_has_gpu() else "Numba cannot use it (.venv/bin/python -m numba -s says why)"
