@@ -44,7 +44,7 @@ class Report:
 def libraries(games: batch.Batch) -> dict:
     """The code of each kernel for what a batch hands to it."""
     game, cache, others = games._game, games._cache, (games._consoles, games._orders)
-    firsts = {"begin": cache, "play": game, "see": game, "look": game, "show": games.shown()}
+    firsts = {"begin": cache, "play": game, "see": game, "look": game, "show": np.zeros((1, 4, 84, 84), np.uint8)}
     return {name: lowered(name, (first, *others)) for name, first in firsts.items()}
 
 

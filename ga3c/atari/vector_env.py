@@ -144,7 +144,7 @@ class AtariVectorEnv(VectorEnv):
 
     @property
     def action_names(self) -> list[str]:
-        """What each action is called: NOOP, FIRE, UPRIGHT, ..."""
+        """The names of the actions: NOOP, FIRE, UPRIGHT, ..."""
         return self.batch.action_names
 
     def close_extras(self, **kwargs: Any) -> None:

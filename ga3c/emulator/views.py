@@ -1,4 +1,4 @@
-"""What a player is shown of a console after a step: its state, or colours and whole pictures, computed here."""
+"""Shows a player a console after a step: its state, or colours and whole pictures, which are computed here."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ MAX, MEAN, LAST = range(3)
 
 
 class View(NamedTuple):
-    """What is shown of all consoles of a batch; the first axis of `seen` and `frames` is [console]."""
+    """Holds the pictures that are shown of a batch; the first axis of `seen` and `frames` is [console]."""
 
     kind: int
     pool: int  # how the last two pictures become one

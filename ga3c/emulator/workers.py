@@ -7,6 +7,7 @@ thread stay in compiled code and sleep in `read` until a byte comes through thei
 import os
 import threading
 import weakref
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from ga3c.emulator.step import Consoles, Game, play_one, work_for
 from ga3c.emulator.views import View, show, work_for_view
 
 # Offsets in bytes of what threads share, each in a cache line of its own.
-NEXT, DONE, STOP, BYTES, SHARED_BYTES = range(0, 320, 64)  # BYTES: what comes out of the pipes; nobody reads it
+NEXT, DONE, STOP, BYTES, SHARED_BYTES = range(0, 320, 64)  # BYTES: room for what comes out of the pipes
 CALLER = -1  # in place of a pipe
 PATIENCE = 200  # how often the caller looks whether all is done before it sleeps for a moment
 _read = types.ExternalFunction("read", types.int64(types.int32, types.int64, types.int64))
@@ -28,7 +29,7 @@ _usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
 
 
 class Job(NamedTuple):
-    """What is to be done; the first axis of all arrays but `target` is [console]."""
+    """Holds the orders of a step; the first axis of all arrays but `target` is [console]."""
 
     which: np.ndarray  # bool: the consoles to step; the others stay as they are
     actions: np.ndarray  # int64, ALE's numbers
@@ -94,7 +95,7 @@ class Workers:
         self.close = weakref.finalize(self, _end, self._shared, self._wakes, started, pipes)
 
     def _serving(self, pipe: int):
-        """Returns what a thread runs. It knows nothing of this object, which can so be collected."""
+        """Returns the function of a thread. It holds no reference to this object, which could otherwise never end."""
         arguments = *self._batch, self._job, self._shared, np.int32(pipe), self._wakes[:0]
         return lambda: serve(*arguments)
 
@@ -115,7 +116,8 @@ class Workers:
 def _end(shared: np.ndarray, wakes: np.ndarray, threads: list[threading.Thread], pipes: list[tuple[int, int]]) -> None:
     shared[STOP // 8], wakes[:] = 1, -1  # their numbers may soon be those of other files
     for thread, (read, write) in zip(threads, pipes, strict=True):
-        os.write(write, b"\0")
+        with suppress(BlockingIOError):  # a full pipe wakes the thread, too
+            os.write(write, b"\0")
         thread.join()
         os.close(read)
         os.close(write)
