@@ -54,7 +54,7 @@ class Pair:
         reward = self._ale.act(action)
         press(self.record.ctypes.data, action)
         picture = self._pictures[self._turn]
-        next_frame(self.record.ctypes.data, self._starts.rom.ctypes.data, picture.ctypes.data)
+        next_frame(self.record.ctypes.data, self._starts.rom.ctypes.data, picture.ctypes.data, self._starts.code)
         self._turn ^= 1
         self.frames, self.score = self.frames + 1, self.score + reward
         self._compare(reward, games.read(self.record, self._reading, self._read), picture)

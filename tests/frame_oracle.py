@@ -4,6 +4,7 @@ python -m tests.frame_oracle pong 20000 [seed]
 """
 
 import sys
+from typing import NamedTuple
 
 import numpy as np
 from ale_py import ALEInterface, LoggerMode, roms
@@ -11,7 +12,7 @@ from ale_py import ALEInterface, LoggerMode, roms
 from ga3c.emulator import state
 from ga3c.emulator.controllers import press
 from ga3c.emulator.frame import next_frame
-from ga3c.emulator.setups import new_record
+from ga3c.emulator.starts import Starts
 from tests.saved_state import read_into
 
 HELD_FRAMES = 4
@@ -19,6 +20,14 @@ _WORDS = (
     "A X Y SP PC OVERFLOW DECIMAL CARRY CYCLES TIMER TIMER_SHIFT TIMER_SET_CYCLES TIMER_READ POSITION_P0 POSITION_P1 "
     "POSITION_M0 POSITION_M1 POSITION_BL OLD_GRP0 OLD_GRP1 COLLISIONS FRAME_PHASE DUMP_CYCLES"
 )
+
+
+class Way(NamedTuple):
+    """A console of ours that is played in one way."""
+
+    code: int  # the address of the code made for the game; 0: none is used
+    record: np.ndarray
+    pictures: np.ndarray
 
 
 def new_ale(game: str) -> ALEInterface:
@@ -34,37 +43,41 @@ def new_ale(game: str) -> ALEInterface:
 def first_difference(game: str, frames: int, seed: int = 1) -> str | None:
     """Plays at random, each action for four frames, and compares RAM and picture after each frame.
 
-    After the end of a game both begin again, ours from ALE's state. Returns None if there is no difference.
+    Our game is played twice: by the code made for it, and without. After the end of a game all begin again, ours from
+    ALE's state. Returns None if there is no difference.
     """
     ale, random = new_ale(game), np.random.default_rng(seed)
-    record, rom = new_record(game, roms.get_rom_path(game).read_bytes())
-    pictures = np.zeros((2, *ale.getScreenDims()), np.uint8)
+    starts = Starts(game, roms.get_rom_path(game).read_bytes())
+    ways = [Way(code, starts.new.copy(), np.zeros((2, *ale.getScreenDims()), np.uint8)) for code in (starts.code, 0)]
     actions = [int(action.value) for action in ale.getMinimalActionSet()]
-    _follow(ale, record, pictures)
+    _follow(ale, ways)
     drawn = 0
     for frame in range(frames):
         if ale.game_over():
             ale.reset_game()
-            _follow(ale, record, pictures)
+            _follow(ale, ways)
             drawn = 0
         if frame % HELD_FRAMES == 0:
             action = int(random.choice(actions))
         ale.act(action)
-        press(record.ctypes.data, action)
-        picture = pictures[drawn % 2]
-        next_frame(record.ctypes.data, rom.ctypes.data, picture.ctypes.data)
+        for way in ways:
+            record, picture = way.record, way.pictures[drawn % 2]
+            press(record.ctypes.data, action)
+            next_frame(record.ctypes.data, starts.rom.ctypes.data, picture.ctypes.data, way.code)
+            if (record[: state.RAM_BYTES] != ale.getRAM()).any() or (picture != ale.getScreen()).any():
+                return f"frame {frame}{', its own code' * (way.code > 0)}: {_described(ale, record, picture)}"
         drawn += 1
-        if (record[: state.RAM_BYTES] != ale.getRAM()).any() or (picture != ale.getScreen()).any():
-            return f"frame {frame}: {_described(ale, record, picture)}"
     return None
 
 
-def _follow(ale: ALEInterface, record: np.ndarray, pictures: np.ndarray) -> None:
+def _follow(ale: ALEInterface, ways: list[Way]) -> None:
     """Copies ALE's state and its last two pictures, as each keeps the pixels that a frame does not draw."""
-    for picture in pictures:
+    for number in range(2):
         ale.act(0)
-        picture[:] = ale.getScreen()
-    read_into(record, ale.cloneState().serialize())
+        for way in ways:
+            way.pictures[number] = ale.getScreen()
+    for way in ways:
+        read_into(way.record, ale.cloneState().serialize())
 
 
 def _described(ale: ALEInterface, record: np.ndarray, picture: np.ndarray) -> str:

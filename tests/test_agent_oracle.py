@@ -26,7 +26,7 @@ next_frame, read = agent_oracle.next_frame, agent_oracle.games.read
     ("name", "broken", "said"),
     [
         ("press", lambda console, action: None, "memory"),
-        ("next_frame", lambda console, rom, picture: next_frame(console, rom, 0), "picture"),
+        ("next_frame", lambda console, rom, picture, code: next_frame(console, rom, 0, code), "picture"),
         ("games.read", lambda *memory: tuple(np.add(read(*memory), (1, 0, 0))), "reward, lives, end"),
     ],
 )

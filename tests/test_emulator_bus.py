@@ -41,7 +41,7 @@ def test_a_register_that_is_read_past_the_end_of_a_page(opcode):
         ale.restoreState(ALEState(saved))
         read_into(record, saved)
         ale.act(0)
-        next_frame(record.ctypes.data, rom.ctypes.data, picture.ctypes.data)
+        next_frame(record.ctypes.data, rom.ctypes.data, picture.ctypes.data, 0)
         np.testing.assert_array_equal(record[: state.RAM_BYTES], ale.getRAM())
         seen.add(int(record[0x70]))
     assert len(seen) > 1

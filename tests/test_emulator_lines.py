@@ -81,7 +81,7 @@ def play() -> None:
             for record, (tia_write, next_frame) in zip(records, ways, strict=True):
                 fields, console = record.view(np.int32), record.ctypes.data
                 cpu.tia_write = bus.tia_write = tia_write
-                next_frame(console, rom.ctypes.data, 0)
+                next_frame(console, rom.ctypes.data, 0, 0)
                 frame.draw_until(console, 0, int(fields[DUE_CLOCK // 4]))  # what a GPU does later
             np.testing.assert_array_equal(*records, err_msg=name)
             print(name, fields[CYCLES // 4], bool(fields[FRAME_DONE // 4]), sep=":")

@@ -23,7 +23,7 @@ def test_any_rom_runs_and_stays_within_its_record_and_its_picture(seed):
     open_windows(console.ctypes.data)
     pictures = np.full((3, 210, 160), 0xA5, np.uint8)
     for _ in range(30):
-        next_frame(console.ctypes.data, rom.ctypes.data, pictures[1].ctypes.data)
+        next_frame(console.ctypes.data, rom.ctypes.data, pictures[1].ctypes.data, 0)
     np.testing.assert_array_equal(memory[[0, 2]], guards[[0, 2]])
     np.testing.assert_array_equal(memory[1, record.size :], guards[1, record.size :])
     assert (pictures[[0, 2]] == 0xA5).all()

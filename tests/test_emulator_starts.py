@@ -38,7 +38,7 @@ def plays_as(ale: ALEInterface, starts: Starts, record: np.ndarray, picture: np.
         action = int(random.choice(actions))
         ale.act(action)
         press(record.ctypes.data, action)
-        next_frame(record.ctypes.data, starts.rom.ctypes.data, pictures[frame % 2].ctypes.data)
+        next_frame(record.ctypes.data, starts.rom.ctypes.data, pictures[frame % 2].ctypes.data, starts.code)
         assert (record[: state.RAM_BYTES] == ale.getRAM()).all(), f"frame {frame}"
 
 

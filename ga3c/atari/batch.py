@@ -72,6 +72,7 @@ class Batch:
             copies_starts=not starts.reads_what_is_left,
             fire=rules.use_fire_reset and step.FIRE in self.actions,
             sticky=float(rules.repeat_action_probability),
+            code=starts.code,
         )
         draws = DRAWS if self.game.sticky else 0
         self.consoles = step.consoles(count, starts.records.shape[1], height * width, size, stack, draws)

@@ -62,9 +62,9 @@ def is_missing(function: Callable) -> bool:
 
 
 @contextmanager
-def one_at_a_time() -> Iterator[None]:
-    """Holds a lock while it compiles: other processes wait, and then load the cached code."""
-    folder = os.open(_FOLDER, os.O_RDONLY | os.O_CLOEXEC)
+def one_at_a_time(folder: Path | str = _FOLDER) -> Iterator[None]:
+    """Holds a folder's lock while it compiles: other processes wait, and then load the cached code."""
+    folder = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         with suppress(OSError):  # a file system without locks: then several processes compile the same code
             fcntl.flock(folder, fcntl.LOCK_EX)

@@ -6,18 +6,24 @@ from ga3c.emulator import state
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.cpu import run_frame
 from ga3c.emulator.picture import LINE_CLOCKS, LINE_CYCLES, draw_until
-from ga3c.emulator.pointers import load32, store32
+from ga3c.emulator.pointers import call, load32, store32
 from ga3c.emulator.tia import NEVER
 
 MOST_INSTRUCTIONS = np.int64(25_000)  # np.int64: Numba would compile `run_frame` a second time for a constant
 
 
 @compiled
-def next_frame(console: int, rom: int, picture: int) -> None:
-    """Runs one frame. If the game sends no VSYNC, the next call continues the same frame."""
+def next_frame(console: int, rom: int, picture: int, code: int) -> None:
+    """Runs one frame. If the game sends no VSYNC, the next call continues the same frame.
+
+    `code` is the address of the code made for the game (`made`); 0: `run_frame` runs it, with the same results.
+    """
     if load32(console, state.FRAME_DONE):
         begin_frame(console)
-    run_frame(console, rom, picture, MOST_INSTRUCTIONS)
+    if code:
+        call(code, console, rom, picture, MOST_INSTRUCTIONS)
+    else:
+        run_frame(console, rom, picture, MOST_INSTRUCTIONS)
     draw_until(console, picture, load32(console, state.DUE_CLOCK))
 
 

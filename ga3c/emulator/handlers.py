@@ -8,7 +8,7 @@ handler ends with `continue`. In a case that it does not support, it changes not
 from ga3c.emulator import opcodes as op
 
 _BY_INDEX = "address = (low + (load8({high}) << 8)) & 0xFFFF"
-_ADDRESSES = {
+ADDRESSES = {
     op.IMPLIED: "",
     op.IMMEDIATE: "value = load8(code, 1)",
     op.ZERO_PAGE: "address = load8(code, 1)",
@@ -23,7 +23,7 @@ _ADDRESSES = {
 _ZERO_PAGES = (op.ZERO_PAGE, op.ZERO_PAGE_X, op.ZERO_PAGE_Y)
 _INDEXED = (op.ABSOLUTE_X, op.ABSOLUTE_Y, op.INDIRECT)
 
-_OPERATIONS = {
+OPERATIONS = {
     "LDA": "a = n = z = value",
     "LDX": "x = n = z = value",
     "LDY": "y = n = z = value",
@@ -49,9 +49,9 @@ _OPERATIONS = {
     "ADC": "a, c, v = add(a, value, c, load32(console, state.DECIMAL))\nn = z = a\nstore32(console, state.OVERFLOW, v)",
     "SBC": "a, c, v = subtract(a, value, c, load32(console, state.DECIMAL))\n"
     "n = z = a\nstore32(console, state.OVERFLOW, v)",
-    "CMP": "c = 1 if a >= value else 0\nn = z = (a - value) & 0xFF",
-    "CPX": "c = 1 if x >= value else 0\nn = z = (x - value) & 0xFF",
-    "CPY": "c = 1 if y >= value else 0\nn = z = (y - value) & 0xFF",
+    "CMP": "c = (a - value + 0x100) >> 8\nn = z = (a - value) & 0xFF",
+    "CPX": "c = (x - value + 0x100) >> 8\nn = z = (x - value) & 0xFF",
+    "CPY": "c = (y - value + 0x100) >> 8\nn = z = (y - value) & 0xFF",
     "BIT": "z = a & value\nn = value\nstore32(console, state.OVERFLOW, value >> 6 & 1)",
     "ASL_A": "c = a >> 7\na = n = z = a << 1 & 0xFF",
     "LSR_A": "c = a & 1\na = n = z = a >> 1",
@@ -66,7 +66,7 @@ _OPERATIONS = {
     "NOP": "",
     "JMP": "pc = address",
 }
-_BRANCHES = {
+BRANCHES = {
     "BNE": "z != 0",
     "BEQ": "z == 0",
     "BPL": "n & 0x80 == 0",
@@ -157,16 +157,16 @@ def handler(opcode: int) -> str:
     """Returns the handler of an opcode; an empty text if it is not a frequent one."""
     name, mode, access = op.NAMES[opcode], int(op.MODE[opcode]), op.ACCESS[opcode]
     cycles = f"cycles += {op.BASE_CYCLES[opcode]}"
-    if name in _BRANCHES:
-        return _BRANCH.format(taken=_BRANCHES[name]) + cycles + "\ncontinue"
+    if name in BRANCHES:
+        return _BRANCH.format(taken=BRANCHES[name]) + cycles + "\ncontinue"
     if name in _STACK:
         return "sp = load32(console, state.SP)" + _STACK[name].format(cycles=cycles, write=_WRITE)
     if op.OPERATION[opcode] >= 100:
         name += "_A"
-    if name not in _OPERATIONS or mode not in _ADDRESSES:
+    if name not in OPERATIONS or mode not in ADDRESSES:
         return ""
     guard, before, after = "True", "", ""
-    address = _ADDRESSES[mode]
+    address = ADDRESSES[mode]
     if access == op.READ:
         guard, before = _guard_and_read(name, mode)
         if mode not in _ZERO_PAGES:
@@ -178,7 +178,7 @@ def handler(opcode: int) -> str:
         guard, after = "True" if mode in _ZERO_PAGES else "address & 0x1000 == 0 and address & 0x280 != 0x280", _WRITE
     if mode == op.INDIRECT:
         guard += " and 0x80 <= pointer < 0xFF"
-    lines = [cycles, before, f"pc += {op.LENGTH[opcode]}", _OPERATIONS[name], after, "continue"]
+    lines = [cycles, before, f"pc += {op.LENGTH[opcode]}", OPERATIONS[name], after, "continue"]
     return f"{address}\nif {guard}:\n" + indented("\n".join(lines))
 
 

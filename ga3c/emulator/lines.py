@@ -33,8 +33,8 @@ def tia_write_of_line(console: int, picture: int, register: int, value: int, cyc
 
 
 @compiled
-def next_frame_by_lines(console: int, rom: int, picture: int) -> None:
-    """Runs one frame, as `frame.next_frame` does."""
+def next_frame_by_lines(console: int, rom: int, picture: int, code: int) -> None:
+    """Runs one frame, as `frame.next_frame` does; a GPU has no code made for the game."""
     if load32(console, FRAME_DONE):
         begin_frame(console)
     left = run_frame(console, rom, picture, MOST_INSTRUCTIONS)

@@ -1,4 +1,4 @@
-"""Reads and writes at raw addresses, which cost a compiled function far less than arrays do.
+"""Reads, writes and calls at raw addresses, which cost a compiled function far less than arrays do.
 
 Values are int64 in registers, whatever their width in memory. Addresses must be multiples of the width: a GPU cannot
 read others. Nothing is checked; the caller keeps within its record.
@@ -41,6 +41,17 @@ def _storer(bits: int):
         return types.int64(types.int64, types.int64, types.int64), generate
 
     return store
+
+
+@intrinsic
+def call(typing_context, code, console, rom, picture, instructions):
+    """Calls the function at an address, which takes four int64 and returns one."""
+
+    def generate(context, builder, signature, arguments):
+        kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)] * 4)
+        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
+
+    return types.int64(*[types.int64] * 5), generate
 
 
 def _atomic(operation: str):

@@ -7,6 +7,7 @@ they write it.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ga3c.emulator import state
 from ga3c.emulator.cartridge import cartridge_read
 from ga3c.emulator.controllers import SWITCHES, press
 from ga3c.emulator.frame import next_frame
+from ga3c.emulator.made import code_for
 from ga3c.emulator.modes import DIFFICULTY_SHIFT, MODES, Menu
 from ga3c.emulator.picture import WIDTH
 from ga3c.emulator.proven import READ_WHAT_IS_LEFT
@@ -92,12 +94,17 @@ class Starts:
             start = replace(start, menu=_chosen(MODES[game], mode))
         self._phases, self._loading = _phases(start), _phases(_STARTS.get(game, Start()))
         self._difficulty = difficulty << DIFFICULTY_SHIFT
-        self._new, self.rom = new_record(game, data)
+        self._game, (self.new, self.rom) = game, new_record(game, data)
         self.height = setup_of(game).height_lines
-        self.records = np.tile(self._new, (TIMERS, 1))  # uint8 [TIMERS, SIZE]
+        self.records = np.tile(self.new, (TIMERS, 1))  # uint8 [TIMERS, SIZE]
         self.pictures = np.zeros((TIMERS, self.height * WIDTH), np.uint8)
         self._are_played = np.zeros(TIMERS, bool)
         self.reads_what_is_left = game in READ_WHAT_IS_LEFT
+
+    @cached_property
+    def code(self) -> int:
+        """The address of the code made for the game (`made`)."""
+        return code_for(self._game, self.rom, lambda: self._play(MEMORY, 0, self._phases, 0)[0])
 
     def play(self, numbers: Iterable[int]) -> None:
         """Computes the records and pictures of these starts, if they are not there yet."""
@@ -108,16 +115,16 @@ class Starts:
 
     def before_the_first(self) -> np.ndarray:
         """Returns the RAM, uint8 [RAM_BYTES], before the first game: ALE also runs the game when it loads a ROM."""
-        record, _ = self._play(MEMORY, LOADED[0], [_FIRST])
-        record, _ = self._play(record[: state.RAM_BYTES], LOADED[1], self._loading)
+        record, _ = self._play(MEMORY, LOADED[0], [_FIRST], self.code)
+        record, _ = self._play(record[: state.RAM_BYTES], LOADED[1], self._loading, self.code)
         return record[: state.RAM_BYTES]
 
     def after(self, memory: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Returns the record and the picture of a start after a game that left this RAM, uint8 [RAM_BYTES]."""
-        return self._play(memory, number, self._phases)
+        return self._play(memory, number, self._phases, self.code)
 
-    def _play(self, memory: np.ndarray, number: int, phases: list[Phase]) -> tuple[np.ndarray, np.ndarray]:
-        record = self._new.copy()
+    def _play(self, memory: np.ndarray, number: int, phases: list[Phase], code: int) -> tuple[np.ndarray, np.ndarray]:
+        record = self.new.copy()
         _switch_on(record, self.rom, memory, LEAST_TIMER + number)
         pictures = np.zeros((2, self.height * WIDTH), np.uint8)  # used in turn, see `step.Consoles`
         turn = 0
@@ -125,7 +132,7 @@ class Starts:
             record.view(np.int32)[state.SWCHB // 4] = switches | self._difficulty
             press(record.ctypes.data, action)
             for _ in range(frames):
-                next_frame(record.ctypes.data, self.rom.ctypes.data, pictures[turn].ctypes.data)
+                next_frame(record.ctypes.data, self.rom.ctypes.data, pictures[turn].ctypes.data, code)
                 turn ^= 1
         return record, pictures[turn ^ 1]
 

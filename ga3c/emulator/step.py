@@ -31,6 +31,7 @@ class Game(NamedTuple):
     copies_starts: bool  # a game begins as a copy of a start; else it begins with the console's record and picture
     fire: bool  # the first frame of a game presses FIRE
     sticky: float  # the probability that a frame repeats the last frame's action
+    code: int = 0  # the address of the code made for the game (`made`); 0: there is none
 
 
 class Consoles(NamedTuple):
@@ -82,7 +83,7 @@ def _frame(game, consoles, console, action, drawn):
         consoles.drawn[console] += 1
         consoles.actions[console] = action
     press(record, action)
-    next_frame(record, np.int64(game.rom.ctypes.data), picture if drawn else 0)
+    next_frame(record, np.int64(game.rom.ctypes.data), picture if drawn else 0, game.code)
     consoles.turns[console] ^= 1
     return games.read(consoles.records[console], game.reading, consoles.readings[console])
 

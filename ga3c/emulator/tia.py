@@ -14,8 +14,12 @@ REFLECT_CLOCKS = BLANK_CLOCKS + 79
 NEVER = 0x7FFFFFFF
 MOST_CYCLES, MOST_CYCLES_PAL = 291 * LINE_CYCLES, 343 * LINE_CYCLES
 
-# Indexed by register: the clocks until a new value is visible (the playfield's take longer), the objects it changes.
-DELAY, CHANGED = np.zeros((2, 64), np.int64)
+# Indexed by register: the clocks until a new value is visible (the playfield's take longer), the objects it changes,
+# and the bits that have an effect.
+DELAY, CHANGED, EFFECT = np.zeros((3, 64), np.int64)
+EFFECT[:] = 0xFF
+EFFECT[[reg.ENAM0, reg.ENAM1, reg.ENABL, reg.RESMP0, reg.RESMP1]] = 2
+EFFECT[[reg.VDELP0, reg.VDELP1, reg.VDELBL]], EFFECT[[reg.REFP0, reg.REFP1]] = 1, 8
 DELAY[[reg.NUSIZ0, reg.NUSIZ1]], DELAY[[reg.REFP0, reg.REFP1]] = 8, 1
 for stale, registers in {
     STALE_PF: [reg.CTRLPF, reg.PF0, reg.PF1, reg.PF2],
@@ -69,6 +73,8 @@ def tia_write(console: int, picture: int, register: int, value: int, cycles: int
         _graphics(console, picture, register - reg.GRP0, value, clock)
     elif value != old and not picture and reg.COLUP0 <= register <= reg.COLUBK:  # collisions have no colour
         store32(console, state.DUE_CLOCK, clock)
+    elif value != old and not (value ^ old) & EFFECT[register]:
+        store32(console, state.DUE_CLOCK, clock + DELAY[register])
     elif value != old:
         _change(console, picture, register, value, clock)
     store8(console, state.REGISTERS + register, value)
@@ -117,7 +123,7 @@ def _graphics(console: int, picture: int, player: int, value: int, clock: int) -
     if moved != load32(console, state.OLD_GRP0 + 4 * other) and tia_register(console, reg.VDELP0 + other) & 1:
         stale |= STALE_P0 << other
     enabled = tia_register(console, reg.ENABL)
-    if player == 1 and enabled != load32(console, state.OLD_ENABL) and tia_register(console, reg.VDELBL) & 1:
+    if player == 1 and (enabled ^ load32(console, state.OLD_ENABL)) & 2 and tia_register(console, reg.VDELBL) & 1:
         stale |= STALE_BL
     if stale:
         draw_until(console, picture, clock + 1)

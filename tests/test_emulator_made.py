@@ -1,0 +1,60 @@
+"""The code made for a game does what the loop over its instructions does, also in cartridges that hold anything."""
+
+import numpy as np
+import pytest
+
+from ga3c.emulator import made
+from ga3c.emulator.cartridge import BANK_BYTES, open_windows
+from ga3c.emulator.controllers import press
+from ga3c.emulator.frame import next_frame
+from ga3c.emulator.opcodes import NAMES
+from ga3c.emulator.setups import new_record
+from ga3c.emulator.state import BANK, CARTRIDGE, FRAME_DONE, PC, SP
+
+KIL = [opcode for opcode, name in enumerate(NAMES) if name == "KIL"]
+NOP, JMP, STA, SED, TXS = 0xEA, 0x4C, 0x85, 0xF8, 0x9A
+
+
+def cartridge(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns a console that is about to run random bytes, with jumps that keep to them, and its ROM."""
+    random = np.random.default_rng(seed)
+    banks, kind = [(1, 0), (2, 1), (4, 2), (2, 3), (4, 4), (2, 5), (2, 6), (4, 7)][seed % 8]
+    data = random.integers(0, 256, banks * BANK_BYTES, np.uint8)
+    data[np.isin(data, KIL)] = STA
+    for at in range(200, len(data) - 3, 97):  # a jump every 97 bytes
+        data[at : at + 3] = JMP, random.integers(256), 0xF0 | random.integers(16)
+    data[:6] = 0xA2, 0xFF, TXS, SED if seed % 3 == 0 else NOP, STA, 0x02
+    record, rom = new_record("any", data.tobytes())
+    fields = record.view(np.int32)
+    fields[CARTRIDGE // 4], fields[PC // 4], fields[SP // 4], fields[FRAME_DONE // 4] = kind, 0xF300, 0xFF, 1
+    fields[BANK // 4] = 0 if kind != 5 else 0x010203
+    open_windows(record.ctypes.data)
+    return record, rom
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_it_does_what_the_loop_does(seed, monkeypatch):
+    monkeypatch.setattr(made.run_frame._cache, "_cache_path", None)
+    record, rom = cartridge(seed)
+    code = made.code_for("any", rom, record.copy)
+    consoles, pictures = np.stack([record, record]), np.zeros((2, 210, 160), np.uint8)
+    random = np.random.default_rng(seed)
+    for _ in range(300):
+        action = int(random.integers(18))
+        for console, picture, way in zip(consoles, pictures, (0, code), strict=True):
+            press(console.ctypes.data, action)
+            next_frame(console.ctypes.data, rom.ctypes.data, picture.ctypes.data, way)
+        np.testing.assert_array_equal(*consoles)
+        np.testing.assert_array_equal(*pictures)
+
+
+def test_it_is_kept_and_made_again_if_the_file_is_damaged(tmp_path, monkeypatch):
+    monkeypatch.setattr(made.run_frame._cache, "_cache_path", str(tmp_path))
+    record, rom = cartridge(0)
+    assert made.code_for("any", rom, record.copy)
+    (file,) = tmp_path.iterdir()
+    content = file.read_bytes()
+    assert made.code_for("any", rom, lambda: pytest.fail("it is made again"))
+    file.write_bytes(content[:10])
+    assert made.code_for("any", rom, record.copy)
+    assert file.read_bytes() == content
