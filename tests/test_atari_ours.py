@@ -147,7 +147,7 @@ def test_which_emulator_plays():
     assert set(READABLE) >= PROVEN > READ_WHAT_IS_LEFT
 
 
-@pytest.mark.parametrize("rules", [{"game": "Kaboom"}, {"frame_size_pixels": 200}])
+@pytest.mark.parametrize("rules", [{"game": "Superman"}, {"frame_size_pixels": 200}])
 def test_what_ours_cannot_play_is_played_by_ales_or_refused(rules):
     auto = EnvironmentSettings(**rules, emulator="auto")
     games = environments.make(auto, 1, 0)

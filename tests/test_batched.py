@@ -244,7 +244,7 @@ def test_a_rollout_larger_than_a_record_can_be_is_refused():
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--game", "Kaboom"], "ours is not proven to play this game as ale-py does"),
+        (["--game", "Superman"], "ours is not proven to play this game as ale-py does"),
         (["--game", "Pong", "--frame-size-pixels", 200], "ours makes frames of 11 to 160 pixels"),
         (["--game", "CartPole-v1"], "it is for Atari games"),
         (["--game", "IceHockey"], "there each game begins as one did before, and in this one"),

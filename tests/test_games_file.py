@@ -234,7 +234,7 @@ def test_nobody_waits_for_a_player_that_has_failed():
     [
         (["--game", "Pong"], "--checkpoint-games is for games that one thread plays"),
         (["--preset", "cule", "--game", "Pong", "--emulator", "ale"], "on our own emulator: leave it out. This"),
-        (["--preset", "cule", "--game", "Kaboom"], "leave it out. Emulator: ale-py's, because ours is not proven"),
+        (["--preset", "cule", "--game", "Superman"], "leave it out. Emulator: ale-py's, because ours is not proven"),
         (["--serial", "--game", "CartPole-v1"], "--checkpoint-games is for Atari games on our own emulator"),
     ],
 )

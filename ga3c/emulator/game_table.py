@@ -1,24 +1,7 @@
 """The table of games: how score, lives and end of each lie in RAM, found by playing on ale-py and watching the RAM."""
 
-from typing import NamedTuple
-
-
-class Game(NamedTuple):
-    """A row of the table, in the notation of `games`; `games.Reading` explains the fields."""
-
-    score: str
-    lives: str
-    over: str
-    match: str = ""
-    zero: str = ""
-    hold: str = ""
-    wraps: int = 0
-    most: int = 0
-    end_counts: bool = True
-    falls: str = ""
-    first_lives: int = -1
-    actions: str = "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17"  # ALE's numbers of the actions that the game uses
-
+from ga3c.emulator.further_games import FURTHER_GAMES
+from ga3c.emulator.game_row import Game
 
 GAMES = {
     "alien": Game("10 f8!10 0b, 100 f8!10 09, 1000 f8!10 07, 10000 f8!10 05, 100000 f8!10 03", "low 40", "40&0f=0"),
@@ -136,4 +119,4 @@ GAMES = {
     ),
     "yars_revenge": Game("bcd 62, 100 bcd 61, 10000 bcd 60", "high 1e", "1e<10"),
     "zaxxon": Game("100 bcd 69, 10000 bcd 68", "07 6a", "6a&07=0"),
-}
+} | FURTHER_GAMES

@@ -8,6 +8,7 @@ from ga3c import environments
 from ga3c.atari.on_gpu import numba_has_gpu
 from ga3c.emulator.proven import PROVEN, READ_WHAT_IS_LEFT
 from ga3c.environments.atari import display_name
+from ga3c.environments.human_scores import RANDOM_AND_HUMAN_SCORES
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.settings.game import EnvironmentSettings
@@ -21,8 +22,8 @@ def engines() -> tuple[str, ...]:
 
 
 def proven() -> tuple[str, ...]:
-    """Games that our emulator plays as ale-py does, on a GPU too."""
-    return tuple(sorted(map(display_name, PROVEN - READ_WHAT_IS_LEFT)))
+    """Returns the field's games that our emulator plays as ale-py does, on a GPU too."""
+    return tuple(sorted(map(display_name, PROVEN & RANDOM_AND_HUMAN_SCORES.keys() - READ_WHAT_IS_LEFT)))
 
 
 def make(engine: str, game: str, count: int):
