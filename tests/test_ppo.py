@@ -27,17 +27,15 @@ CONSTANTS = LearningSettings(ppo_clip=CLIP, entropy_weight=BETA, value_weight=VA
 
 
 def mean_loss(logits, values, rows, value_clip, normalize):
-    """Eq. 7 and 9 of Schulman et al. 2017 (as a loss: negated): the mean over the valid steps, in float64; with
-    "proximal" the decoupled objective of Hilton et al. 2022 in place of Eq. 7."""
+    """Eq. 7 and 9 of Schulman et al. 2017 (as a loss: negated): the mean over the valid steps, in float64."""
     valid, advantages, total = np.flatnonzero(rows["valid"]), rows["advantage"].astype(float), 0.0
     if normalize:
         advantages = (advantages - advantages[valid].mean()) / advantages[valid].std()
     for i in valid:
         pi = softmax(logits[i])
-        mu = np.exp(rows["log_probability"][i])
-        proximal = np.exp(rows["proximal"][i]) if "proximal" in rows else mu
-        kept = min(max(pi[rows["action"][i]] / proximal, 1 - CLIP), 1 + CLIP)
-        total -= min(pi[rows["action"][i]] / mu * advantages[i], kept * proximal / mu * advantages[i])
+        ratio = pi[rows["action"][i]] / np.exp(rows["log_probability"][i])
+        kept = min(max(ratio, 1 - CLIP), 1 + CLIP)
+        total -= min(ratio * advantages[i], kept * advantages[i])
         total += BETA * (pi * np.log(pi)).sum()
         square = (rows["return"][i] - values[i]) ** 2
         if value_clip:
@@ -79,13 +77,10 @@ def steps():
 
 @pytest.mark.parametrize("value_clip", [0.0, 0.2])
 @pytest.mark.parametrize("normalize", [False, True])
-@pytest.mark.parametrize("decoupled", [False, True])
-def test_value_and_gradients(steps, value_clip, normalize, decoupled):
+def test_value_and_gradients(steps, value_clip, normalize):
     logits, values, rows = steps
-    if decoupled:
-        rows["proximal"] = rows["log_probability"] + np.linspace(-0.4, 0.3, 30, dtype=np.float32)
     rest = rows, value_clip, normalize
-    found, by_logits, by_values = of_package(logits, values, *rest)
+    found, by_logits, by_values = of_package(*steps, value_clip, normalize)
     assert float(found.total) == pytest.approx(mean_loss(logits, values, *rest), rel=1e-5)
     expected = differences(lambda x: mean_loss(x, values, *rest), logits)
     np.testing.assert_allclose(by_logits, expected, rtol=1e-3, atol=1e-5)
@@ -169,18 +164,6 @@ def test_the_first_minibatch_of_what_it_played_itself_has_ratio_one():
     *_, later = update(fields, epochs=2, minibatches=1, ppo_clip=1e-4)
     assert later["clip_fraction"] > 0.3
     assert later["approximate_kl"] > 1e-6
-
-
-def test_steps_of_older_policies_count_as_no_distance_from_the_newest():
-    fields = batch()  # with probabilities that the weights do not give
-    *_, first = update(fields, epochs=1, minibatches=1, proximal_policy="newest")
-    assert first["clip_fraction"] == 0
-    assert first["approximate_kl"] == pytest.approx(0, abs=1e-6)
-    *_, acting = update(fields, epochs=1, minibatches=1)
-    assert acting["approximate_kl"] > 0.01
-    fields["log_probability"] = acted(fields, WEIGHTS)  # without lag both are the same
-    of_both = [update(fields, epochs=2, minibatches=2, proximal_policy=name)[0] for name in ("acting", "newest")]
-    np.testing.assert_allclose(*of_both, rtol=1e-5)
 
 
 def test_advantages_are_those_of_the_newest_weights_before_the_first_epoch():

@@ -39,15 +39,10 @@ def loss(
     Eq. 7 and 9, with ratio = pi(a) / mu(a), where mu is the policy that took the step. With `value_clip` there is a
     second square, of a V kept within value_clip of what it was before the first epoch: the larger square counts.
 
-    With `proximal`, log pi'(a), the ratio is pi(a) / pi'(a), and the first term has the weight pi'(a) / mu(a). Here pi'
-    is the policy before the first epoch. So the clip limits how far this update goes, also where mu is older (the
-    decoupled objective of Hilton et al. 2022).
-
     Args:
         policies, values: float32 [batch, policy_size] and [batch], outputs of the newest network.
         minibatch: [batch, ...] each: action, log_probability (log mu(a)), value (before the first epoch), return (R),
-            advantage (A) and valid; maybe proximal; and deviation, if values are normalised: the unit of
-            values in the loss.
+            advantage (A) and valid; and deviation, if values are normalised: the unit of values in the loss.
         settings: the constants.
         entropy_weight: None: that of the settings.
         terms: `softmax.terms` or `gaussian.terms`, which fits the policies.
@@ -56,11 +51,10 @@ def loss(
     if settings.normalize_advantages:
         advantages = masked.normalized(advantages, valid)
     taken, entropies = terms(policies, minibatch["action"])
-    proximal = minibatch.get("proximal", minibatch["log_probability"])
-    log_ratio = tf.where(valid, taken - proximal, 0.0)  # rows that are not valid hold anything
-    ratio, weight = tf.exp(log_ratio), tf.exp(tf.where(valid, proximal - minibatch["log_probability"], 0.0))
+    log_ratio = tf.where(valid, taken - minibatch["log_probability"], 0.0)  # rows that are not valid hold anything
+    ratio = tf.exp(log_ratio)
     clipped = tf.clip_by_value(ratio, 1 - settings.ppo_clip, 1 + settings.ppo_clip)
-    policy = masked.mean(-weight * tf.minimum(ratio * advantages, clipped * advantages), valid)
+    policy = masked.mean(-tf.minimum(ratio * advantages, clipped * advantages), valid)
     deviation = minibatch.get("deviation", 1.0)
     squares = tf.square((returns - values) / deviation)
     if settings.value_clip:
@@ -69,9 +63,9 @@ def loss(
         squares = tf.maximum(squares, tf.square((returns - kept) / deviation))
     value = settings.value_weight * masked.mean(squares, valid)
     entropy = masked.mean(entropies, valid)
-    entropy_weight = settings.entropy_weight if entropy_weight is None else entropy_weight
+    weight = settings.entropy_weight if entropy_weight is None else entropy_weight
     return Loss(
-        total=policy - entropy_weight * entropy + value,
+        total=policy - weight * entropy + value,
         policy=policy,
         value=value,
         entropy=entropy,
@@ -159,10 +153,6 @@ class PPO(A3C):
             following.append(tf.where(learns, schedules.following_entropy(weight, share, target), weight))
         return weights, (*state, *following), numbers, *targets
 
-    @property
-    def _decouples(self) -> bool:
-        return self._settings.proximal_policy == "newest"
-
     def _entropy_target(self, local_steps: tf.Tensor, batch_steps: tf.Tensor) -> tf.Tensor:
         """Returns the share of the largest entropy to aim at, after so many steps of Adam."""
         settings = self._settings
@@ -201,19 +191,16 @@ class PPO(A3C):
     def _rows(self, apply, weights, batch) -> dict[str, tf.Tensor]:
         """Returns what `loss` needs of each step, [time * columns, ...], and its observation. With a memory minibatches
         are of whole rollouts, and so the fields are [columns, time, ...]."""
-        before, remembered = {}, None
+        remembered = None
         if self._acted_with_newest:
             values = batch["value"]
         else:
-            (policies, values, *_), remembered = outputs_of(apply, weights, batch)
+            (_, values, *_), remembered = outputs_of(apply, weights, batch)
             values = tf.reshape(values, tf.shape(batch["valid"]))
-            if self._decouples:
-                log_probabilities, _ = self._policy.terms(policies, flat(batch["action"]))
-                before["proximal"] = tf.reshape(log_probabilities, tf.shape(values))
         rollouts = played(batch, values, last_value(apply, weights, batch, remembered))
         returns = lambda_returns(rollouts, self._settings.discount, self._settings.return_lambda)
         fields = {name: batch[name] for name in ("action", "log_probability", "valid")}
-        fields |= before | {"value": values, "return": returns, "advantage": returns - values}
+        fields |= {"value": values, "return": returns, "advantage": returns - values}
         fields["observation"] = batch["observation"]
         if self.remembers:
             return by_column(fields | {name: batch[name] for name in sequences.FIELDS})

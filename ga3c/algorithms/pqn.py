@@ -17,7 +17,7 @@ class PQN(PPO):
 
     _names = ("loss", "value", "value_error")
     _rectified = True
-    _follows_entropy = _decouples = False  # it has no policy
+    _follows_entropy = False  # it has no policy
 
     def __init__(self, settings: Settings, actions=None):
         """actions: as in `dqn.DQN`."""

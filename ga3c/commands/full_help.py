@@ -20,7 +20,7 @@ GROUPS = {
     "How it samples": "sampling serial agents envs_per_agent t_max games batches start_steps_limit",
     "How it learns": """minimum_batch_steps discount return_lambda reward_clip reward_scaling_discount
         reward_scaling_limit entropy_weight entropy_target entropy_target_decay_steps value_weight normalize_advantages
-        normalize_values log_epsilon vtrace_rho_limit vtrace_c_limit epochs minibatches ppo_clip proximal_policy
+        normalize_values log_epsilon vtrace_rho_limit vtrace_c_limit epochs minibatches ppo_clip
         value_clip error_clip input_scaling""",
     "The optimizer": """learning_rate learning_rate_schedule learning_rate_decay_steps kl_target
         learning_rate_batch_steps gradient_clip_norm actor_gradient_clip rmsprop_decay rmsprop_epsilon adam_epsilon""",

@@ -77,11 +77,6 @@ class LearningSettings:
     the batch."""
     ppo_clip: float = 0.1
     """The loss gains nothing when the probability of an action changes by more than this share (epsilon of PPO)."""
-    proximal_policy: Literal["acting", "newest"] = "acting"
-    """The change of an action's probability is measured from this policy, for the clip and for --kl-target. Where all
-    games wait for each update, both are the same.
-    acting: the one that took the action, as in the paper.
-    newest: the one before the update. A step that an older policy took is weighed by how likely it still is."""
     value_clip: float = 0.0
     """The loss gains nothing when a value changes by more than this. 0 means no limit, as in the paper of PPO."""
     exploration: Literal["schedule", "per-game"] = "schedule"

@@ -73,7 +73,7 @@ _PQN = {
 _A2C_SETTINGS = (*OPTIMIZER, *POLICY, *RMSPROP, "log_epsilon", "learning_rate_batch_steps")
 _PPO_SETTINGS = (
     *(*OPTIMIZER, *POLICY, "adam_epsilon", "epochs", "minibatches", "ppo_clip", "value_clip", "kl_target"),
-    *("proximal_policy", "entropy_target", "entropy_target_decay_steps"),
+    *("entropy_target", "entropy_target_decay_steps"),
 )
 
 ROLLOUT_ALGORITHMS = (
@@ -163,7 +163,7 @@ ROLLOUT_ALGORITHMS = (
             ),
             Preset(
                 "ga3c-ppo", "GA3C's stations, the constants of ppo, and about 96 games in all. Atari games have it "
-                "where no preset, algorithm or network is named.", {**_PPO_TODAY, "proximal_policy": "newest"},
+                "where no preset, algorithm or network is named.", _PPO_TODAY,
                 environment={"frame_size_pixels": 42}, schedule={"policy_lag_limit_updates": 1.5}, games_about=96,
             ),
         ),
