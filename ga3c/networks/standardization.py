@@ -1,6 +1,6 @@
 """Running mean and deviation of what the agents see, as pure functions of tensors.
 
-Images have one deviation for all pixels, and one state for each 8 steps of a rollout is counted: the others are much
+Images have one deviation for all pixels, and one state for each 20 steps of a rollout is counted: the others are much
 the same.
 Vectors have one deviation for each number, and all states are counted.
 
@@ -16,7 +16,7 @@ import tensorflow as tf
 
 # No weight changes before so many states are counted, because the scale of the input still changes a lot.
 FIRST_STATES = 2_000
-STEPS_PER_IMAGE = 8  # so a rollout of fewer than 16 steps has one
+STEPS_PER_IMAGE = 20  # so a rollout of fewer than 40 steps has one
 # float32 cannot count further. From here on old states lose weight slowly.
 _MOST_STATES = 1e7
 
