@@ -443,6 +443,4 @@ print({"tensorflow", "keras", "torch"} & set(sys.modules))"""
 
 
 def test_the_first_key_of_montezumas_revenge_is_found():
-    steps, cells = first_key.find(seed=0)
-    assert cells > 20
-    assert steps % first_key.GAMES == 0
+    assert first_key.find(seed=0) == (104_448, 178)  # as the page says

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ga3c.emulator.modes import difficulties_of, modes_of
-from ga3c.emulator.picture import WIDTH
 
-SIZES = range(11, WIDTH + 1)  # of pictures that are scaled
+SIZES_PIXELS = range(11, 161)  # of pictures that are scaled; the largest is the width of a whole one
 MOST_NO_OPS, MOST_FRAMES = 1000, 2**31 - 1
 Observation = Literal["grey", "rgb", "ram"]
 Pool = Literal["max", "mean", "last"]
@@ -38,7 +37,7 @@ class Rules:
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(map(repr, choices))}.")
         if self.size is not None:
-            check_number("size", self.size, SIZES[0], SIZES[-1], " (or None: the whole picture)")
+            check_number("size", self.size, SIZES_PIXELS[0], SIZES_PIXELS[-1], " (or None: the whole picture)")
         check_number("stack_num", self.stack_num, 1, 64)
         check_number("frameskip", self.frameskip, 1, 1000)
         check_number("noop_max", self.noop_max, 0, MOST_NO_OPS)

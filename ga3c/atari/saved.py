@@ -21,9 +21,9 @@ class SavedGames:
 
     def __init__(self, rom: str, batch: Batch):
         self._batch, rules = batch, batch.rules
-        arrays = self._arrays(np.arange(1))
-        self._row = np.dtype([(name, array.dtype, array.shape[1:]) for name, array in arrays.items()])
-        kind = rom, batch.state()["emulator"].tobytes(), rules.observation, rules.pool, self._row.descr
+        first = np.arange(1)
+        self._row = np.dtype([(name, one.dtype, one.shape[1:]) for name, one in self._arrays(first).items()])
+        kind = rom, batch.state(first)["emulator"].tobytes(), rules.observation, rules.pool, self._row.descr
         self._key = hashlib.sha256(repr(kind).encode()).digest()[:KEY_BYTES]
 
     def _arrays(self, games: np.ndarray) -> dict[str, np.ndarray]:

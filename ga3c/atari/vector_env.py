@@ -1,7 +1,6 @@
 """A Gymnasium vector environment of Atari games. Its page is README.md."""
 
 import difflib
-import os
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
@@ -19,6 +18,7 @@ from ga3c.atari.rules import Rules, check_number
 from ga3c.atari.saved import SavedGames
 from ga3c.emulator import step
 from ga3c.emulator.state import RAM_BYTES
+from ga3c.machine import usable_cores
 
 MOST_GAMES = 100_000
 FRAMES_PER_SECOND = 60
@@ -52,9 +52,8 @@ class AtariVectorEnv(VectorEnv):
         kind = _kind(device, rom, made)
         prepare()
         self.num_envs, self.render_mode = num_envs, render_mode
-        threads = threads or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count()))
         seeds = np.random.SeedSequence().generate_state(num_envs) >> 1
-        self.batch = kind(rom, made, seeds.astype(np.int64), threads)
+        self.batch = kind(rom, made, seeds.astype(np.int64), threads or usable_cores())
         self.metadata = {
             "render_modes": ["rgb_array"],
             "render_fps": FRAMES_PER_SECOND / made.frameskip,

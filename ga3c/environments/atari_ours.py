@@ -11,6 +11,7 @@ from ga3c.settings.game import EnvironmentSettings
 
 
 def rules_of(settings: EnvironmentSettings) -> Rules:
+    """Returns the rules of a batch of games."""
     return Rules(
         observation="ram" if settings.observation == "ram" else "grey",
         size=settings.frame_size_pixels,

@@ -1,11 +1,10 @@
 """Selects the emulator of an Atari game: ours, if it is proven to play the game as ale-py's does, or ale-py's."""
 
 from ga3c.atari import on_gpu
+from ga3c.atari.rules import SIZES_PIXELS
 from ga3c.emulator.proven import PROVEN
 from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
-
-SIZES_PIXELS = range(11, 161)  # frame sizes of our emulator; the largest is the width of a picture
 
 
 def _obstacle(rom: str, settings: EnvironmentSettings) -> str | None:
