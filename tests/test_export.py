@@ -68,7 +68,8 @@ def test_training_begins_from_it_and_leaves_it_alone(exported, tmp_path):
     assert content(exported) == before
     theirs, ours = (checkpoint.load_newest(place / "checkpoints")[1] for place in (exported, tmp_path / "run"))
     assert 0 < ours["version"] < 100
-    for name in [name for name in theirs if name.startswith("network/")][:-6]:  # the last are what it knows of states and values
+    statistics = 6  # the last: what it knows of states and values
+    for name in [name for name in theirs if name.startswith("network/")][:-statistics]:
         np.testing.assert_allclose(ours[name], theirs[name], rtol=0, atol=1e-20)
 
 
