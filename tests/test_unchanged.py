@@ -71,6 +71,19 @@ def test_what_passes_by_itself_is_said_later(monkeypatch):
     assert "because states are counted first" in watch.look(stats, model)
 
 
+def test_what_has_just_passed_is_not_taken_for_something_else(monkeypatch):
+    watch, stats = UnchangedWatch(), Stats(Totals())
+    monkeypatch.setattr(unchanged, "PASSING_SECONDS", HANG_SECONDS)
+    train(stats, 0.0)
+    assert watch.look(stats, model_that("states are counted first", passes=True)) is None
+    train(stats, 0.0, updates=1)  # the last that changes nothing: now enough states are counted
+    assert watch.look(stats, model_that("the gradients are 0")) is None
+    train(stats, 0.1, updates=1)
+    assert watch.look(stats, model_that("the gradients are 0")) is None
+    train(stats, 0.0)
+    assert watch.look(stats, model_that("the gradients are 0")).startswith("Nothing is learned: 3 updates in ")
+
+
 def test_the_model_says_why():
     spec = EnvironmentSpec("Test", (36, 36, 2), "uint8", discrete(3), 4)
     found = {}

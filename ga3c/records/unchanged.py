@@ -14,6 +14,7 @@ class UnchangedWatch:
 
     def __init__(self):
         self._said = False
+        self._passing_updates = 0  # of those in a row, the ones for whose reason nothing had to be done
 
     def look(self, stats: Stats, model) -> str | None:
         """Returns what to say: once when no weight changes, and once when that is over.
@@ -24,10 +25,12 @@ class UnchangedWatch:
         if self._said:
             self._said = updates > 0
             return None if self._said else "Updates change weights now."
-        if updates < FEWEST_UPDATES or seconds <= SECONDS:
-            return None
-        why, passes = model.why_unchanged(stats.trained_steps())
+        why, passes = model.why_unchanged(stats.trained_steps()) if updates else ("", False)
         if passes and seconds <= PASSING_SECONDS:
+            self._passing_updates = updates
+            return None
+        self._passing_updates = 0 if passes else min(self._passing_updates, updates)
+        if updates - self._passing_updates < FEWEST_UPDATES or seconds <= SECONDS:
             return None
         self._said = True
         return f"Nothing is learned: {updates:,} updates in {seconds:.0f} s changed no weight, because {why}."
