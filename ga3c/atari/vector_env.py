@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,10 +62,14 @@ class AtariVectorEnv(VectorEnv):
         }
         self.single_observation_space = Box(0, 255, self.batch.shown_shape, np.uint8)
         self.single_action_space = Discrete(len(self.batch.actions))
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._saved = SavedGames(rom, self.batch)
         self._has_begun = False
+
+    @cached_property
+    def observation_space(self) -> Box:
+        """The space of all observations. Its bounds take four times their memory: it is made when asked for."""
+        return batch_space(self.single_observation_space, self.num_envs)
 
     def reset(self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None):
         """Begins new games, of all or of those that options["reset_mask"] (bool [num_envs]) marks.
