@@ -10,7 +10,12 @@ from ga3c.emulator.modes import MODES, difficulties_of, modes_of
 from ga3c.emulator.proven import PROVEN
 
 ALEInterface.setLoggerMode(LoggerMode.Error)
-NOT_KNOWN = {"battle_zone", "berzerk", "demon_attack", "double_dunk", "name_this_game"}
+# ALE has several modes of these.
+NOT_KNOWN = {
+    *("adventure", "air_raid", "basic_math", "battle_zone", "berzerk", "crossbow", "demon_attack", "double_dunk", "et"),
+    *("flag_capture", "frogger", "galaxian", "hangman", "haunted_house", "king_kong", "klax", "mr_do"),
+    *("name_this_game", "othello", "pooyan", "turmoil", "video_chess"),
+}
 FRAMES = 200
 
 

@@ -1,8 +1,7 @@
 """The modes and difficulties of each game, with ALE's numbers (Machado et al. 2018), and how a mode is chosen.
 
-The presses of SELECT were found by search: after them a game plays as in ALE. Five games have more modes in ALE. Those
-of demon_attack are over at once there. The presses of battle_zone, berzerk, double_dunk and name_this_game are not
-known.
+The presses of SELECT were found by search: after them a game plays as in ALE. A game that MODES does not have is played
+in its usual mode alone; ALE has others of some of them (those of demon_attack are over at once there).
 """
 
 from typing import NamedTuple
@@ -55,10 +54,14 @@ MODES = {
     "zaxxon": Menu(8, 3, _each(4, 8)),
 }
 _DIFFICULTIES = {
-    (0, 1): "beam_rider bowling breakout chopper_command crazy_climber defender demon_attack freeway gopher "
-    "name_this_game qbert riverraid seaquest space_invaders video_pinball wizard_of_wor yars_revenge",
+    (0, 1): "beam_rider bowling breakout chopper_command crazy_climber crossbow defender demon_attack freeway frogger "
+    "galaxian gopher hangman haunted_house journey_escape name_this_game qbert riverraid seaquest space_invaders "
+    "video_pinball wizard_of_wor yars_revenge",
     (0, 1, 2): "time_pilot",
-    (0, 1, 2, 3): "alien bank_heist boxing fishing_derby ice_hockey pong private_eye surround tennis up_n_down venture",
+    (0, 1, 2, 3): "adventure alien bank_heist blackjack boxing et fishing_derby ice_hockey pong private_eye surround "
+    "tennis up_n_down venture",
+    (0, 2): "othello",
+    (0, 2, 3): "basic_math",
     (0, 3): "amidar asteroids",
 }
 
