@@ -13,7 +13,7 @@ ALEInterface.setLoggerMode(LoggerMode.Error)
 # ALE has several modes of these.
 NOT_KNOWN = {
     *("adventure", "air_raid", "basic_math", "battle_zone", "berzerk", "crossbow", "demon_attack", "double_dunk", "et"),
-    *("flag_capture", "frogger", "galaxian", "hangman", "haunted_house", "king_kong", "klax", "mr_do"),
+    *("flag_capture", "frogger", "galaxian", "hangman", "haunted_house", "king_kong", "klax", "mario_bros", "mr_do"),
     *("name_this_game", "othello", "pooyan", "turmoil", "video_chess"),
 }
 FRAMES = 200
