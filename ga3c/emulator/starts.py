@@ -70,7 +70,6 @@ _STARTS = dict.fromkeys(
     "basic_math": Start(resets=3, menu=(*(_SELECT, _wait(2)) * 5,)),
     "beam_rider": Start(action=RIGHT, action_frames=1),
     "berzerk": Start(resets=3, action_frames=20),
-    "crossbow": Start(resets=3, menu=(*(_SELECT, _wait(2)) * 8,)),
     "double_dunk": Start(
         menu=(_SELECT, _wait(11), _RESET, (1, SWITCHES, UP_FIRE), _wait(1)), action=UP_FIRE, action_frames=1
     ),
@@ -81,7 +80,6 @@ _STARTS = dict.fromkeys(
     "gravitar": Start(resets=3, action=FIRE, action_frames=16),
     "journey_escape": Start(action=FIRE, action_frames=1),
     "kaboom": Start(action=FIRE, action_frames=1),
-    "klax": Start(action=FIRE, action_frames=2),
     "mario_bros": Start(action=FIRE, action_frames=17),
     "mr_do": Start(resets=3, action=FIRE, action_frames=1),
     "name_this_game": Start(resets=3, menu=(_wait(402),)),
@@ -92,7 +90,6 @@ _STARTS = dict.fromkeys(
     "private_eye": Start(resets=3, action=UP, action_frames=1),
     "skiing": Start(action=DOWN, action_frames=16),
     "surround": Start(resets=3, menu=(_SELECT, _wait(2))),
-    "tetris": Start(action_frames=62),
     "turmoil": Start(resets=3, action=FIRE, action_frames=1),
     "up_n_down": Start(action=FIRE, action_frames=1),
     "yars_revenge": Start(resets=3, menu=(*(_SELECT, _wait(1)) * 7, _wait(1)), action=FIRE, action_frames=1),
