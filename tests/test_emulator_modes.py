@@ -17,7 +17,7 @@ NOT_KNOWN = {
     *("name_this_game", "othello", "pooyan", "turmoil", "video_chess"),
 }
 # Their memory is not ALE's all the time; score, lives and end are.
-OTHER_MEMORY = {"crossbow", "elevator_action", "hangman", "klax"}
+OTHER_MEMORY = {"crossbow", "elevator_action", "hangman", "klax", "tetris"}
 FRAMES = 200
 
 
