@@ -207,7 +207,7 @@ def test_each_algorithm_learns(algorithm, words, steps):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--sampling batched", "does not go with --algorithm a3c: use --preset cule, or a2c, a2c-vtrace"),
+        ("--sampling batched --algorithm a3c", "go with --algorithm a3c: use --preset cule, or a2c, a2c-vtrace"),
         ("--sampling batched --algorithm appo", "does not go with --algorithm appo"),
         ("--sampling batched --algorithm a2c --serial", "leave --serial out"),
         ("--preset cule --batches 3", "--batches 3 take turns in --t-max 20 steps: give a divisor"),

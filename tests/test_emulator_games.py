@@ -55,8 +55,9 @@ def addresses_of(game: str) -> list[int]:
     return sorted(at for at in read | {int(row[1]) for rows in conditions for row in rows} if 0 <= at < state.RAM_BYTES)
 
 
-# klax counts in the cartridge's RAM; casino stops counting at a byte that no game has before its end.
-@pytest.mark.parametrize("game", sorted(set(FURTHER_GAMES) - {"klax", "casino"}))
+# klax counts in the cartridge's RAM; casino stops counting at a byte that no game has before its end; no score of
+# journey_escape rises by 50,000 at once.
+@pytest.mark.parametrize("game", sorted(set(FURTHER_GAMES) - {"klax", "casino", "journey_escape"}))
 def test_any_memory_is_read_as_ale_reads_it(game):
     """Most changes are of bytes that the game's row has, to numbers near those of its conditions."""
     random, reading, noted = np.random.default_rng(1), games.reading(game), np.zeros(games.STATE, np.int32)

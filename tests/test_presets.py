@@ -8,6 +8,7 @@ import pytest
 from ga3c.commands.train import parse_settings
 from ga3c.machine import usable_cores
 from ga3c.progress import counts_of
+from ga3c.records import run_directory
 from ga3c.settings import presets, ranges
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
@@ -50,6 +51,15 @@ def test_what_atari_games_are_learned_with_has_about_as_many_games_everywhere(co
     settings = parse_settings(["--game", "Boxing"])[0]
     assert (settings.learning.preset, settings.schedule.envs_per_agent) == ("ga3c-ppo", games)
     assert parse_settings(["--game", "CartPole-v1"])[0].schedule.envs_per_agent == 32
+
+
+def test_a_run_that_begins_with_an_agent_s_weights_has_its_preset(tmp_path):
+    shipped = ["--game", "Pong", "--from", str(run_directory.PRETRAINED / "Pong")]
+    assert parse_settings(shipped)[0].learning.preset == "ga3c"
+    (checkpoint,) = (run_directory.PRETRAINED / "Pong" / "checkpoints").glob("*.npz")
+    assert parse_settings([*shipped[:3], str(checkpoint)])[0].learning.preset == "ga3c"
+    assert parse_settings([*shipped, "--preset", "ga3c-ppo"])[0].learning.preset == "ga3c-ppo"
+    assert parse_settings([*shipped[:3], str(tmp_path)])[0].learning.preset == "ga3c-ppo"  # what is wrong is said later
 
 
 def test_an_algorithm_brings_its_constants_unless_others_are_named():

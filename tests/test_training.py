@@ -65,7 +65,7 @@ def test_a_real_game_trains(atari_run):
     assert steps == sorted(steps)
     assert all(math.isfinite(float(row["loss"])) for row in rows if row["loss"] != "nan")
     updates = json.loads(_meta(run_dir))["totals"]["updates"]
-    assert updates >= 70  # of 320 steps
+    assert updates >= 24_000 // 4096 - 1
 
 
 def _meta(run_dir) -> str:
@@ -83,7 +83,8 @@ def test_the_headers_of_the_logs(atari_run):
     )
     # What the algorithm reports of an update, by its names.
     assert header.endswith(
-        ",entropy,value,loss,policy_loss,value_loss,value_error,explained_variance,gradient_norm,clipped_share,update_norm"
+        ",loss,policy_loss,value_loss,entropy,clip_fraction,approximate_kl,gradient_norm,clipped_share,value,value_error,"
+        "explained_variance,update_norm,learning_rate"
     )
 
 
@@ -170,7 +171,7 @@ def test_a_run_says_what_it_does_from_the_start_to_the_end(atari_run):
     places = [output.index(text) for text in said]
     assert places == sorted(places)
     rows = program.rows(run_dir / "throughput.csv")
-    assert float(rows[-1]["pps"]) > 0  # the seconds of the stop alone would say 0
+    assert any(float(row["pps"]) > 0 for row in rows[-2:])  # an update may take all of the stop's seconds
     assert {int(row["games"]) % 32 for row in rows} == {0}
     assert int(rows[-1]["games"]) > 0
 

@@ -29,7 +29,8 @@ def test_a_plan_has_each_game_once_in_one_spelling_with_each_seed():
     runs = plan("Atari5", "qbert", "ALE/Pong-v5", "pong", "CartPole-v1", "--seeds", 2, "--minutes", 3)
     games = ["BattleZone", "DoubleDunk", "NameThisGame", "Phoenix", "Qbert", "Pong", "CartPole-v1"]
     assert [(run.game, run.seed) for run in runs] == [(game, seed) for game in games for seed in (1, 2)]
-    assert {(run.seconds, run.steps, run.setting, run.flags) for run in runs} == {(180, 0, "default", ())}
+    assert {(run.seconds, run.steps, run.flags) for run in runs} == {(180, 0, ())}
+    assert [run.setting for run in runs] == ["ga3c-ppo"] * 12 + ["ga3c"] * 2
     assert [run.game for run in plan("SPEED", "--seeds", 1)] == ["Pong", "Breakout", "Boxing", "Qbert"]
 
 

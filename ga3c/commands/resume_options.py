@@ -1,5 +1,6 @@
 """--resume: which run goes on, with which settings, and what may not be said of it."""
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,8 @@ from typing import Any
 from ga3c import environments
 from ga3c.commands.command_line import NEWEST, with_values
 from ga3c.errors import ConfigError
-from ga3c.records import run_directory
+from ga3c.records import checkpoint, run_directory
+from ga3c.records.checkpoint_meta import from_meta
 from ga3c.records.description import read_settings
 from ga3c.settings.run import Settings
 from ga3c.text import word
@@ -40,6 +42,15 @@ def saved_settings(run_dir: Path) -> Settings:
     """Returns the settings of a run, without its limits: those are of each start. Raises ConfigError."""
     saved = read_settings(run_dir)
     return replace(saved, run=replace(saved.run, steps=None, minutes=None, episodes=None))
+
+
+def preset_of(agent: str) -> str | None:
+    """Returns the preset with which a run or a checkpoint was trained; None if it cannot be read."""
+    with suppress(ConfigError):
+        if Path(agent).is_dir():
+            return read_settings(run_directory.existing(agent)).learning.preset
+        return from_meta(checkpoint.load(Path(agent))[1], Path(agent)).settings.learning.preset
+    return None
 
 
 def check_goes_on(settings: Settings, saved: Settings, run_dir: Path) -> None:

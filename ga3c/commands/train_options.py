@@ -59,11 +59,11 @@ def parse_settings(arguments: list[str]) -> Start:
 
 
 def preset_defaults(asked: dict[str, Any]) -> Settings:
-    """Returns the defaults of the preset, or else of the algorithm, that is asked for; or else of the game's usual one.
-
-    No flag means the same in both: a network's pictures are large or small, and a state in RAM is no picture.
-    """
+    """Returns the defaults of the preset or the algorithm that is asked for; else those of the agent whose weights are
+    taken; else those that the game usually has."""
     preset = asked.get("preset", asked.get("algorithm"))
+    if preset is None and "start_from" in asked:
+        preset = resume_options.preset_of(asked["start_from"])
     if preset is None and not _OTHER & set(asked) and asked.get("observation") != "ram" and _is_atari(asked):
         preset = USUAL_FOR_ATARI
     return with_presets(Settings(), preset, asked.get("protocol"), asked.get("batch"))
