@@ -14,7 +14,7 @@ from ga3c.settings import ranges, uses
 from ga3c.settings.presets import USUAL_FOR_ATARI, with_presets
 from ga3c.settings.run import Settings
 
-_OTHER = {"network", "own_algorithm"}  # name what GA3C's own constants are for
+_FOR_OTHERS = {"network", "own_algorithm"}  # with one of these, an Atari game has the constants of other games
 DESCRIPTION = """Trains an agent with GA3C. ./run.sh help lists the other commands."""
 
 
@@ -64,7 +64,7 @@ def preset_defaults(asked: dict[str, Any]) -> Settings:
     preset = asked.get("preset", asked.get("algorithm"))
     if preset is None and "start_from" in asked:
         preset = resume_options.preset_of(asked["start_from"])
-    if preset is None and not _OTHER & set(asked) and asked.get("observation") != "ram" and _is_atari(asked):
+    if preset is None and not _FOR_OTHERS & set(asked) and asked.get("observation") != "ram" and _is_atari(asked):
         preset = USUAL_FOR_ATARI
     return with_presets(Settings(), preset, asked.get("protocol"), asked.get("batch"))
 

@@ -119,7 +119,7 @@ def _says_nothing(value, usual) -> bool:
 
 def _rules(settings: Settings, is_atari: bool) -> Iterator[_Rule]:
     algorithm, preset = settings.learning.algorithm, settings.learning.preset
-    chosen = f"--preset {preset}" if preset == USUAL_FOR_ATARI else f"--algorithm {algorithm}"  # nobody named it
+    chosen = f"--preset {preset}" if preset == USUAL_FOR_ATARI else f"--algorithm {algorithm}"  # it may be unnamed
     game = settings.environment
     yield _Rule(is_atari, ATARI, f"the game {game.game}", "Atari games")
     one, others = f"the game {game.game}", "other games than Atari's"
