@@ -7,32 +7,50 @@ from ga3c.emulator import made
 from ga3c.emulator.cartridge import BANK_BYTES, open_windows
 from ga3c.emulator.controllers import press
 from ga3c.emulator.frame import next_frame
-from ga3c.emulator.opcodes import NAMES
+from ga3c.emulator.opcodes import IMMEDIATE, LENGTH, MODE, NAMES, RELATIVE
 from ga3c.emulator.setups import new_record
 from ga3c.emulator.state import BANK, CARTRIDGE, FRAME_DONE, PC, SP
 
 KIL = [opcode for opcode, name in enumerate(NAMES) if name == "KIL"]
+LEAVES = {"KIL", "BRK", "RTI", "RTS", "JMI", "JMP", "JSR", "TXS"}  # instructions that would soon leave the others
+START = 0xF300, 0xF000
 NOP, JMP, STA, SED, TXS = 0xEA, 0x4C, 0x85, 0xF8, 0x9A
 
 
+def instructions(random: np.random.Generator) -> np.ndarray:
+    """Returns a bank of instructions in a loop, mostly with operands that lead to RAM or to the cartridge."""
+    usual = [opcode for opcode, name in enumerate(NAMES) if name not in LEAVES]
+    data = []
+    while len(data) < BANK_BYTES - 40:
+        opcode, low = int(random.choice(usual)), random.integers(0x80, 0x100)
+        if MODE[opcode] == IMMEDIATE or random.random() < 0.1:
+            low = random.integers(0x100)
+        skips_one = [opcode, 1, NOP]
+        data += skips_one if MODE[opcode] == RELATIVE else [opcode, low, random.choice([0, 0xF0])][: LENGTH[opcode]]
+    return np.array([*data, JMP, 0x06, 0xF0] + [NOP] * (BANK_BYTES - len(data) - 3), np.uint8)
+
+
 def cartridge(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns a console that is about to run random bytes, with jumps that keep to them, and its ROM."""
+    """Returns a console and its ROM. It is about to run random bytes, with jumps that keep to them; from seed 24 on,
+    random instructions."""
     random = np.random.default_rng(seed)
     banks, kind = [(1, 0), (2, 1), (4, 2), (2, 3), (4, 4), (2, 5), (2, 6), (4, 7)][seed % 8]
     data = random.integers(0, 256, banks * BANK_BYTES, np.uint8)
     data[np.isin(data, KIL)] = STA
     for at in range(200, len(data) - 3, 97):  # a jump every 97 bytes
         data[at : at + 3] = JMP, random.integers(256), 0xF0 | random.integers(16)
+    if seed >= 24:
+        data = np.tile(instructions(random), banks)
     data[:6] = 0xA2, 0xFF, TXS, SED if seed % 3 == 0 else NOP, STA, 0x02
     record, rom = new_record("any", data.tobytes())
     fields = record.view(np.int32)
-    fields[CARTRIDGE // 4], fields[PC // 4], fields[SP // 4], fields[FRAME_DONE // 4] = kind, 0xF300, 0xFF, 1
+    fields[CARTRIDGE // 4], fields[PC // 4], fields[SP // 4], fields[FRAME_DONE // 4] = kind, START[seed >= 24], 0xFF, 1
     fields[BANK // 4] = 0 if kind != 5 else 0x010203
     open_windows(record.ctypes.data)
     return record, rom
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(27))
 def test_it_does_what_the_loop_does(seed, monkeypatch):
     monkeypatch.setattr(made.run_frame._cache, "_cache_path", None)
     record, rom = cartridge(seed)

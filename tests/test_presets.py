@@ -12,6 +12,7 @@ from ga3c.records import run_directory
 from ga3c.settings import presets, ranges
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
+from ga3c.settings.saved_settings import from_dict, to_dict
 
 HINTS = get_type_hints(LearningSettings)
 NAMES = [name for name in get_args(HINTS["preset"]) if name not in ("ga3c", "paper")]
@@ -60,6 +61,12 @@ def test_a_run_that_begins_with_an_agent_s_weights_has_its_preset(tmp_path):
     assert parse_settings([*shipped[:3], str(checkpoint)])[0].learning.preset == "ga3c"
     assert parse_settings([*shipped, "--preset", "ga3c-ppo"])[0].learning.preset == "ga3c-ppo"
     assert parse_settings([*shipped[:3], str(tmp_path)])[0].learning.preset == "ga3c-ppo"  # what is wrong is said later
+
+
+def test_a_run_of_the_preset_that_was_once_called_default_is_of_ga3c():
+    saved = to_dict(Settings())
+    saved["learning"]["preset"] = "default"
+    assert from_dict(saved) == Settings()
 
 
 def test_an_algorithm_brings_its_constants_unless_others_are_named():
