@@ -171,7 +171,7 @@ def test_a_run_says_what_it_does_from_the_start_to_the_end(atari_run):
     places = [output.index(text) for text in said]
     assert places == sorted(places)
     rows = program.rows(run_dir / "throughput.csv")
-    assert any(float(row["pps"]) > 0 for row in rows[-2:])  # an update may take all of the stop's seconds
+    assert any(float(row["pps"]) > 0 for row in rows)
     assert {int(row["games"]) % 32 for row in rows} == {0}
     assert int(rows[-1]["games"]) > 0
 
