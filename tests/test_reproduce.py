@@ -2,7 +2,6 @@
 
 import csv
 from dataclasses import replace
-from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -96,18 +95,6 @@ def test_the_networks_exist():
     assert set(fig3.NETWORKS) == set(table2.NETWORKS) == set(get_args(Network)) - {
         "auto", "compact", "mlp", "separate-mlp", "pqn", "pqn-mlp", "dqn", "dqn-mlp", "dpg-mlp",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("paper", reproduce.PAPERS)
-def test_the_page_of_results_names_all_that_can_be_made_again(paper):
-    page = (Path(__file__).parent.parent / "results" / "README.md").read_text(encoding="utf-8")
-    _, figures, help_text = reproduce.PAPERS[paper]
-    own = "" if paper == "ga3c" else f"{paper} "
-    _, listed, section = page.partition(f"`./run.sh reproduce {own}{'|'.join(figures)} --scale cpu|full`")
-    rows = section.partition("\n##")[0]
-    assert listed
-    assert all(f"{figure}:" in help_text for figure in figures)
-    assert all(f"\n| `{figure}` |" in rows for figure in figures if "what it shows" in rows)
 
 
 # Figures of made-up runs

@@ -8,6 +8,8 @@ from ga3c.papers import CommonOptions
 @dataclass(frozen=True)
 class Options(CommonOptions):
     actors: tuple[int, ...] = ()
-    """Numbers of actors: pods in fig11, games in fig4."""
+    """Numbers of actors: pods in fig11, games in fig3 and fig4."""
+    capacities: tuple[int, ...] = ()
+    """Sizes of the replay in fig5, in transitions."""
     cluster: str = "local"
-    """Where pods play in fig11, and at full scale in fig4: local, auto or an address, as for training."""
+    """Where pods play in fig11, and at full scale in the other figures: local, auto or an address, as for training."""

@@ -52,11 +52,15 @@ def reproduce(options: Options, out: Path) -> str:
     return words(found)
 
 
+def equal_games(game: str, count: int):
+    """Returns a batch of games that begin in the same state. Raises ConfigError where our emulator does not play it."""
+    return environments.make(EnvironmentSettings(game=game, no_op_max_steps=0, emulator="ours"), count, seed=1)
+
+
 def measure(game: str, count: int, steps: int, every: int) -> list[Step]:
     """Games begin in the same state and are played at random; counted is one step in `every`. Raises ConfigError where
     the game is not played by our emulator."""
-    settings = EnvironmentSettings(game=game, no_op_max_steps=0, emulator="ours")
-    batch, random, found = environments.make(settings, count, seed=1), np.random.default_rng(1), []
+    batch, random, found = equal_games(game, count), np.random.default_rng(1), []
     batch.reset()
     over = np.zeros(count, bool)
     restarted = 0

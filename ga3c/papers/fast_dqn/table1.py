@@ -1,4 +1,4 @@
-"""Tables 1 and 3 of the paper: hours for 200 million frames, and the speed-up, of 14 variants of DQN."""
+"""Tables 1 to 3 of the paper: hours for 200 million frames, percentages of DQN's, and speed-ups, of 14 variants."""
 
 from itertools import product
 from pathlib import Path
@@ -97,17 +97,23 @@ def _columns(cell: Cell, speed: float, speeds: dict[Cell, list[float]]) -> dict:
 
 def markdown(speeds: dict[Cell, list[float]]) -> str:
     """A row for each cell: means, with the standard deviation of several trials."""
-    head = ["games", "variant", "steps/s", "hours for 200 million frames", "speed-up", "paper: hours", "speed-up"]
+    head = ["games", "variant", "steps/s", "hours for 200 million frames", "of DQN's", "speed-up"]
+    head += ["paper: hours", "of DQN's", "speed-up"]
     ups, rows = speed_ups(speeds), []
     for name, count in sorted(speeds, key=lambda cell: cell[1]):
         cell, trials = (name, count), speeds[name, count]
         times = [hours(speed) for speed in trials]
         spread = f" ± {np.std(times, ddof=1):.2f}" if len(times) > 1 else ""
         paper = paper_speed_up(cell)
-        theirs = [f"{PAPER[name][count]:.2f}", f"{paper:.2f}"] if paper else [None, None]
-        ours = [f"{np.mean(trials):,.0f}", f"{np.mean(times):.2f}{spread}", f"{ups[cell]:.2f}"]
+        theirs = [f"{PAPER[name][count]:.2f}", *_relative(paper)] if paper else [None] * 3
+        ours = [f"{np.mean(trials):,.0f}", f"{np.mean(times):.2f}{spread}", *_relative(ups[cell])]
         rows.append([count, name, *ours, *theirs])
     return tables.markdown(head, rows)
+
+
+def _relative(speed_up: float) -> list[str]:
+    """Returns the cells of tables 2 and 3."""
+    return [f"{100 / speed_up:.1f} %", f"{speed_up:.2f}"]
 
 
 def draw(ups: dict[Cell, float], game: str, file: Path) -> None:

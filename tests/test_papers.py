@@ -1,0 +1,125 @@
+"""The contents of the papers: what `reproduce` lists, refuses, and makes of runs of the newer figures and tables."""
+
+import importlib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from ga3c.commands import reproduce
+from ga3c.commands.train import parse_settings
+from ga3c.errors import ConfigError
+from ga3c.experiments.comparison import LearningRun
+from ga3c.papers import accelerated, apex, cule, fast_dqn
+from ga3c.papers.accelerated import fig12
+from ga3c.papers.apex import fig3, fig5
+from ga3c.papers.contents import PAPERS
+from ga3c.papers.cule import fig8
+from ga3c.papers.cule import table1 as cule_table1
+from ga3c.papers.fast_dqn import table4
+from ga3c.papers.fast_dqn.scores import PAPER
+from tests import program
+from tests.finished_runs import learnt, make_run
+
+PAGES = Path(__file__).parent.parent / "ga3c" / "papers" / "README.md"
+PLANS = {
+    apex: (fig3, fig5),
+    accelerated: (fig12,),
+    fast_dqn: (table4,),
+    cule: (cule_table1,),
+}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_each_figure_of_a_paper_has_a_command_or_says_what_there_is_instead(name, capsys):
+    page = PAGES.read_text(encoding="utf-8").partition(f"## {PAPERS[name].title}")[2].partition("\n## ")[0]
+    assert reproduce.run([name]) == 0
+    listed = capsys.readouterr().out
+    for item in PAPERS[name].items:
+        assert f"  {item.name:9} {item.shows}" in listed
+        assert f"| `{item.name}` |" in page
+        if item.instead:
+            with pytest.raises(ConfigError, match="has no command of its own"):
+                reproduce.run([name, item.name])
+        else:
+            assert importlib.import_module(f"ga3c.papers.{name}.{item.name}").RUNS
+
+
+def test_what_there_is_and_what_is_meant(capsys):
+    assert reproduce.run([]) == 0
+    overview = capsys.readouterr().out
+    assert all(f"\n  {name} " in overview for name in PAPERS)
+    for words, meant in ((["cul"], "cule"), (["fig33"], "fig3"), (["apex", "tabel1"], "table1")):
+        with pytest.raises(ConfigError, match=f"Is it {meant}[?]"):
+            reproduce.run(words)
+
+
+@pytest.mark.parametrize("scale", ["cpu", "full"])
+@pytest.mark.parametrize("paper", PLANS)
+def test_train_takes_every_run(paper, scale, tmp_path):
+    for figure in PLANS[paper]:
+        runs = list(figure.plan(paper.Options(scale)))
+        assert runs
+        for run in {run.setting: run for run in runs}.values():
+            words = run.command(tmp_path)
+            parse_settings(words[words.index("train") + 1 :])
+
+
+def test_replays_of_the_sizes_that_are_asked_for(tmp_path):
+    runs = fig5.plan(apex.Options(capacities=(60_000, 30_000)))
+    assert [run.setting for run in runs] == ["30000-transitions", "60000-transitions"]
+    words = runs[0].command(tmp_path)
+    assert parse_settings(words[words.index("train") + 1 :])[0].replay.replay_transitions == 30_000
+
+
+@pytest.mark.parametrize(
+    ("figure", "options", "name"),
+    [
+        (fig3, apex.Options(seconds=60.0), "fig3"),
+        (fig5, apex.Options(seconds=60.0), "fig5"),
+        (fig12, accelerated.Options(seconds=60.0), "fig12"),
+    ],
+)
+def test_learning_runs_become_a_table_and_a_picture(figure, options, name, tmp_path):
+    for place, run in enumerate(figure.plan(options)):
+        learnt(run, tmp_path, mean=10.0 + place)
+    words = figure.reproduce(replace(options, episodes=3), tmp_path)
+    assert "Paper: " in words
+    assert all(run.setting in words for run in figure.plan(options))
+    assert any(file.stem.startswith(name) for file in tmp_path.glob("*.png"))
+
+
+def test_fast_dqn_beside_dqn_and_the_paper(tmp_path):
+    options = fast_dqn.Options(game=("Pong", "CartPole-v1"), seconds=60.0, episodes=3)
+    for run in table4.plan(options):
+        learnt(run, tmp_path, mean={"fast": 18.0, "dqn": 9.3}[run.setting])
+    words = table4.reproduce(options, tmp_path)
+    (pong,) = [row for row in words.splitlines() if row.startswith("| Pong |")]
+    assert pong.startswith("| Pong | -20.7 | 9.3 | 18.0 (129.0 %) | 9.3 (100.0 %) |")
+    assert pong.endswith("| 18.9 (132.0 %) | 18.7 (131.3 %) |")
+    assert "| CartPole-v1 | - | - | 18.0 | 9.3 |" in words  # the paper has no such game
+    assert len(PAPER) == 49
+
+
+def test_other_systems_beside_ours(tmp_path):
+    options = cule.Options(seconds=60.0, games=(32,))
+    for run in cule_table1.plan(options):
+        assert isinstance(run, LearningRun)
+        make_run(run, tmp_path, tps=100.0)
+    words = cule_table1.reproduce(options, tmp_path)
+    assert "| GA3C | 1 day |  | 8 | 16 cores, 1 GPU |" in words
+    assert "| ours, training, Pong, 32 games |  |  | 2.0 | this machine |" in words
+    assert len(program.rows(tmp_path / "table1.csv")) == len(cule_table1.PAPER) + len(cule_table1.plan(options))
+
+
+def test_speed_over_steps_of_games_that_begin_alike(tmp_path):
+    words = fig8.reproduce(replace(cule.Options(), game=("Pong",), games=(2,)), tmp_path)
+    rows = program.rows(tmp_path / "fig8.csv")
+    assert [int(row["step"]) for row in rows] == list(range(0, 600, 20))
+    assert all(float(row["frames_per_second"]) > 0 for row in rows)
+    assert {int(row["games"]) for row in rows} == {2}
+    assert sum(int(row["restarted"]) for row in rows) == 0  # a game of Pong is longer
+    assert "in the second half" in words
+    with Image.open(tmp_path / "fig8.png") as image:
+        assert image.format == "PNG"
