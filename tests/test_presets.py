@@ -34,13 +34,13 @@ def test_the_games_of_a_preset_are_as_many_on_every_machine(name, cores, monkeyp
         "apex-dpg": "dpg",
         "ga3c-ppo": "appo",
     }
-    others |= {"cule": "a2c-vtrace", "lockstep": "a2c"}
+    others |= {"a3c-cores": "a2c", "cule": "a2c-vtrace", "lockstep": "a2c"}
     algorithm = others.get(name, name)
     assert (learning.preset, learning.algorithm) == (name, algorithm)
     for field in fields(learning):
         if get_origin(HINTS[field.name]) is Literal:
             assert getattr(learning, field.name) in get_args(HINTS[field.name])
-    if name not in ("a2c-vtrace", "apex-dqn", "apex-dpg", "cule", "ga3c-ppo"):
+    if name not in ("a2c-vtrace", "a3c-cores", "apex-dqn", "apex-dpg", "cule", "ga3c-ppo"):
         assert schedule.agents <= cores
         games = schedule.games or schedule.agents * schedule.envs_per_agent
         assert games * learning.t_max == learning.minimum_batch_steps
@@ -78,6 +78,15 @@ def test_an_algorithm_brings_its_constants_unless_others_are_named():
     assert (plain.learning.algorithm, plain.learning.learning_rate) == ("ppo", LearningSettings().learning_rate)
     other = parse_settings(["--preset", "ppo-paper", "--algorithm", "appo", "--epochs", "2"])[0].learning
     assert (other.preset, other.algorithm, other.epochs, other.t_max) == ("ppo-paper", "appo", 2, 128)
+
+
+@pytest.mark.parametrize("cores", [1, 2, 16])
+def test_a3c_is_a_game_and_weights_of_its_own_for_each_core(cores, monkeypatch):
+    monkeypatch.setattr(presets, "usable_cores", lambda: cores)
+    settings = presets.with_presets(Settings(), "a3c-cores", None)
+    assert (settings.schedule.agents, settings.schedule.envs_per_agent, settings.learning.t_max) == (cores, 1, 5)
+    several = (f"cpu:{cores}", "asynchronous")
+    assert (settings.run.devices, settings.run.device_updates) == (several if cores > 1 else (None, "synchronous"))
 
 
 def test_lockstep_is_the_default_with_a_mean_in_place_of_its_sum():

@@ -13,6 +13,7 @@ from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.experiments.runs import RunFailed, directory_of
 from ga3c.experiments.throughput import SpeedRun
+from ga3c.machine import usable_cores
 from ga3c.papers import accelerated, fast_dqn, replayed
 from ga3c.papers.accelerated import devices as accelerated_devices
 from ga3c.papers.accelerated import fig2 as accelerated_fig2
@@ -68,14 +69,16 @@ def test_figure_2_and_table_2():
     train = (None, None, "ga3c")  # what it does without a flag
     assert {(run.envs_per_agent, run.t_max, run.preset) for run in runs.values()} == {train}
     full = table2.plan(Options("full"))
-    assert [run.network for run in full] == list(table2.PAPER["I"])
-    assert {(run.agents, run.predictors, run.trainers) for run in full} == {(128, 2, 2)}
+    ga3c, a3c = full[:5], full[5:]
+    assert [run.network for run in ga3c] == [run.network for run in a3c] == list(table2.PAPER["I"])
+    assert {(run.agents, run.predictors, run.trainers) for run in ga3c} == {(128, 2, 2)}
+    assert {(run.preset, run.agents, run.envs_per_agent) for run in a3c} == {("a3c-cores", usable_cores(), 1)}
 
 
 @pytest.mark.parametrize("scale", ["cpu", "full"])
 def test_train_takes_every_run(scale, tmp_path):
     options = Options(scale)
-    fig3_and_table_2 = [fig3.grid(options)[-1], *table2.plan(options)]
+    fig3_and_table_2 = [fig3.grid(options)[-1], *table2.plan(options)[:5]]
     for run in [*fig3_and_table_2, *fig2.plan(options).values()]:
         words = replace(run, controller="on").command(tmp_path)
         settings = parse_settings(words[words.index("train") + 1 :])[0]
@@ -89,6 +92,10 @@ def test_train_takes_every_run(scale, tmp_path):
         assert settings.learning == replace(expected.learning, **learning)
         assert settings.run.minutes * 60 == pytest.approx(run.seconds)
         assert settings.run.run_dir == str(tmp_path)
+    for run in table2.plan(options)[5:]:
+        words = run.command(tmp_path)
+        settings = parse_settings(words[words.index("train") + 1 :])[0]
+        assert (settings.learning.network, settings.learning.t_max) == (run.network, 5)
 
 
 def test_the_networks_exist():
@@ -188,16 +195,18 @@ def test_figure_2(tmp_path):
 def test_table_2(tmp_path):
     options = Options(network=("small", "large-stride-4", "large-stride-1"))
     for run in table2.plan(options):
-        fast = run.network == "small"
-        make_run(run, tmp_path, tps=300 if fast else 100, core_ms=(0.5, 0.5) if fast else UNKNOWN)
+        fast, slower = run.network == "small", 10 if run.preset == "a3c-cores" else 1
+        make_run(run, tmp_path, tps=(300 if fast else 100) / slower, core_ms=(0.5, 0.5) if fast else UNKNOWN)
     words = table2.reproduce(options, tmp_path)
     lines = (tmp_path / "table2.md").read_text().splitlines()
-    assert lines[2] == ("| small | 1,500 | 1,500 to 1,500 | 75 | - | 1361 / 32 / 56 | 728 / 62 / 33 | 1248 / 31 / 60 |")
-    assert lines[3] == "| large-stride-4 | 500 | 500 to 500 | - | - | 1271 / 27 / 68 | - | - |"
+    papers = "352 / 1361 / 32 / 56 | 116 / 728 / 62 / 33 | 300 / 1248 / 31 / 60"
+    assert lines[2] == f"| small | 150 | 1,500 | 1,500 to 1,500 | 10.0 | 75 | - | {papers} |"
+    assert lines[3] == "| large-stride-4 | 50 | 500 | 500 to 500 | 10.0 | - | - | 113 / 1271 / 27 / 68 | - | - |"
     assert lines[2] in words
     assert "small is 3.0 times as fast as large-stride-1 (paper: 2.8 on System I, 2.2 on System II, 4.9 on" in words
     rows = program.rows(tmp_path / "table2.csv")
-    assert [row["paper_I_pps"] for row in rows] == ["1361", "1271", "490"]
+    assert [row["paper_I_pps"] for row in rows] == 2 * ["1361", "1271", "490"]
+    assert [row["paper_III_a3c_pps"] for row in rows] == 2 * ["300", "", "38"]
     assert rows[0]["cpu_percent_median"] == "75"
 
 
@@ -270,7 +279,7 @@ def test_table_1_is_beside_the_papers(tmp_path):
         (["fig3", "--games", "0"], "--games 0 is out of range"),
         (["fig4", "--batches", "0"], "--batches 0 is out of range"),
         (["table3", "--game", "Pong", "Boxing"], "--game takes one value"),
-        (["table4"], "'table4'"),
+        (["table4"], "There is no table4"),
         (["table2", "--devices", "0"], "--devices 0 is out of range"),
     ],
 )
@@ -314,9 +323,9 @@ def test_fast_dqns_table_is_beside_the_papers(tmp_path):
             make_run(run, tmp_path, tps=speed[name] * games * factor)
     words = fast_dqn_table1.reproduce(options, tmp_path)
     # 62.5 and 50 steps/s are 222.22 and 277.78 hours
-    assert "| 1 | standard | 56 | 250.00 ± 39.28 | 1.00 | 25.08 | 1.00 |" in words
-    assert "| 8 | both | 1,800 | 7.81 ± 1.23 | 32.00 | 9.02 | 2.78 |" in words
-    assert "| 3 | concurrent | 338 | 41.67 ± 6.55 | 6.00 | - | - |" in words
+    assert "| 1 | standard | 56 | 250.00 ± 39.28 | 100.0 % | 1.00 | 25.08 | 100.0 % | 1.00 |" in words
+    assert "| 8 | both | 1,800 | 7.81 ± 1.23 | 3.1 % | 32.00 | 9.02 | 36.0 % | 2.78 |" in words
+    assert "| 3 | concurrent | 338 | 41.67 ± 6.55 | 16.7 % | 6.00 | - | - | - |" in words
     assert "The fastest is both with 8 games: 32.00 times standard DQN with one game (paper: 2.78;" in words
     rows = program.rows(tmp_path / "table1.csv")
     assert len(rows) == 2 * (2 + 2 * 4)

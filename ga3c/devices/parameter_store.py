@@ -46,7 +46,6 @@ class ParameterStore:
         self._arrays = [np.array(tensor) for tensor in tensors]
         self._locks, self._changes = [threading.Lock() for _ in self._of_chunk], [0] * CHUNKS
         self._counting, self._version = threading.Lock(), 0
-        self._merge = tf.function(_merge, autograph=False)
 
     @property
     def version(self) -> int:
@@ -70,19 +69,23 @@ class ParameterStore:
         for chunk, lock in enumerate(self._locks):
             numbers = self._of_chunk[chunk]
             with lock:
-                if self._changes[chunk] != before.changes[chunk]:
-                    there = [tf.constant(self._arrays[number]) for number in numbers]
-                    kept = [self._decays[number] ** self._steps for number in numbers]
-                    own = ([of[number] for number in numbers] for of in (before.tensors, after))
-                    for number, tensor in zip(numbers, self._merge(there, *own, kept), strict=True):
-                        tensors[number] = tensor
+                own_alone = self._changes[chunk] == before.changes[chunk]
                 for number in numbers:
-                    self._arrays[number] = tensors[number].numpy()
+                    array = after[number].numpy()
+                    if not own_alone:
+                        array = self._merged(number, before.tensors[number].numpy(), array)
+                        tensors[number] = tf.constant(array)
+                    self._arrays[number] = array
                 self._changes[chunk] += 1
                 changes.append(self._changes[chunk])
         with self._counting:
             self._version += 1
             return Pulled(tensors, changes, self._version - 1)
+
+    def _merged(self, number: int, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+        """Returns the array that is there, with the change from `before` to `after`."""
+        kept = before.dtype.type(self._decays[number] ** self._steps)
+        return kept * self._arrays[number] + (after - kept * before)
 
     def replace(self, tensors: Sequence[tf.Tensor], version: int) -> None:
         """Replaces all tensors."""
@@ -93,8 +96,3 @@ class ParameterStore:
                 self._changes[chunk] += 1
         with self._counting:
             self._version = version
-
-
-def _merge(there: list[tf.Tensor], before: list[tf.Tensor], after: list[tf.Tensor], kept: list[float]):
-    factors = [tf.cast(factor, tensor.dtype) for factor, tensor in zip(kept, there, strict=True)]
-    return [f * t + (a - f * b) for f, t, b, a in zip(factors, there, before, after, strict=True)]

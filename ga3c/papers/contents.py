@@ -40,7 +40,7 @@ PAPERS = {
         Item("fig3", "TPS over agents, predictors and trainers"),
         Item("fig4", "queues and batches in the runs of fig3"),
         Item("table1", "the systems that were measured", "no measurement: results/README.md says what ours is"),
-        Item("table2", "PPS and utilisation over networks"),
+        Item("table2", "PPS and utilisation over networks, and A3C's PPS on the cores"),
         Item("fig5", "TPS and learning"),
         Item("table3", "scores of nine games"),
         Item("fig6", "learning curves, with several seeds and rates"),

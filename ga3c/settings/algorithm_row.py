@@ -46,6 +46,8 @@ class Preset:
     from would be older."""
     agents: int = 0
     """Agents at the least. There are as many as cores where those are more."""
+    unit_for_each_core: bool = False
+    """Each core is a device that plays one game and learns on its own, as an agent of A3C does."""
     batch_rates: Mapping[int, float] = field(default_factory=dict)
     """The learning rate for each --batch. Between two of them it lies on a straight line of both logarithms, and beyond
     the first and the last it stays. Empty: it is the same for every batch."""

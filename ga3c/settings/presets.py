@@ -32,6 +32,8 @@ def with_presets(settings: Settings, preset: str | None, protocol: str | None, b
         settings = _with(settings, "learning", {"preset": preset, "algorithm": row.name, **own.learning})
         settings = _with(settings, "schedule", {**own.schedule, **_agents(own)})
         settings = _with(_with(settings, "replay", own.replay), "environment", own.environment)
+        if own.unit_for_each_core:
+            settings = _with(settings, "run", _units())
         if batch and row.replays and settings.replay.steps_per_update:
             settings = with_batch(settings, batch)
     return _with(settings, "environment", _MACHADO) if protocol == "machado" else settings
@@ -41,7 +43,14 @@ def _with(settings: Settings, group: str, values: Mapping[str, Any]) -> Settings
     return replace(settings, **{group: replace(getattr(settings, group), **values)})
 
 
+def _units() -> dict[str, str]:
+    cores = usable_cores()
+    return {"devices": f"cpu:{cores}", "device_updates": "asynchronous"} if cores > 1 else {}
+
+
 def _agents(preset: Preset) -> dict[str, int]:
+    if preset.unit_for_each_core:
+        return {"agents": usable_cores(), "envs_per_agent": 1}
     if preset.games:
         return agents_of(preset.games)
     if preset.games_about:

@@ -101,6 +101,12 @@ ROLLOUT_ALGORITHMS = (
                 environment=_START_STEPS, schedule=_IN_LOCKSTEP, games=16,
             ),
             Preset(
+                "a3c-cores", "A3C without a GPU: each core plays one game with weights of its own, and adds what it "
+                "learns to those that all share (Mnih et al. 2016).",
+                {**_A2C, "minimum_batch_steps": 5, "learning_rate_batch_steps": 0},
+                schedule=_IN_LOCKSTEP, unit_for_each_core=True,
+            ),
+            Preset(
                 "lockstep", "ga3c with a2c and 32 games as one batch in the server. There is no policy lag, and "
                 "the same seed gives the same weights.", _LOCKSTEP,
                 environment=_START_STEPS,

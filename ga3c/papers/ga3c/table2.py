@@ -1,5 +1,10 @@
-"""Table 2 of the paper: PPS and utilisation for five networks."""
+"""Table 2 of the paper: PPS and utilisation for five networks, beside A3C's PPS on the cores alone.
 
+The paper's A3C has an agent for each core, as `--preset a3c-cores` has. Its agents write without a lock; here one
+writes a third of the weights at a time, and others wait for that third.
+"""
+
+from dataclasses import dataclass
 from pathlib import Path
 
 from ga3c.experiments import tables
@@ -7,6 +12,8 @@ from ga3c.experiments.runs import results
 from ga3c.experiments.throughput import SpeedRun, Spread, csv_row, measure
 from ga3c.papers.ga3c import Options
 from ga3c.papers.plan import chosen
+from ga3c.settings.presets import with_presets
+from ga3c.settings.run import Settings
 from ga3c.views.figures import number
 
 RUNS = "table2"
@@ -29,17 +36,37 @@ PAPER = {
     "II": {"small": (728, 62, 33), "large-stride-1": (336, 49, 78)},
     "III": {"small": (1248, 31, 60), "large-stride-1": (256, 17, 82)},
 }
+# A3C's PPS.
+PAPER_A3C = {
+    "I": {"small": 352, "large-stride-4": 113, "large-stride-3": 97, "large-stride-2": 43, "large-stride-1": 11},
+    "II": {"small": 116, "large-stride-1": 12},
+    "III": {"small": 300, "large-stride-1": 38},
+}
+
+
+@dataclass(frozen=True)
+class A3CRun(SpeedRun):
+    """A run of A3C, which has no predictors."""
+
+    @property
+    def name(self) -> str:
+        return f"{super().name}-a3c"
 
 
 def plan(options: Options) -> list[SpeedRun]:
+    """Returns GA3C's runs, then A3C's."""
     scale = chosen(SCALES, options)
-    return [SpeedRun(**scale | {"network": network}) for network in scale["network"]]
+    each_core = with_presets(Settings(), "a3c-cores", None).schedule.agents
+    alone = {"agents": each_core, "predictors": 1, "trainers": 1, "envs_per_agent": 1, "preset": "a3c-cores"}
+    kinds = ((SpeedRun, scale), (A3CRun, scale | alone))
+    return [kind(**settings | {"network": network}) for kind, settings in kinds for network in scale["network"]]
 
 
 def reproduce(options: Options, out: Path) -> str:
     found = results(plan(options), out, measure)
-    measured = {run.network: values for run, values in found.items()}
-    table = markdown(measured)
+    measured = {run.network: values for run, values in found.items() if not isinstance(run, A3CRun)}
+    a3c = {run.network: values["pps"].median for run, values in found.items() if isinstance(run, A3CRun)}
+    table = markdown(measured, a3c)
     rows = [csv_row(run, values) | _paper_columns(run.network) for run, values in found.items()]
     tables.write(out, "table2", rows, table)
     return f"\n{table}\n{_words(measured)}".rstrip()
@@ -47,23 +74,26 @@ def reproduce(options: Options, out: Path) -> str:
 
 def _paper_columns(network: str) -> dict[str, float | str]:
     columns = ("pps", "cpu_percent", "gpu_percent")
-    return {
+    ga3c = {
         f"paper_{system}_{column}": value
         for system, rows in PAPER.items()
         for column, value in zip(columns, rows.get(network, ("", "", "")), strict=True)
     }
+    return ga3c | {f"paper_{system}_a3c_pps": rows.get(network, "") for system, rows in PAPER_A3C.items()}
 
 
-def markdown(measured: dict[str, dict[str, Spread]]) -> str:
+def markdown(measured: dict[str, dict[str, Spread]], a3c: dict[str, float]) -> str:
     """One row for each network, in the paper's order; "-": not measured, or not in the paper."""
-    head = ["DNN", "PPS", "lowest to highest", "CPU %", "GPU %"]
-    head += [f"paper, System {system}: PPS / CPU % / GPU %" for system in PAPER]
+    head = ["DNN", "A3C: PPS", "GA3C: PPS", "lowest to highest", "speed-up", "CPU %", "GPU %"]
+    head += [f"paper, System {system}: A3C / GA3C: PPS / CPU % / GPU %" for system in PAPER]
     rows = []
     for network, values in measured.items():
         pps, cpu, gpu = (values[name] for name in ("pps", "cpu_percent", "gpu_percent"))
-        cells = [network, f"{pps.median:,.0f}", f"{pps.lowest:,.0f} to {pps.highest:,.0f}"]
-        cells += [number(share.median) for share in (cpu, gpu)]
-        cells += [" / ".join(map(str, its[network])) if network in its else None for its in PAPER.values()]
+        cells = [network, f"{a3c[network]:,.0f}", f"{pps.median:,.0f}", f"{pps.lowest:,.0f} to {pps.highest:,.0f}"]
+        cells += [f"{pps.median / a3c[network]:.1f}", *(number(share.median) for share in (cpu, gpu))]
+        for system, rows_of in PAPER.items():
+            theirs = (PAPER_A3C[system][network], *rows_of[network]) if network in rows_of else None
+            cells.append(" / ".join(map(str, theirs)) if theirs else None)
         rows.append(cells)
     return tables.markdown(head, rows)
 
