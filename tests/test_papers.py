@@ -4,27 +4,30 @@ import importlib
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
+from ga3c.algorithms import exploration
 from ga3c.commands import reproduce
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.experiments.comparison import LearningRun
 from ga3c.papers import accelerated, apex, cule, fast_dqn
 from ga3c.papers.accelerated import fig12
-from ga3c.papers.apex import fig3, fig5
+from ga3c.papers.apex import fig3, fig5, fig7
 from ga3c.papers.contents import PAPERS
 from ga3c.papers.cule import fig8
 from ga3c.papers.cule import table1 as cule_table1
 from ga3c.papers.fast_dqn import table4
 from ga3c.papers.fast_dqn.scores import PAPER
+from ga3c.settings.learning import LearningSettings
 from tests import program
 from tests.finished_runs import learnt, make_run
 
 PAGES = Path(__file__).parent.parent / "ga3c" / "papers" / "README.md"
 PLANS = {
-    apex: (fig3, fig5),
+    apex: (fig3, fig5, fig7),
     accelerated: (fig12,),
     fast_dqn: (table4,),
     cule: (cule_table1,),
@@ -73,11 +76,20 @@ def test_replays_of_the_sizes_that_are_asked_for(tmp_path):
     assert parse_settings(words[words.index("train") + 1 :])[0].replay.replay_transitions == 30_000
 
 
+def test_six_rates_of_exploration_in_turns():
+    settings = LearningSettings(exploration="per-game", exploration_levels=6)
+    shares = exploration.epsilon(0, settings, 64)
+    np.testing.assert_allclose(shares[:6], [0.4 ** (1 + 7 * i / 5) for i in range(6)], rtol=1e-6)
+    np.testing.assert_array_equal(shares, shares[np.arange(64) % 6])
+    assert len(set(exploration.epsilon(0, replace(settings, exploration_levels=0), 64))) == 64
+
+
 @pytest.mark.parametrize(
     ("figure", "options", "name"),
     [
         (fig3, apex.Options(seconds=60.0), "fig3"),
         (fig5, apex.Options(seconds=60.0), "fig5"),
+        (fig7, apex.Options(seconds=60.0), "fig7"),
         (fig12, accelerated.Options(seconds=60.0), "fig12"),
     ],
 )

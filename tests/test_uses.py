@@ -136,7 +136,13 @@ def test_each_algorithm_reads_the_settings_that_it_is_said_to_use(algorithm):
     model.policy(np.zeros((1, 3), np.float32))
     own = {field.name for field in fields(LearningSettings)} | {"double_q"}
     # Read with per-game or kl alone, for the network, and by a replay.
-    hidden = {"exploration_base", "exploration_exponent", "kl_target", "entropy_target_decay_steps"}
+    hidden = {
+        "exploration_base",
+        "exploration_exponent",
+        "exploration_levels",
+        "kl_target",
+        "entropy_target_decay_steps",
+    }
     hidden |= {"normalize_values", "memory", "memory_units", "discount"}
     for name in set(RESTRICTED) & own - hidden:
         assert (name in read) == (algorithm in users(name)), name

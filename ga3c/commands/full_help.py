@@ -25,7 +25,7 @@ GROUPS = {
     "The optimizer": """learning_rate learning_rate_schedule learning_rate_decay_steps kl_target
         learning_rate_batch_steps gradient_clip_norm actor_gradient_clip rmsprop_decay rmsprop_epsilon adam_epsilon""",
     "How it explores": """exploration exploration_start exploration_end exploration_decay_steps exploration_base
-        exploration_exponent exploration_noise""",
+        exploration_exponent exploration_levels exploration_noise""",
     f"Replay memory ({_REPLAYING})": """replay_transitions replay_minimum_transitions batch steps_per_update
         target_updates n_steps double_q dueling atoms value_limit priority_alpha priority_beta priority_beta_final
         replay_eviction eviction_alpha concurrent_training prefetch_batches replay_compression checkpoint_replay

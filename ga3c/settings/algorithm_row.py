@@ -15,7 +15,7 @@ POLICY = (
     *("memory", "memory_units"),
 )
 EPSILON_GREEDY = (
-    *("exploration", "exploration_base", "exploration_exponent"),
+    *("exploration", "exploration_base", "exploration_exponent", "exploration_levels"),
     *("exploration_start", "exploration_end", "exploration_decay_steps"),
 )
 REPLAY = (

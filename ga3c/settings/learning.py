@@ -92,6 +92,9 @@ class LearningSettings:
     - 1)). It is for --exploration per-game."""
     exploration_exponent: float = 7.0
     """This is alpha in the formula of --exploration-base. It is for --exploration per-game."""
+    exploration_levels: int = 0
+    """Games share this many values of the formula of --exploration-base, in turns (Horgan et al. 2018, appendix B: 6).
+    0 means that each game has its own. It is for --exploration per-game."""
     exploration_start: float = 1.0
     """This share of actions is random at the start (epsilon). It is for --exploration schedule."""
     exploration_end: float = 0.001

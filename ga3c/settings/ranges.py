@@ -47,6 +47,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "exploration_noise": (0, MANY),
     "exploration_base": (0, 1),
     "exploration_exponent": (0, MANY),
+    "exploration_levels": (0, MANY),
     "exploration_start": (0, 1),
     "exploration_end": (0, 1),
     "exploration_decay_steps": (0, MANY),

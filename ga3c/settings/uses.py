@@ -169,7 +169,7 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
     learning, replay, controller = settings.learning, settings.replay, settings.schedule.controller
     schedule, until = learning.learning_rate_schedule, settings.run.steps is not None
     scheduled = ("exploration_start", "exploration_end", "exploration_decay_steps")
-    per_game = ("exploration_base", "exploration_exponent")
+    per_game = ("exploration_base", "exploration_exponent", "exploration_levels")
     for holds, these, flag, value, wanted in (
         (controller != "off", ("controller_seconds",), "--controller", controller, "on or paper"),
         (controller == "on", ("policy_lag_limit_updates",), "--controller", controller, "on"),
