@@ -10,5 +10,7 @@ lists=(requirements.txt)
 case " $* " in *' --cluster'* | *' reproduce apex '*) lists+=(ga3c/cluster/requirements.txt) ;; esac
 case " $* " in *' pettingzoo.'* | *'=pettingzoo.'*) lists+=(ga3c/environments/requirements.txt) ;; esac
 case " $* " in ' tune '*) lists+=(ga3c/experiments/search/requirements.txt) ;; esac
+tracked=" $* " tracked=${tracked##* --track[ =]}
+case ${tracked#tensorboard } in 'wandb '* | 'mlflow '*) lists+=(ga3c/tracking/requirements.txt) ;; esac
 setup "${lists[@]}"
 exec "$venv/bin/python" -m ga3c "$@"

@@ -46,6 +46,7 @@ ALLOWED = {
     "server": GROUND | {"processes", "records"},
     "views": {"environments", "errors", "records", "settings", "text"},
     "play": {*READERS, *LEARNING, "environments", "errors", "machine", "model", "rollout", "settings", "text"},
+    "tracking": {"errors", "installation", "machine", "play", "records", "settings", "text"},
     "experiments": {
         *GROUND,
         *STATIONS,
@@ -69,6 +70,7 @@ ALLOWED = {
         "processes",
         "server",
         "systems",
+        "tracking",
     },
     "python": {*GROUND, *READERS, "commands", "environments", "experiments", "processes", "server"},
 }
@@ -148,6 +150,12 @@ def test_only_the_search_imports_optuna():
     assert importers == {"search", "tune"}
     asking = {f.name for f in FILES if any(name.startswith("ga3c.experiments.search") for name in imports_of(f))}
     assert asking == {"study.py", "study_report.py", "tune.py"}
+
+
+def test_only_trackers_import_their_packages_and_only_in_their_own_process():
+    packages = {f.name: {"wandb", "mlflow"} & {name.split(".")[0] for name in imports_of(f)} for f in FILES}
+    assert {name for name, found in packages.items() if found} == {"to_wandb.py", "to_mlflow.py"}
+    assert not [f for f in FILES if any(name.startswith("ga3c.tracking.to_") for name in imports_of(f))]
 
 
 def test_code_for_a_gpu_is_loaded_only_where_it_is_asked_for():

@@ -274,6 +274,7 @@ def test_without_a_lock_nothing_is_installed():
 def test_each_pinned_package_has_hashes():
     """requirements.txt says how .requirements.lock is made."""
     folders = "", "tests", "ga3c/cluster", "ga3c/emulator/cuda", "ga3c/environments", "ga3c/experiments/search"
+    folders += ("ga3c/tracking",)
     lists = [(ROOT / folder / "requirements.txt").read_text() for folder in folders]
     pinned = {
         "".join(one) for one in re.findall(r"^(?:#\w+ )?([\w.-]+)(?:\[.*\])?(==\S+)", "\n".join(lists), re.MULTILINE)

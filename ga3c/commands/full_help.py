@@ -36,13 +36,14 @@ GROUPS = {
         agent_silence_seconds""",
     "Several devices": "devices device_updates",
     "Many machines": "cluster experience_age_limit_updates replay_shards",
-    "What is written and shown": """name run_dir console log_seconds plot_seconds stall_seconds checkpoint_seconds
+    "What is written and shown": """name run_dir console track log_seconds plot_seconds stall_seconds checkpoint_seconds
         checkpoints_kept checkpoint_games""",
 }
 VALUES = {
     "game": "GAME", "start_from": "RUN", "resume": "[RUN]", "name": "NAME", "run_dir": "DIRECTORY",
     "environment_arguments": "JSON", "wrapper": "MODULE:WRAPPER [...]",
     "devices": "DEVICES", "cluster": "ADDRESS", "own_algorithm": "MODULE:CLASS",
+    "track": "TRACKER [...]",
 }  # fmt: skip
 WIDEST = 100  # characters in a line: longer lines are hard to read
 

@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from ga3c.records.taken_directories import TakenDirectories
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings import uses
 from ga3c.settings.run import Settings
+from ga3c.tracking.trackers import Trackers
 from ga3c.views import live_screen
 from ga3c.views.plotter import Plotter
 from ga3c.views.terminal_access import can_show
@@ -123,7 +125,7 @@ def _train(settings: Settings, directories: TakenDirectories, games, host: Host,
     """`games`: closed. `printed`: a pipe with what agents print. Raises ConfigError."""
     run_dir, spec, console = directories.runs[0], games.spec, host.console
     game_output = GameOutput(run_dir / run_directory.GAME_OUTPUT, console.say)
-    server = signals = totals = None
+    server = signals = totals = trackers = None
     failure = ""
     try:
         console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, Disk(lambda _: None, run_dir)).append)
@@ -138,6 +140,7 @@ def _train(settings: Settings, directories: TakenDirectories, games, host: Host,
             console.cover(live_screen.LiveScreen(run_dir))
         server.start()
         say_model(settings, server.system, console)
+        trackers = Trackers(settings, run_dir, console.say)
         plotter = Plotter(directories.runs, settings.run.plot_seconds)
         server.serve(lambda: (plotter.tick(), host.look(server)))
     except TrainingFailed as failed:
@@ -150,12 +153,21 @@ def _train(settings: Settings, directories: TakenDirectories, games, host: Host,
             totals = server.stop()
         game_output.finish()
         console.end()
+        if trackers:
+            _end(trackers, bool(failure), server.saved, signals)
         if totals is None:  # it did not come to serve: nothing was trained
             console.flush()
             directories.take_back()
     say_totals(totals, settings, spec, [server.system, *seconds], console)
     say_saved(directories.runs, server.saved, console)
     return Ended(run_dir, server.saved, signals.status, failure)
+
+
+def _end(trackers: Trackers, failed: bool, saved: bool, signals) -> None:
+    """Ends the trackers. A signal ends the waiting for them."""
+    before = signals.count
+    has_time = signals.status in (0, 128 + signal.SIGINT)  # after another signal the machine may soon be gone
+    trackers.end(failed, saved and has_time, lambda: signals.count > before)
 
 
 def _server(settings: Settings, directories: TakenDirectories, spec: EnvironmentSpec, console: Console):

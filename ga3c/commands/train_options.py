@@ -13,6 +13,7 @@ from ga3c.errors import ConfigError
 from ga3c.settings import ranges, uses
 from ga3c.settings.presets import USUAL_FOR_ATARI, with_presets
 from ga3c.settings.run import Settings
+from ga3c.tracking import trackers
 
 _FOR_OTHERS = {"network", "own_algorithm"}  # with one of these, an Atari game has the constants of other games
 DESCRIPTION = """Trains an agent with GA3C. ./run.sh help lists the other commands."""
@@ -54,6 +55,7 @@ def parse_settings(arguments: list[str]) -> Start:
         resume_options.check_goes_on(settings, default, resumed)
     ranges.check(settings)
     uses.check(settings, default, given, environments.resolve(settings.environment.game)[0] == "atari")
+    trackers.check_installed(settings.run.track)
     own_games.import_all(settings, resumed, trusted, given)
     return Start(settings, resumed, given)
 

@@ -8,8 +8,8 @@ from ga3c.play.trained_agent import TrainedAgent
 FILM_SECONDS = 120  # of play in the page at the most
 
 
-def film(agent: TrainedAgent, seed: int, path: Path) -> str:
-    """Records a game; returns what is to be said of it."""
+def film(agent: TrainedAgent, seed: int, path: Path, most_seconds: float = FILM_SECONDS) -> str:
+    """Records a game, or its first `most_seconds` of play; returns what is to be said of it."""
     from ga3c.play.displays.overlay import Overlay
     from ga3c.play.displays.video import Video
 
@@ -18,12 +18,12 @@ def film(agent: TrainedAgent, seed: int, path: Path) -> str:
     try:
         for moment in moments(stage, agent.model.decide, False, lambda: None, agent.has_action_values):
             video.show(moment, "")
-            cut = moment.steps[0] >= FILM_SECONDS * stage.steps_per_second
+            cut = moment.steps[0] >= most_seconds * stage.steps_per_second
             if moment.ended[0] or cut:
                 break
     finally:
         video.close()
         stage.close()
-    end = f"its first {FILM_SECONDS} s, score {moment.scores[0]:g} by then" if cut else f"score {moment.scores[0]:g}"
+    end = f"its first {most_seconds:g} s, score {moment.scores[0]:g} by then" if cut else f"score {moment.scores[0]:g}"
     how = "the best actions" if agent.has_action_values else "actions sampled from the policy"
     return f"Game with seed {seed}, {how}: {end}."

@@ -71,6 +71,10 @@ class _Signals:
     def status(self) -> int:
         return self._taken.status if self._taken else 0
 
+    @property
+    def count(self) -> int:
+        return self._taken.count if self._taken else 0
+
     def restore(self) -> None:
         if self._taken:
             self._taken.restore()

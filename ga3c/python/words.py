@@ -82,7 +82,7 @@ def _words(name: str, value: Any) -> list[str]:
         return []
     if isinstance(value, bool):
         return [f"--{flag}" if value else f"--no-{flag}"]
-    if name == "wrapper":
+    if name in ("wrapper", "track"):
         return [f"--{flag}", *map(_name, value if isinstance(value, list | tuple) else [value])]
     if name == "environment_arguments" and not isinstance(value, str):
         return [f"--{flag}={_json(value)}"]

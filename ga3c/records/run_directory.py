@@ -24,7 +24,7 @@ SECONDARY = "secondary"  # directory in a run: the run of the second network tha
 GAME_OUTPUT = "game-output.txt"  # what games print, where that is much
 # The files that a run opens to write into; all others it replaces as a whole.
 FILES = (LOCK, *(f"{log}.csv" for log in LOGS), GAME_OUTPUT)
-DIRECTORIES = ("checkpoints", "tensorboard", SECONDARY)
+DIRECTORIES = ("checkpoints", "tensorboard", "tracking", SECONDARY)
 RESULTS = installation.results()
 # Agents that come with the program: GAME/, laid out as a run. A package has them within.
 PRETRAINED = (installation.SOURCES / "ga3c" if installation.IS_INSTALLED else RESULTS) / "pretrained"

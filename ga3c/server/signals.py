@@ -16,6 +16,7 @@ class Signals:
     def __init__(self, server: Server, second_ends: bool = True):
         """`second_ends`: a second stop signal ends this process. Else it is left to the first."""
         self._server, self._first = server, None  # the first stop signal: its number, and when it came
+        self.count = 0  # of the stop signals so far
         self._second_ends = second_ends
         self._before = stop_signals.handle(self._stop)
         self._before[signal.SIGQUIT] = signal.signal(signal.SIGQUIT, lambda *_: server.request_report())
@@ -23,6 +24,7 @@ class Signals:
     def _stop(self, number: int, _frame) -> None:
         if self._second_ends and self._first and time.monotonic() - self._first[1] > SAME_WISH_SECONDS:
             os._exit(128 + number)  # agents end when their connections do
+        self.count += 1
         self._first = self._first or (number, time.monotonic())
         self._server.request_stop()
 

@@ -68,6 +68,13 @@ class RunSettings:
     auto: the screen where the terminal can show it, else plain lines.
     screen: a live screen that fills the terminal.
     plain: a line now and then."""
+    track: tuple[Literal["wandb", "mlflow", "tensorboard"], ...] = ()
+    """The run is followed in these trackers of experiments, one or more: wandb, mlflow, tensorboard. A resumed run goes
+    on there; --track without a name ends that. ga3c/tracking/README.md says more.
+    wandb: W&B gets settings, each row of the log, scores of games and messages, and at the end the best checkpoint and
+    a recorded game.
+    mlflow: MLflow gets the same.
+    tensorboard: TensorBoard gets scores of games, settings and messages. Each run writes its curves without this."""
     stall_seconds: float = 30.0
     """The console says who waits for whom when no update comes for this many seconds. Ctrl-\\ (SIGQUIT) asks for that
     at any time. 0 means never."""

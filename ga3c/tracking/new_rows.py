@@ -1,0 +1,80 @@
+"""Reads what the logs of a run have gained, and makes points over steps of it."""
+
+import math
+import os
+from pathlib import Path
+
+from ga3c.records.csv_reading import number, parse, parts, read_log
+from ga3c.records.files import open_to_read
+
+GAMES_PER_ROW = 20  # more games than this between two rows of throughput.csv are thinned
+
+Point = tuple[int, dict[str, float]]  # steps, and values by name
+
+
+class GrowingLog:
+    """A CSV log to which the run appends rows."""
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._file = self._end = 0  # the number of the file, and how far it is read
+        self._header = b""
+
+    def new_rows(self) -> list[dict[str, str]]:
+        """Returns the rows since the last call. After the run has written the log anew, these are all of its rows."""
+        rows = []
+        try:
+            with open_to_read(self._path) as file:
+                status = os.fstat(file.fileno())
+                if status.st_ino != self._file or status.st_size < self._end:
+                    self._file, self._end, self._header = status.st_ino, 0, b""
+                for lines, end in parts(file, self._end):
+                    names, cells = parse(self._header + lines)
+                    self._header = self._header or lines[: lines.find(b"\n") + 1]
+                    rows += [dict(zip(names, row, strict=True)) for row in cells]
+                    self._end = end
+        except FileNotFoundError:  # the run has written none yet
+            pass
+        return rows
+
+
+class Points:
+    """The rows of throughput.csv, and the scores of the games before each, as points over steps."""
+
+    def __init__(self, run_dir: Path, steps: int):
+        """`steps`: points up to here were sent before."""
+        self._rows, self._games = (GrowingLog(run_dir / f"{name}.csv") for name in ("throughput", "episodes"))
+        self._steps = steps
+        self._waiting: list[Point] = []  # games after the last row
+
+    def new(self) -> list[Point]:
+        """Returns the points since the last call, one for each number of steps, in their order. Raises OSError."""
+        rows = [self._point(row) for row in self._rows.new_rows()]  # first: a game is written before its row
+        self._waiting += [(steps, _of_game(values)) for steps, values in map(self._point, self._games.new_rows())]
+        found: dict[int, dict[str, float]] = {}
+        for steps, values in rows:
+            if steps <= self._steps:  # a resumed run makes these again
+                continue
+            own = [game for game in self._waiting if self._steps < game[0] <= steps]
+            self._waiting = [game for game in self._waiting if game[0] > steps]
+            found |= {step: dict(game) for step, game in own[:: math.ceil(len(own) / GAMES_PER_ROW) or 1]}
+            found[steps] = found.get(steps, {}) | values
+            self._steps = steps
+        return sorted(found.items())
+
+    def _point(self, row: dict[str, str]) -> Point:
+        values = {name: number(cell) for name, cell in row.items()}
+        return int(values.pop("steps")), {name: value for name, value in values.items() if not math.isnan(value)}
+
+
+def _of_game(values: dict[str, float]) -> dict[str, float]:
+    return {"game_score": values["score"], "game_length_steps": values["length_steps"]}
+
+
+def rows_after(run_dir: Path, steps: int) -> int:
+    """Returns the number of rows of throughput.csv after so many steps. Raises OSError."""
+    try:
+        header, *rows = read_log(run_dir / "throughput.csv")
+    except FileNotFoundError:
+        return 0
+    return sum(number(row[header.index("steps")]) > steps for row in rows)
