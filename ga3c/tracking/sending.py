@@ -98,9 +98,11 @@ class Sender:
             self._sent.write(self._run, self._name)
 
     def _finish(self, order: dict[str, Any]) -> None:
-        for path in map(Path, order.get("files", ())):
-            self._tracker.keep(path)
-        self._tracker.close(failed=order.get("failed", False))
+        try:
+            for path in map(Path, order.get("files", ())):
+                self._tracker.keep(path)
+        finally:
+            self._tracker.close(failed=order.get("failed", True))  # without an order the run was killed
 
     def _follow(self) -> None:
         """Waits for the order of the end, or for the trainer's end; looks meanwhile how long a call takes."""

@@ -54,7 +54,7 @@ class TrackerProcess:
     def finish(self) -> None:
         """Ends it if it still runs, and says what it has not sent."""
         was_cut = self.is_alive
-        with contextlib.suppress(ProcessLookupError, PermissionError):
+        if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)  # what it has started, too
         status = self._process.wait()
         self._listener.join()
@@ -87,4 +87,4 @@ class TrackerProcess:
         """Says the first failure. The log in the run's directory has the others."""
         if not self._has_failed:
             self._has_failed = True
-            self._say(f"{self._title} fails: {what}. Training goes on; the end says what was not sent.")
+            self._say(f"{self._title} fails: {what.rstrip('.')}. Training goes on; the end says what was not sent.")
