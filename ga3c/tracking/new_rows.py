@@ -53,7 +53,7 @@ class Points:
         self._waiting += [(steps, _of_game(values)) for steps, values in map(self._point, self._games.new_rows())]
         found: dict[int, dict[str, float]] = {}
         for steps, values in rows:
-            if steps <= self._steps:  # a resumed run makes these again
+            if steps <= self._steps:  # a resumed run makes these again, and one that stands still has several of a step
                 continue
             own = [game for game in self._waiting if self._steps < game[0] <= steps]
             self._waiting = [game for game in self._waiting if game[0] > steps]
