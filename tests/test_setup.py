@@ -95,6 +95,22 @@ def installed():
     return Path("installed").read_text().split()
 
 
+@pytest.mark.parametrize(
+    ("flags", "installs"),
+    [
+        (["--track", "wandb"], True),
+        (["--track=mlflow", "--seed", "1"], True),
+        (["Pong", "--track", "tensorboard", "mlflow"], True),
+        (["--name", "wandb", "--track", "tensorboard"], False),
+        (["wandb", "--track"], False),
+    ],
+)
+def test_trackers_are_installed_where_they_are_asked_for(flags, installs):
+    write("a copy/ga3c/tracking/requirements.txt", "wandb==1\n")
+    assert run("a copy/run.sh", *flags)[0] == 0
+    assert installed() == ["tensorflow==1", "wandb==1"][: 1 + installs]
+
+
 def test_only_the_first_start_installs():
     assert run("a copy/run.sh", "-x")[:2] == (0, f"['-x'] {Path.cwd()}\n")
     assert run("a copy/play.sh", "-x")[:2] == (0, f"['play', '-x'] {Path.cwd()}\n")

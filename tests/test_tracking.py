@@ -8,6 +8,7 @@ import os
 import signal
 import struct
 import textwrap
+import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -106,7 +107,9 @@ def test_a_run_that_is_killed_and_goes_on_is_one_run_there(tmp_path, monkeypatch
     store, run = tmp_path / "mlruns", tmp_path / "run"
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", store.as_uri())
-    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_API_KEY", "0123456789" * 4)
+    monkeypatch.setenv("WANDB_BASE_URL", "http://127.0.0.1:9")  # nobody answers there
+    monkeypatch.setenv("WANDB_INIT_TIMEOUT", "2")
     small = ["--game", "CartPole-v1", "--agents", 1, "--envs-per-agent", 4, "--controller", "off"]
     quick = ["--checkpoint-seconds", 1, "--log-seconds", 1, "--plot-seconds", 0]
     names = ("wandb", "mlflow", "tensorboard")
@@ -115,8 +118,10 @@ def test_a_run_that_is_killed_and_goes_on_is_one_run_there(tmp_path, monkeypatch
     os.kill(started.process.pid, signal.SIGKILL)
     started.process.wait()
     assert not started.left_over()
+    assert "W&B: offline, into" in started.log.read_text()
     before, last = in_csv(run), {name: sent(run, name) for name in names}
 
+    monkeypatch.setenv("WANDB_MODE", "offline")
     ended = program.run("--resume", run, "--steps", max(last.values()) + 3000, code=PATIENT)
     assert (ended.returncode, "not sent" in ended.stdout) == (0, False), ended.stdout
     after = in_csv(run)
@@ -180,12 +185,14 @@ def run(tmp_path):
     return path
 
 
-def track(run: Path, monkeypatch, code: str, interrupted=lambda: False) -> list[str]:
-    """What is said while a module stands in W&B's place."""
+def track(run: Path, monkeypatch, code: str, interrupted=lambda: False, failures=0) -> list[str]:
+    """What is said while a module stands in W&B's place. The run ends after so many failures."""
     (run.parent / "wandb.py").write_text(textwrap.dedent(code))
     monkeypatch.syspath_prepend(run.parent)
     said, settings = [], Settings()
     followed = trackers.Trackers(replace(settings, run=replace(settings.run, track=("wandb",))), run, said.append)
+    while len(said) < failures:
+        time.sleep(0.05)
     followed.end(failed=False, with_game=False, interrupted=interrupted)
     return said
 
@@ -202,7 +209,8 @@ RAISES = """
 def test_a_tracker_that_raises_is_told_once_and_without_secrets(run, monkeypatch):
     monkeypatch.setattr(trackers, "END_SECONDS", program.HANG_SECONDS)
     monkeypatch.setenv("WANDB_API_KEY", "abcdefgh")
-    said = track(run, monkeypatch, RAISES)
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    said = track(run, monkeypatch, RAISES, failures=1)
     assert len(said) == 2, said
     assert said[0].startswith("W&B fails: OSError: no way to https://***@there with ***. Training goes on")
     assert said[1] == "W&B: 3 rows of throughput.csv were not sent. --resume sends them."
@@ -211,9 +219,10 @@ def test_a_tracker_that_raises_is_told_once_and_without_secrets(run, monkeypatch
 
 
 def test_an_interrupt_ends_the_waiting(run, monkeypatch):
-    monkeypatch.setattr(trackers, "END_SECONDS", program.HANG_SECONDS)
-    said = track(run, monkeypatch, SLEEPS, interrupted=lambda: True)
-    assert said == ["W&B: 3 rows of throughput.csv were not sent. --resume sends them."]
+    monkeypatch.setattr(trackers, "END_SECONDS", 3.0)
+    asked = []
+    said = track(run, monkeypatch, SLEEPS, interrupted=lambda: not asked.append("now"))
+    assert (said, asked) == (["W&B: 3 rows of throughput.csv were not sent. --resume sends them."], ["now"])
 
 
 # What they are given.

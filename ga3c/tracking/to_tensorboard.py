@@ -1,4 +1,4 @@
-"""What TensorBoard gets besides the curves that every run writes: scores of games, settings and messages."""
+"""TensorBoard: scores of games, settings and messages, besides the curves that every run writes."""
 
 import json
 import os

@@ -59,6 +59,7 @@ def begin(run: TrackedRun, sent: Sent) -> WandbTracker:
     try:
         return WandbTracker(run, _init(run, sent, "online"), "")
     except Exception as error:  # no login, or no network
+        wandb.teardown()  # else its service takes the run for one that goes on
         why = f", because W&B said: {without_secrets(reason(error))}"
         return WandbTracker(run, _init(run, sent, "offline"), why)
 
@@ -69,7 +70,7 @@ def _init(run: TrackedRun, sent: Sent, mode: str | None):
         silent=True,
         save_code=False,
         disable_git=True,
-        init_timeout=CONNECT_SECONDS,
+        init_timeout=float(os.environ.get("WANDB_INIT_TIMEOUT", CONNECT_SECONDS)),
         x_stats_pid=run.process,
         x_transaction_log_flush_interval=1.0,
     )

@@ -1,4 +1,4 @@
-"""What a tracker knows of its run, and how far it has come with it."""
+"""A run as its trackers know it, and how far a tracker has come with it."""
 
 import hashlib
 import json
