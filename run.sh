@@ -12,5 +12,6 @@ case " $* " in *' pettingzoo.'* | *'=pettingzoo.'*) lists+=(ga3c/environments/re
 case " $* " in ' tune '*) lists+=(ga3c/experiments/search/requirements.txt) ;; esac
 tracked=" $* " tracked=${tracked##* --track[ =]}
 case ${tracked#tensorboard } in 'wandb '* | 'mlflow '*) lists+=(ga3c/tracking/requirements.txt) ;; esac
+case " $* " in ' export '*tflite* | ' export '*onnx*) lists+=(ga3c/exports/requirements.txt) ;; esac
 setup "${lists[@]}"
 exec "$venv/bin/python" -m ga3c "$@"

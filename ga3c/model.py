@@ -70,7 +70,7 @@ class Model:
                 )
             options["memory"] = Memory(settings.memory, settings.memory_units)
         self._recurrent_size = settings.recurrent_size
-        network = networks.build(name, spec, seed, standardize, precision, has_policy, **options)
+        self.network = network = networks.build(name, spec, seed, standardize, precision, has_policy, **options)
         if spec.layout:
             network = RowNetwork(network, spec.layout, has_policy)
         images = spec.has_pictures  # other networks have done a batch before another thread is awake

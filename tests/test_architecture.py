@@ -58,6 +58,10 @@ ALLOWED = {
         "processes",
         "replay",
     },
+    "exports": {
+        *("devices", "environments", "errors", "experiments", "installation", "layout", "networks", "play", "records"),
+        *("rollout", "settings"),
+    },
     "papers": {"environments", "errors", "experiments", "records", "settings", "views"},
     "commands": {
         *GROUND,
@@ -66,15 +70,16 @@ ALLOWED = {
         "cluster",
         "environments",
         "experiments",
+        "exports",
         "papers",
         "processes",
         "server",
         "systems",
         "tracking",
     },
-    "python": {*GROUND, *READERS, "commands", "environments", "experiments", "processes", "server"},
+    "python": {*GROUND, *READERS, "commands", "environments", "experiments", "exports", "processes", "server"},
 }
-MAY_LOAD_TENSORFLOW = {*LEARNING, "model"}
+MAY_LOAD_TENSORFLOW = {*LEARNING, "exports", "model"}
 
 
 def imports_of(file: Path) -> set[str]:
@@ -156,6 +161,14 @@ def test_only_trackers_import_their_packages_and_only_in_their_own_process():
     packages = {f.name: {"wandb", "mlflow"} & {name.split(".")[0] for name in imports_of(f)} for f in FILES}
     assert {name for name, found in packages.items() if found} == {"to_wandb.py", "to_mlflow.py"}
     assert not [f for f in FILES if any(name.startswith("ga3c.tracking.to_") for name in imports_of(f))]
+
+
+def test_only_exports_import_the_runtimes_of_its_formats():
+    runtimes = {"ai_edge_litert", "onnx", "onnxruntime", "tf2onnx"}
+    importers = {str(f.relative_to(PACKAGE)) for f in FILES if {n.split(".")[0] for n in imports_of(f)} & runtimes}
+    assert importers == {"exports/onnx_file.py", "exports/tflite.py"}
+    for name in ("formats", "request"):  # the command line asks them before it loads TensorFlow
+        assert not {"keras", "tensorflow"} & imports_of(PACKAGE / "exports" / f"{name}.py")
 
 
 def test_code_for_a_gpu_is_loaded_only_where_it_is_asked_for():

@@ -100,6 +100,7 @@ def test_requirements_and_project_are_one_list():
         (extras["cluster"], pins("ga3c/cluster/requirements.txt")),
         (extras["tune"], pins("ga3c/experiments/search/requirements.txt")),
         (extras["track"], pins("ga3c/tracking/requirements.txt")),
+        (extras["export"], pins("ga3c/exports/requirements.txt")),
         (extras["players"], pins("ga3c/environments/requirements.txt")),
         (extras["cuda"], pins("ga3c/emulator/cuda/requirements.txt") | {"tensorflow": own["tensorflow"]}),
     ):

@@ -289,8 +289,8 @@ def test_without_a_lock_nothing_is_installed():
 
 def test_each_pinned_package_has_hashes():
     """requirements.txt says how .requirements.lock is made."""
-    folders = "", "tests", "ga3c/cluster", "ga3c/emulator/cuda", "ga3c/environments", "ga3c/experiments/search"
-    folders += ("ga3c/tracking",)
+    rooms = "cluster", "emulator/cuda", "environments", "experiments/search", "exports", "tracking"
+    folders = "", "tests", *(f"ga3c/{room}" for room in rooms)
     lists = [(ROOT / folder / "requirements.txt").read_text() for folder in folders]
     pinned = {
         "".join(one) for one in re.findall(r"^(?:#\w+ )?([\w.-]+)(?:\[.*\])?(==\S+)", "\n".join(lists), re.MULTILINE)

@@ -1,29 +1,43 @@
-"""Makes a small directory of a trained agent, to ship or to keep: python -m ga3c export RUN."""
+"""Makes a small directory of a trained agent, to keep or for other programs: python -m ga3c export RUN."""
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from ga3c.commands.agent_options import RunOptions, load_run
 from ga3c.commands.command_line import check_writable, parse
 from ga3c.errors import ConfigError
 from ga3c.experiments.evaluation import ways_of
 from ga3c.experiments.export import export
+from ga3c.exports.formats import check_installed
+from ga3c.exports.request import Request
 from ga3c.records import run_directory
 
 DESCRIPTION = """Puts a trained agent into a small directory of its own: its weights, its settings, its learning curve,
-its scores, and the time it took. play, evaluate and report take it as RUN."""
+its scores, and the time it took. play, evaluate and report take it as RUN.
+
+With --format it writes what other programs read instead: from what the game shows to the action. Each file is read
+again and held against the agent. Beside it lies a script that plays the game without this program, and a model card.
+
+Example: ./run.sh export --game Pong --format tflite onnx --quantize int8"""
 
 
 @dataclass(frozen=True)
 class ExportOptions(RunOptions):
+    format: tuple[Literal["saved-model", "tflite", "onnx", "keras"], ...] = ()
+    """One format or several, for other programs."""
+    quantize: tuple[Literal["float16", "int8"], ...] = ()
+    """Writes a smaller TFLite file, too, and says what ten games of it score: weights of half the bits, or bytes."""
     out: str | None = None
-    """Directory to make. Default: results/pretrained/GAME."""
+    """Directory to make. Default: results/pretrained/GAME; with --format results/exported/GAME."""
     replace: bool = False
     """Replace the agent that lies there already."""
 
 
 def run(arguments: list[str]) -> int:
     options = parse(ExportOptions, arguments, ExportOptions(), DESCRIPTION, "export")
+    if options.format or options.quantize:
+        return _in_formats(options)
     directory = run_directory.chosen(options.run, options.game)
     if run_directory.is_exported(directory):
         raise ConfigError(f"{directory} is an exported agent already: copy the directory.")
@@ -36,4 +50,21 @@ def run(arguments: list[str]) -> int:
     export(agent, directory, out, options.episodes, options.seed)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     print(f"In {out} ({size / 1e6:.1f} MB)")
+    return 0
+
+
+def _in_formats(options: ExportOptions) -> int:
+    check_installed(options.format)
+    directory = run_directory.existing(options.run) if options.run else run_directory.trained(options.game)
+    agent = load_run(options, directory)
+    default = run_directory.RESULTS / "exported" / run_directory.game_directory(agent.settings.environment.game).name
+    out = Path(options.out) if options.out else default
+    request = Request(options.format, options.quantize, out, options.replace, options.episodes, options.seed)
+    request.check()
+    check_writable("--out", out, makes_directories=True)
+
+    from ga3c.exports import bundle  # isort: skip (loads TensorFlow)
+
+    bundle.export(agent, request)
+    print(f"In {out}")
     return 0

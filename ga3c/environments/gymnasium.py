@@ -125,14 +125,14 @@ class GymnasiumEnvironments:
         except ConfigError:
             self.close()
             raise
-        layout = self._parts.layout
+        layout = self.parts.layout
         self.spec = EnvironmentSpec(
             name=name.rpartition(":")[2],
             observation_shape=observations.shape[1:],
             observation_dtype=str(observations.dtype),
             actions=actions,
             frames_per_step=1,
-            layout=layout if self._parts.needed else None,
+            layout=layout if self.parts.needed else None,
         )
 
     def _copies(self, mask_size: int) -> SyncVectorEnv:
@@ -155,7 +155,7 @@ class GymnasiumEnvironments:
         observations, info = self._reset()
         masked = with_masks and action_masks.KEY in info and not actions.continuous
         mask_size = actions.policy_size if masked else 0
-        self._parts = parts.Parts(whole, self._adapt, self._divided, mask_size)
+        self.parts = parts.Parts(whole, self._adapt, self._divided, mask_size)
         self._observations = Observations(whole, self._adapt)
         self._masks = [Masks(self._actions) for _ in self._seeds if masked]
         if masked and not self._ready:
@@ -169,7 +169,7 @@ class GymnasiumEnvironments:
 
     def _convert(self, observations, info: dict, call: str, over: np.ndarray | None = None) -> np.ndarray:
         """Returns the observations after a `call`, as the network gets them. over: bool [count], games that ended."""
-        if not self._parts.needed:
+        if not self.parts.needed:
             return self._observations.convert(observations, self.env.observation_space)
         if not self._ready:  # they are rows of bytes already
             return observations
@@ -179,7 +179,7 @@ class GymnasiumEnvironments:
             found = zip(self._masks, given, over, strict=True)
             masks = [one.of({action_masks.KEY: mask}, call, ended)[action_masks.KEY] for one, mask, ended in found]
         items = iterate(self.env.observation_space, observations)
-        return np.stack([self._parts.row(item, mask) for item, mask in zip(items, masks, strict=True)])
+        return np.stack([self.parts.row(item, mask) for item, mask in zip(items, masks, strict=True)])
 
     def reset(self) -> np.ndarray:
         return self._convert(*self._reset(), "reset()")
@@ -204,11 +204,11 @@ class GymnasiumEnvironments:
 
     def shown(self, observation, mask=None) -> tuple[np.ndarray, bool]:
         """Returns an observation of the game, or a batch of them, as the network gets it, as `Parts.shown` says."""
-        return self._parts.shown(observation, mask)
+        return self.parts.shown(observation, mask)
 
     def start_lines(self, network: str) -> list[str]:
         """Returns the lines that a run prints at its start about observations, actions and the network."""
-        return known_spaces.start_lines(self._parts.text(), self._actions, self._adapt, network)
+        return known_spaces.start_lines(self.parts.text(), self._actions, self._adapt, network)
 
     def pictures(self) -> np.ndarray:
         """Returns the pictures of all copies, uint8 [count, height, width, 3]; needs render_mode="rgb_array".

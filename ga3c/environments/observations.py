@@ -72,51 +72,51 @@ class Observations:
     """
 
     def __init__(self, space: spaces.Space, adapt: bool = True):
-        self._whole, self.space, self._names = space, space, []
+        self._whole, self.space, self.names = space, space, []
         while adapt and isinstance(self.space, spaces.Dict) and len(self.space.spaces) == 1:
-            self._names += self.space.spaces
-            self.space = self.space[self._names[-1]]
-        self._picture = (_picture if adapt else _as_it_is)(self.space)
-        self.dtype = "uint8" if self._picture else "float32"
+            self.names += self.space.spaces
+            self.space = self.space[self.names[-1]]
+        self.picture = (_picture if adapt else _as_it_is)(self.space)
+        self.dtype = "uint8" if self.picture else "float32"
 
     def convert(self, observations, batch_space: spaces.Space) -> np.ndarray:
         """Converts observations of `batch_space`, which a vector environment returned. Raises GameFault."""
-        if not self._picture:
+        if not self.picture:
             items = gymnasium.vector.utils.iterate(batch_space, observations)
             return np.stack([spaces.flatten(self._whole, item) for item in items]).astype(np.float32)
         return self.of_pictures(self.inner(observations))
 
     def inner(self, observations):
         """Returns the entry of a Dict that has it alone; other observations as they are."""
-        for name in self._names:
+        for name in self.names:
             observations = observations[name]
         return observations
 
     def of_pictures(self, pictures: np.ndarray) -> np.ndarray:
         """Returns pictures [count, ...] as uint8 [count, height, width, channels]. Raises GameFault."""
-        if not self._picture.bytes:
+        if not self.picture.bytes:
             pictures = self._bytes(pictures)
         if pictures.ndim == 3:
             return pictures[..., None]
-        return np.moveaxis(pictures, 1, 3) if self._picture.channel_first else pictures
+        return np.moveaxis(pictures, 1, 3) if self.picture.channel_first else pictures
 
     def check(self, observation) -> None:
         """Raises GameFault where `convert` does so for this observation of a game."""
-        if self._picture and not self._picture.bytes:
+        if self.picture and not self.picture.bytes:
             self._bytes(self.inner(observation))
 
     def _bytes(self, observations: np.ndarray) -> np.ndarray:
-        numbers = np.rint(np.multiply(observations, self._picture.scale, dtype=np.float32))
+        numbers = np.rint(np.multiply(observations, self.picture.scale, dtype=np.float32))
         if not (numbers.min() >= 0 and numbers.max() <= 255):  # False for NaN, too
-            raise GameFault(f"an observation holds a number that is not within 0 and {255 / self._picture.scale:g}")
+            raise GameFault(f"an observation holds a number that is not within 0 and {255 / self.picture.scale:g}")
         return numbers.astype(np.uint8)
 
     def description(self, shape: tuple[int, ...]) -> str:
         """Returns the text that tells a user the game's space and the converted observations, which have this shape."""
         shown = description(self._whole)
-        if self._picture:
-            moved = ", its channels moved to the end" * self._picture.channel_first
-            scaled = f", times {self._picture.scale:g}" * (self._picture.scale != 1)
+        if self.picture:
+            moved = ", its channels moved to the end" * self.picture.channel_first
+            scaled = f", times {self.picture.scale:g}" * (self.picture.scale != 1)
             return f"{shown}, taken as a picture, uint8 {list(shape)}{moved}{scaled}"
         return f"{shown}, taken as a vector of {shape[0]:,}{self._no_picture()}"
 

@@ -1,6 +1,7 @@
 """Rows of bytes of games that show several parts, or say which actions are allowed (`ga3c.layout`)."""
 
 from collections.abc import Callable
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -38,6 +39,15 @@ class Parts:
             return Part(name, PICTURE, seen.of_pictures(blank).shape[1:])
         choice = isinstance(space, spaces.Discrete | spaces.MultiDiscrete | spaces.MultiBinary)
         return Part(name, ONE_HOT if choice else VECTOR, (spaces.flatdim(space),))
+
+    def sources(self) -> list[tuple[tuple, spaces.Space, Any]]:
+        """Returns for each part that is shown the keys that lead to it in an observation, its space, and how a picture
+        becomes bytes (`Observations.picture`); None for what is no picture."""
+        pairs = zip(self._leaves, self._seen, strict=True)
+        return [
+            ((*keys, *seen.names), seen.space, seen.picture) if seen.picture else (keys, space, None)
+            for (keys, space), seen in pairs
+        ]
 
     @property
     def needed(self) -> bool:

@@ -17,30 +17,30 @@ class Rescaling(layers.Layer):
     def __init__(self, actions: Actions, inverse: bool):
         super().__init__(trainable=False)
         low, high = np.array(actions.low, np.float32), np.array(actions.high, np.float32)
-        self._middle, self._half = (low + high) / 2, np.maximum((high - low) / 2, 1e-6)
-        self._inverse = inverse
+        self.middle, self.half = (low + high) / 2, np.maximum((high - low) / 2, 1e-6)
+        self.inverse = inverse
 
     def call(self, numbers):
-        return (numbers - self._middle) / self._half if self._inverse else self._middle + numbers * self._half
+        return (numbers - self.middle) / self.half if self.inverse else self.middle + numbers * self.half
 
 
 class ActorCritic:
     """The two networks as one, as a `Model` uses it. Its weights are those of the actor, then those of the critic."""
 
     def __init__(self, seen: Seen, actions: Actions):
-        self._actor, self._critic = _actor(seen, actions), _critic(seen, actions)
-        self._of_actor = len(self._actor.trainable_variables)
-        self.trainable_variables = [*self._actor.trainable_variables, *self._critic.trainable_variables]
+        self.actor, self.critic = _actor(seen, actions), _critic(seen, actions)
+        self._of_actor = len(self.actor.trainable_variables)
+        self.trainable_variables = [*self.actor.trainable_variables, *self.critic.trainable_variables]
         self.non_trainable_variables = []
 
     def stateless_call(self, weights, others, observations):
         """Returns the outputs, and `others`. Outputs are actions float32 [batch, n] within their bounds, their values
         float32 [batch], and a function from other actions [batch, n] to their values."""
         of_actor, of_critic = list(weights[: self._of_actor]), list(weights[self._of_actor :])
-        actions = self._actor.stateless_call(of_actor, [], observations)[0]
+        actions = self.actor.stateless_call(of_actor, [], observations)[0]
 
         def values_of(actions):
-            return self._critic.stateless_call(of_critic, [], (observations, actions))[0]
+            return self.critic.stateless_call(of_critic, [], (observations, actions))[0]
 
         return (actions, values_of(actions), values_of), others
 

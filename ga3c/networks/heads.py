@@ -29,8 +29,12 @@ class Denormalization(layers.Layer):
             setattr(self, name, self.add_weight(name=name, shape=(), initializer=initializer, trainable=False))
 
     def call(self, normalized):
-        deviation = ops.maximum(ops.sqrt(ops.convert_to_tensor(self.variance)), _LEAST_DEVIATION)
+        deviation = self.deviation()
         return normalized * deviation + self.mean, ops.broadcast_to(deviation, ops.shape(normalized))
+
+    def deviation(self):
+        """Returns what normalised values are multiplied by: float32 []."""
+        return ops.maximum(ops.sqrt(ops.convert_to_tensor(self.variance)), _LEAST_DEVIATION)
 
 
 def value(hidden, initializer, normalize: bool) -> tuple:

@@ -36,20 +36,20 @@ class Recurrent:
         cell, self.parts = _cell(memory), 1 if memory.kind == "gru" else 2
         states = [keras.Input((memory.units,)) for _ in range(self.parts)]
         hidden, out = keras.Input(encoder.output.shape[1:]), keras.Input((memory.units,))
-        self._models = encoder, keras.Model((hidden, *states), cell(hidden, states)), keras.Model(out, last(out))
+        self.models = encoder, keras.Model((hidden, *states), cell(hidden, states)), keras.Model(out, last(out))
         self.recurrent_size = self.parts * memory.units
-        self.trainable_variables = [variable for model in self._models for variable in model.trainable_variables]
-        encoder, self._cell, last = self._models
+        self.trainable_variables = [variable for model in self.models for variable in model.trainable_variables]
+        encoder, self._cell, last = self.models
         self.layers = encoder.layers  # that keep statistics
         # A cell has a seed besides, which without dropout nobody uses.
         self.non_trainable_variables = [*encoder.non_trainable_variables, *last.non_trainable_variables]
 
     def _call(self, number: int, weights: Sequence, others: Sequence, inputs):
         """Calls one of the three models with its part of the weights."""
-        start = sum(len(model.trainable_variables) for model in self._models[:number])
-        model = self._models[number]
+        start = sum(len(model.trainable_variables) for model in self.models[:number])
+        model = self.models[number]
         trained = list(weights[start : start + len(model.trainable_variables)])
-        of_encoder = len(self._models[0].non_trainable_variables)
+        of_encoder = len(self.models[0].non_trainable_variables)
         fixed = (list(others[:of_encoder]), self._cell.non_trainable_variables, list(others[of_encoder:]))[number]
         return model.stateless_call(trained, fixed, inputs)[0]
 

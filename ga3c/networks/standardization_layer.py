@@ -2,7 +2,7 @@
 
 from keras import layers, ops
 
-_FURTHEST = 10.0  # standardized numbers are clipped to plus or minus this
+FURTHEST = 10.0  # standardized numbers are clipped to plus or minus this
 
 
 class Standardization(layers.Layer):
@@ -21,4 +21,4 @@ class Standardization(layers.Layer):
 
     def call(self, vectors):
         deviation = ops.sqrt(ops.convert_to_tensor(self.variance) + 1e-8)
-        return ops.clip((vectors - ops.convert_to_tensor(self.mean)) / deviation, -_FURTHEST, _FURTHEST)
+        return ops.clip((vectors - ops.convert_to_tensor(self.mean)) / deviation, -FURTHEST, FURTHEST)

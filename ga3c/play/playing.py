@@ -47,7 +47,7 @@ class Stage:
         else:
             self._games = games = DrawnGames(name, settings, count, seed)
             self._first_pictures, self._next_pictures = games.pictures, lambda _: games.pictures()
-            self.action_names = _names(games.spec.actions)
+            self.action_names = names_of(games.spec.actions)
             self.steps_per_second = games.pictures_per_second
         spec = self._games.spec
         self.game, self.actions = spec.name, spec.actions
@@ -75,7 +75,7 @@ class Stage:
             self._screen.close()
 
 
-def _names(kind: Actions) -> list[str]:
+def names_of(kind: Actions) -> list[str]:
     """Returns names of the actions: their numbers, or for several choices that of the choice and of the option."""
     if kind.sizes:
         return [f"{choice}: {option}" for choice, size in enumerate(kind.sizes) for option in range(size)]

@@ -1,6 +1,7 @@
 """`ga3c.load`: a trained agent, asked from Python code."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,14 @@ from gymnasium import spaces
 from ga3c.environments import own_games
 from ga3c.environments.observations import batch_of
 from ga3c.errors import ConfigError
+from ga3c.exports.request import Request
 from ga3c.machine import check_limits
 from ga3c.play import trained_agent
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records.description import read_settings
 from ga3c.settings import named_objects
 
-FIRST_SEED = 1_000  # of the commands that play
+FIRST_SEED, EPISODES = 1_000, 30  # of the commands that play
 OWN = ("game", "network", "own_algorithm")  # settings of a run whose objects can be handed over
 
 
@@ -140,6 +142,34 @@ class Agent:
             return self._games.shown(observation, mask)
         space = spaces.Box(0, 255, self._games.spec.observation_shape, np.uint8)
         return batch_of(space, observation)
+
+    def export(
+        self,
+        *formats: str,
+        out: str | os.PathLike,
+        quantize: Sequence[str] = (),
+        replace: bool = False,
+        episodes: int = EPISODES,
+        seed: int = FIRST_SEED,
+    ) -> Path:
+        """Writes the agent for other programs, as `./run.sh export --format` does. Returns the directory.
+
+        Args:
+            formats: "saved-model", "tflite", "onnx", "keras", one or several.
+            out: the directory to make.
+            quantize: "float16", "int8": smaller TFLite files beside the other one.
+            replace: replace what an export has left there.
+            episodes: games to play for the score, in each way to play.
+            seed: the games are seeded seed, seed + 1, ...
+
+        Raises ConfigError.
+        """
+        request = Request(formats, tuple(quantize), Path(out), replace, episodes, seed)
+        request.check()
+        from ga3c.exports import bundle  # loads the converters
+
+        bundle.export(self.trained, request)
+        return request.out
 
     def __repr__(self) -> str:
         return f"<Agent {self.trained}>"

@@ -1,0 +1,1 @@
+"""Trained agents in formats that other programs read: SavedModel, TFLite, ONNX and Keras."""

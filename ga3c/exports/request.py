@@ -1,0 +1,46 @@
+"""What is to be written, and where."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ga3c.errors import ConfigError
+from ga3c.exports.formats import FORMATS, QUANTIZATIONS, check_installed, file_of
+
+METADATA = "agent.json"
+
+
+@dataclass(frozen=True)
+class Request:
+    """The formats to write, and how."""
+
+    formats: tuple[str, ...]
+    quantize: tuple[str, ...]
+    out: Path
+    replace: bool
+    episodes: int
+    seed: int
+
+    @property
+    def files(self) -> dict[str, tuple[str, str | None]]:
+        """The names of the files, each with its format and its quantization."""
+        found = {file_of(name): (name, None) for name in self.formats}
+        return found | {file_of("tflite", one): ("tflite", one) for one in self.quantize}
+
+    def check(self) -> None:
+        """Raises ConfigError, before anything takes time, where the files cannot be written."""
+        for given, known, what in ((self.formats, FORMATS, "format"), (self.quantize, QUANTIZATIONS, "quantization")):
+            for one in given:
+                if one not in known:
+                    raise ConfigError(f"There is no {what} {one!r}: there are {', '.join(known)}.")
+        if not self.formats:
+            raise ConfigError(f"Name a format to export to: {', '.join(FORMATS)}.")
+        if self.quantize and "tflite" not in self.formats:
+            raise ConfigError("--quantize is for --format tflite: add that.")
+        check_installed(self.formats)
+        if (self.out / "config.json").exists():
+            raise ConfigError(f"{self.out} is a run, or an agent of this program: name another directory with --out.")
+        there = [name for name in (*self.files, METADATA) if (self.out / name).exists()]
+        if there and not self.replace:
+            raise ConfigError(
+                f"There is {there[0]} in {self.out} already: name another directory with --out, or add --replace."
+            )

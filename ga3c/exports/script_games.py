@@ -1,0 +1,130 @@
+"""The parts of a script that depend on the game: how it is made, started and stepped."""
+
+import re
+from typing import NamedTuple
+
+import gymnasium
+
+from ga3c import environments
+from ga3c.environments import control, parallel_names
+from ga3c.play.trained_agent import TrainedAgent
+from ga3c.settings import named_objects
+from ga3c.settings.game import EnvironmentSettings, game_arguments
+
+
+class ScriptGame(NamedTuple):
+    """The parts of a script that depend on the game."""
+
+    packages: str
+    imports: str
+    make: str
+    reset: str
+    step: str
+    observation: str = "observation"
+    reward: str = "float(reward)"
+    over: str = "bool(terminated or truncated)"
+
+
+def game_of(agent: TrainedAgent) -> ScriptGame | None:
+    """Returns the parts for the agent's game; None for a game that cannot be made without this program."""
+    settings = agent.settings.environment
+    kind, name = environments.resolve(settings.game)
+    if kind == "atari":
+        return _ram(name, settings) if settings.observation == "ram" else _pictures(name, settings)
+    if name.startswith(f"{control.MODULE}:"):
+        return _control(name)
+    handed_over = [one for one in (name, *settings.wrapper) if named_objects.is_of_no_module(one)]
+    return None if handed_over or parallel_names.maker(name) else _gymnasium(name, settings)
+
+
+def _pictures(rom: str, settings: EnvironmentSettings) -> ScriptGame:
+    """ale-py's vector environment makes the same observations: it skips, scales and stacks the frames."""
+    options = {
+        "img_height": settings.frame_size_pixels,
+        "img_width": settings.frame_size_pixels,
+        "stack_num": settings.frame_stack,
+        "frameskip": settings.frame_skip_frames,
+        "maxpool": settings.frame_skip_frames > 1,
+        "noop_max": settings.no_op_max_steps,
+        "use_fire_reset": settings.fire_reset,
+        "repeat_action_probability": settings.sticky_action_probability,
+        "full_action_space": settings.full_action_set,
+        "max_num_frames_per_episode": settings.episode_cap_frames,
+        "reward_clipping": False,
+        "episodic_life": False,
+    }
+    arguments = "".join(f"    {name}={value!r},\n" for name, value in options.items())
+    return ScriptGame(
+        "ale-py gymnasium",
+        "from ale_py.vector_env import AtariVectorEnv",
+        f"env = AtariVectorEnv(\n    {rom!r}, 1,\n{arguments})",
+        "observation, info = env.reset(seed=np.array([seed + game]))",
+        "observation, reward, terminated, truncated, info = env.step(np.array([action]))",
+        "np.moveaxis(observation[0], 0, -1)",
+        "float(reward[0])",
+        "bool(terminated[0] or truncated[0])",
+    )
+
+
+def _ram(rom: str, settings: EnvironmentSettings) -> ScriptGame | None:
+    if settings.fire_reset:
+        return None
+    name = "".join(word.capitalize() for word in rom.split("_"))
+    options = {
+        "obs_type": "ram",
+        "frameskip": settings.frame_skip_frames,
+        "repeat_action_probability": settings.sticky_action_probability,
+        "full_action_space": settings.full_action_set,
+        "max_num_frames_per_episode": settings.episode_cap_frames,
+    }
+    arguments = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    reset = ["observation, info = env.reset(seed=seed + game)"]
+    if settings.no_op_max_steps:
+        reset += [
+            f"for _ in range(random.integers({settings.no_op_max_steps})):",
+            "    env.unwrapped.ale.act(0)",
+            "observation = env.unwrapped.ale.getRAM()",
+        ]
+    made = f'gymnasium.register_envs(ale_py)\nenv = gymnasium.make("ALE/{name}-v5", {arguments})'
+    return ScriptGame("ale-py gymnasium", "import ale_py\nimport gymnasium", made, "\n    ".join(reset), _STEP)
+
+
+_STEP = "observation, reward, terminated, truncated, info = env.step(action)"
+
+
+def _gymnasium(name: str, settings: EnvironmentSettings) -> ScriptGame:
+    """A registered game, or one that a class or a function of a module makes, in its wrappers."""
+    module, _, known = name.rpartition(":")
+    arguments = [f"{key}={value!r}" for key, value in game_arguments(settings).items()]
+    imports = []
+    if known in gymnasium.registry:
+        imports.append("import gymnasium")
+        made = f"gymnasium.make({', '.join([repr(name), *arguments])})"
+        entry = str(gymnasium.registry[known].entry_point)
+    else:
+        imports.append(f"import {module}")
+        made, entry = f"{module}.{known}({', '.join(arguments)})", ""
+    for wrapper in settings.wrapper:
+        imports.append(f"import {wrapper.partition(':')[0]}")
+        made = f"{wrapper.replace(':', '.')}({made})"
+    extra = re.match(r"gymnasium\.envs\.(mujoco|box2d)", entry)
+    packages = f"'gymnasium[{extra[1]}]'" if extra else "gymnasium"
+    if module:
+        packages += f" {module.partition('.')[0]}"
+    reset = "observation, info = env.reset(seed=seed + game)"
+    return ScriptGame(packages, "\n".join(dict.fromkeys(imports)), f"env = {made}", reset, _STEP)
+
+
+def _control(name: str) -> ScriptGame:
+    domain, _, task = name.partition(":")[2].partition("-")
+    return ScriptGame(
+        "dm-control",
+        "from dm_control import suite",
+        f'env = suite.load("{domain}", "{task}", task_kwargs={{"random": seed}})\n'
+        "low, high = env.action_spec().minimum, env.action_spec().maximum",
+        "moment = env.reset()",
+        "moment = env.step(low + (action + 1) / 2 * (high - low))",
+        "np.concatenate([np.ravel(one) for one in moment.observation.values()])",
+        "moment.reward",
+        "moment.last()",
+    )
