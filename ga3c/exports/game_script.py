@@ -54,9 +54,7 @@ def script(agent: TrainedAgent, format_name: str, file: str, seed: int) -> str |
         file=file,
         script=script_name(file),
         packages=f"{form.runtime} {game.packages} numpy",
-        imports=_sorted(
-            "import numpy as np", form.imports, game.imports, "from gymnasium import spaces" * ("spaces." in seen)
-        ),
+        imports=_sorted("import numpy as np", form.imports, game.imports, spaces),
         load=form.load,
         seed=seed,
         make=game.make,

@@ -32,10 +32,10 @@ class Request:
             for one in given:
                 if one not in known:
                     raise ConfigError(f"There is no {what} {one!r}: there are {', '.join(known)}.")
-        if not self.formats:
-            raise ConfigError(f"Name a format to export to: {', '.join(FORMATS)}.")
         if self.quantize and "tflite" not in self.formats:
             raise ConfigError("--quantize is for --format tflite: add that.")
+        if not self.formats:
+            raise ConfigError(f"Name a format to export to: {', '.join(FORMATS)}.")
         check_installed(self.formats)
         if (self.out / "config.json").exists():
             raise ConfigError(f"{self.out} is a run, or an agent of this program: name another directory with --out.")
