@@ -7,7 +7,7 @@ self=$(readlink -f "$0" 2>/dev/null || printf %s "$0")
 # shellcheck source=.setup.sh
 source "$(dirname "$self")/../.setup.sh"
 
-setup requirements.txt ga3c/{cluster,emulator/cuda,environments,experiments/search,tracking}/requirements.txt tests/requirements.txt
+setup requirements.txt ga3c/{cluster,emulator/cuda,environments,experiments/search,exports,tracking}/requirements.txt tests/requirements.txt
 cd "$root"
 "$venv/bin/python" -m ruff check .
 "$venv/bin/python" -m ruff format --check .
