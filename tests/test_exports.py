@@ -51,6 +51,7 @@ AGENTS = {
     "dueling": ["--game", "Pong", "--preset", "dqn", "--dueling"],
     "a distribution of values": [*VECTORS, "--algorithm", "c51"],
     "normalised layers": ["--game", "Pong", "--algorithm", "pqn"],
+    "half precision": ["--game", "Pong", "--precision", "bfloat16"],
     "RAM": ["--game", "Pong", "--observation", "ram"],
 }
 
@@ -102,7 +103,7 @@ def test_the_deployed_agent_says_what_the_agent_says(flags):
     model = deployed(one)
     said = {name: tensor.numpy() for name, tensor in model(shown.inputs).items()}
     found = agreement.agreement(said, shown.outputs)
-    agreement.check(found, "the model", None)
+    agreement.check(found, "the model", precision=one.settings.learning.precision)
     assert found.count == 200
     assert {name: (array.dtype, array.shape[1:]) for name, array in said.items()} == {
         name: (np.dtype(tensor.dtype), tuple(tensor.shape[1:])) for name, tensor in model.output.items()
@@ -136,7 +137,8 @@ def test_an_atari_agent_in_each_format(pong):
     assert {one["name"] for one in described["outputs"]} == {"probabilities", "action", "value"}
     assert described["score"]["ways"][0]["mean"] == json.loads((SHIPPED / "evaluation.json").read_text())["mean"]
     inside = {one.key: one.value for one in onnx.load(str(out / "agent.onnx")).metadata_props}
-    assert json.loads(inside["agent"])["protocol"] == described["protocol"]
+    beside = json.loads((out / "saved-model" / "assets.extra" / "agent.json").read_text())
+    assert json.loads(inside["agent"]) == beside == {key: one for key, one in described.items() if key != "files"}
     assert "INFO" not in ended.stderr
 
 

@@ -8,9 +8,9 @@ from ga3c.errors import ConfigError
 from ga3c.exports.signature import Arrays
 from ga3c.rollout import FORBIDDEN
 
-# The largest difference that is rounding, for each quantization. Between two numbers above 1 it is their share.
-LARGEST = {None: 1e-3, "float16": 0.05, "int8": 0.5}
-LEAST_SAME = {None: 0.99, "float16": 0.95, "int8": 0.5}  # the share of observations with the same best action
+# The largest difference that is rounding, for what a file or the agent computes with. Of numbers above 1 it is a share.
+LARGEST = {"float32": 1e-3, "bfloat16": 0.05, "float16": 0.05, "int8": 0.5}
+LEAST_SAME = {"float32": 0.99, "bfloat16": 0.9, "float16": 0.95, "int8": 0.5}  # of best actions, as a share
 
 
 class Agreement(NamedTuple):
@@ -50,8 +50,9 @@ def _difference(said: np.ndarray, expected: np.ndarray) -> float:
     return float(np.nan_to_num(apart, nan=np.inf).max(initial=0) / scale)
 
 
-def check(found: Agreement, file: str, quantize: str | None) -> None:
-    """Raises ConfigError where a file does not say what the agent says."""
-    if not (found.largest <= LARGEST[quantize] and found.same >= LEAST_SAME[quantize]):
+def check(found: Agreement, file: str, quantize: str | None = None, precision: str = "float32") -> None:
+    """Raises ConfigError where a file does not say what the agent says. precision: that of the agent's network."""
+    rounding = quantize or precision
+    if not (found.largest <= LARGEST[rounding] and found.same >= LEAST_SAME[rounding]):
         advice = f"leave --quantize {quantize} out" if quantize else "use another format"
         raise ConfigError(f"{file} is not what the agent says, and was not kept: {found}. {advice.capitalize()}.")

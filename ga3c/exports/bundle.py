@@ -96,7 +96,7 @@ def _written(agent: TrainedAgent, request: Request, played: Played, folder: Path
         runtime = _runtime(name, model, folder / file, metadata, options)
         said, seconds = measured.timed(runtime, asked.inputs)
         found = agreement.agreement(said, asked.outputs)
-        agreement.check(found, file, quantize)
+        agreement.check(found, file, quantize, agent.settings.learning.precision)
         entry = {"format": name, "quantize": quantize, "bytes": _bytes(folder / file)}
         entry |= {"largest_difference": found.largest, "same_actions": found.same, "observations": found.count}
         entry["microseconds"] = 1e6 * seconds / found.count
@@ -118,7 +118,7 @@ def _runtime(name: str, model, path: Path, metadata: dict, options: dict) -> Run
         try:
             module.write(model, path, **options)
             if hasattr(module, "add_metadata"):
-                module.add_metadata(path, metadata)
+                module.add_metadata(path, {key: value for key, value in metadata.items() if key != "files"})
             runtime = module.read(path)
         except Exception as error:
             failure = error

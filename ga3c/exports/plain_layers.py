@@ -16,26 +16,38 @@ from ga3c.networks.standardization_layer import FURTHEST, Standardization
 def plain(network: keras.Model) -> keras.Model:
     """Returns a network that computes the same with Keras' own layers, and has the weights that the network has now.
 
-    A Gaussian policy becomes its means alone. Layers of the user's own stay as they are.
+    A Gaussian policy becomes its means alone. Half precision, which not all formats have, becomes float32. Layers of the
+    user's own stay as they are.
     """
     return keras.models.clone_model(network, clone_function=_plain)
 
 
 def _plain(layer) -> Callable:
     """Returns what is called in place of a layer: a function of tensors, or the layer itself."""
-    written = _WRITTEN.get(type(layer))
-    return partial(written, layer) if written else layer
+    if written := _WRITTEN.get(type(layer)):
+        return partial(written, layer)
+    if getattr(layer, "compute_dtype", "float32") == "bfloat16":
+        return partial(_anew, layer, {"dtype": "float32"})
+    return layer
+
+
+def _anew(layer: layers.Layer, changes: dict, *tensors):
+    """Returns what a layer does that differs from this one by `changes` of its configuration alone."""
+    changed = type(layer).from_config(layer.get_config() | changes)
+    outputs = changed(*tensors)
+    changed.set_weights(layer.get_weights())
+    return outputs
 
 
 def _convolution(layer: layers.Conv2D, scaled):
-    convolution = layers.Conv2D.from_config(layer.get_config())
+    convolution = layers.Conv2D.from_config(layer.get_config() | {"dtype": "float32"})
     convolved = convolution(scaled)
     convolution.set_weights(layer.get_weights()[:2])  # without statistics
     return convolved
 
 
 def _pixel_convolution(layer: PixelConvolution, pixels):
-    return _convolution(layer, layers.Rescaling(1 / 255, dtype=layer.dtype_policy)(pixels))
+    return _convolution(layer, layers.Rescaling(1 / 255)(pixels))
 
 
 def _standardizing_convolution(layer: StandardizingConvolution, pixels):
@@ -70,10 +82,7 @@ def _rescaling(layer: Rescaling, numbers):
 
 def _cell(layer: layers.Layer, hidden, states):
     """A file has no room for the function that the cell's first biases are from."""
-    cell = type(layer).from_config(layer.get_config() | {"bias_initializer": "zeros"})
-    after = cell(hidden, states)
-    cell.set_weights(layer.get_weights())
-    return after
+    return _anew(layer, {"bias_initializer": "zeros"}, hidden, states)
 
 
 _WRITTEN = {

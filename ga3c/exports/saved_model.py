@@ -1,5 +1,6 @@
 """SavedModel: TensorFlow's own format."""
 
+import json
 from pathlib import Path
 
 import keras
@@ -19,6 +20,12 @@ def write(model: keras.Model, path: Path) -> None:
         lambda *inputs: model(dict(zip(names, inputs, strict=True))), input_signature=signature, autograph=False
     )
     tf.saved_model.save(module, str(path), signatures={SIGNATURE: decide.get_concrete_function()})
+
+
+def add_metadata(path: Path, metadata: dict) -> None:
+    """Writes metadata into the directory, where TensorFlow leaves room for files of others."""
+    (path / "assets.extra").mkdir()
+    (path / "assets.extra" / "agent.json").write_text(json.dumps(metadata))
 
 
 def read(path: Path) -> Runtime:
