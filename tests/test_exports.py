@@ -8,10 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import onnx
 import pytest
 import yaml
+from ai_edge_litert.interpreter import Interpreter
 
 from ga3c import algorithms, environments
 from ga3c.__main__ import main
@@ -23,6 +25,7 @@ from ga3c.exports.formats import FORMATS
 from ga3c.exports.request import Request
 from ga3c.model import Model
 from ga3c.play.trained_agent import TrainedAgent
+from ga3c.python.loaded_agent import Agent
 from ga3c.records import run_directory
 from tests import program
 
@@ -76,7 +79,7 @@ def strange_network(observations, actions):
     return keras.Model(inputs, (keras.layers.Dense(actions.policy_size)(hidden), keras.layers.Dense(1)(hidden)))
 
 
-def agent(flags, directory=Path("run")) -> TrainedAgent:
+def agent(flags, deviation=0.03) -> TrainedAgent:
     """An agent whose weights are drawn at random, and none is zero."""
     settings = parse_settings(flags)[0]
     games = environments.make(settings.environment, 1, 0)
@@ -85,10 +88,10 @@ def agent(flags, directory=Path("run")) -> TrainedAgent:
     random, arrays = np.random.default_rng(5), model.network_state()
     trained = len(model.network.trainable_variables)
     for number, name in enumerate(sorted(arrays.keys() - {"version"}, key=lambda name: int(name.split("/")[1]))):
-        noise = 0.03 * random.normal(size=arrays[name].shape)
+        noise = deviation * random.normal(size=arrays[name].shape)
         arrays[name] += (noise if number < trained else np.abs(noise)).astype(np.float32)  # no negative variance
     model.restore(arrays)
-    path = directory / "checkpoints" / "checkpoint-000000000001.npz"
+    path = Path("run") / "checkpoints" / "checkpoint-000000000001.npz"
     return TrainedAgent(model, settings, games.spec.name, games.spec.frames_per_step, 1, path, games)
 
 
@@ -147,6 +150,8 @@ def test_int8_is_smaller_and_scores_as_much(pong):
     files = json.loads((out / "agent.json").read_text())["files"]
     assert files["agent-int8.tflite"]["bytes"] < 0.3 * files["agent.tflite"]["bytes"]
     assert files["agent-int8.tflite"]["mean_score"] > 18
+    operations = {one["op_name"] for one in Interpreter(str(out / "agent-int8.tflite"))._get_ops_details()}
+    assert "QUANTIZE" in operations  # not the weights alone are bytes
     assert re.search(r"^agent-int8.tflite: mean of 10 games \S+ \(the agent \S+\); [\d,]+ bytes \(", ended.stdout, re.M)
 
 
@@ -175,6 +180,19 @@ def play(script: Path, games: int, **environment) -> float:
     return float(re.search(r"^Mean of \d+ games: (\S+)$", ended.stdout, re.MULTILINE)[1])
 
 
+def scores(one: TrainedAgent, games: int):
+    """Plays CartPole as a script does, but asks the agent. Yields the scores."""
+    player, game, random = Agent(one), gymnasium.make("CartPole-v1"), np.random.default_rng(1_000)
+    for number in range(games):
+        observation, state, score, over = game.reset(seed=1_000 + number)[0], None, 0.0, False
+        while not over:
+            odds = player.probabilities(observation, state).astype("float64")
+            _, state = player.act(observation, state)
+            observation, reward, *ends, _ = game.step(random.choice(len(odds), p=odds / odds.sum()))
+            score, over = score + reward, any(ends)
+        yield score
+
+
 def test_a_script_plays_pong_by_itself(pong):
     assert "ga3c" not in (pong[0] / "play_onnx.py").read_text()
     assert play(pong[0] / "play_onnx.py", 1) >= 18
@@ -182,10 +200,12 @@ def test_a_script_plays_pong_by_itself(pong):
 
 @pytest.mark.parametrize("flags", [MEMORY, CONTINUOUS, PICTURES, MASKED], ids=["memory", "continuous", "parts", "mask"])
 def test_each_format_of_other_games(flags, tmp_path):
-    one = agent(flags)
+    one = agent(flags, 0.5 if flags == MEMORY else 0.03)  # what it remembers decides
     found = bundle.export(one, request(tmp_path, *FORMATS))
     assert list(found["files"]) == [form.file for form in FORMATS.values()]
     mean = play(tmp_path / "play_onnx.py", 2, PYTHONPATH=str(program.ROOT))
+    if flags == MEMORY:
+        assert mean == np.mean(list(scores(one, 2)))
     if ":" not in one.settings.environment.game:  # those of the tests take long to import
         assert play(tmp_path / "play_tflite.py", 2) == mean
     if one.games.spec.actions.continuous:  # the mean of the policy, as the agent's most probable actions

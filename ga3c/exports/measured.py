@@ -1,4 +1,4 @@
-"""What a quantized file costs and gains: its score, its size, and its time for an observation."""
+"""Measures quantized files: score, size, and time for an observation."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping

@@ -16,8 +16,8 @@ from ga3c.networks.standardization_layer import FURTHEST, Standardization
 def plain(network: keras.Model) -> keras.Model:
     """Returns a network that computes the same with Keras' own layers, and has the weights that the network has now.
 
-    A Gaussian policy becomes its means alone. Half precision, which not all formats have, becomes float32. Layers of the
-    user's own stay as they are.
+    A Gaussian policy becomes its means alone. Half precision, which not all formats have, becomes float32. Layers
+    of the user's own stay as they are.
     """
     return keras.models.clone_model(network, clone_function=_plain)
 

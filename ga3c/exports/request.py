@@ -1,4 +1,4 @@
-"""What is to be written, and where."""
+"""A request to export: the formats, the place, and what is checked before anything is written."""
 
 from dataclasses import dataclass
 from pathlib import Path
