@@ -47,6 +47,7 @@ ALLOWED = {
     "views": {"environments", "errors", "records", "settings", "text"},
     "play": {*READERS, *LEARNING, "environments", "errors", "machine", "model", "rollout", "settings", "text"},
     "tracking": {"errors", "installation", "machine", "play", "records", "settings", "text"},
+    "datasets": {"algorithms", "environments", "errors", "machine", "play", "records", "rollout", "settings"},
     "experiments": {
         *GROUND,
         *STATIONS,
@@ -68,6 +69,7 @@ ALLOWED = {
         *LEARNING,
         *READERS,
         "cluster",
+        "datasets",
         "environments",
         "experiments",
         "exports",

@@ -72,7 +72,7 @@ def scale(deviation: list[tf.Tensor]) -> dict[str, tf.Tensor]:
     return {"deviation": deviation[0]} if deviation else {}
 
 
-def _policy(actions):
+def policy_of(actions):
     """Returns the functions of the policy over a game's actions (`rollout.Actions`): those of `softmax`."""
     if actions.sizes:
         return Product(actions.sizes)
@@ -98,7 +98,7 @@ class A3C:
         self.remembers = settings.learning.recurrent_size > 0
         if self.remembers:
             self.learns_from = (*self.learns_from, *sequences.FIELDS)
-        self._policy = _policy(actions) if actions else softmax
+        self._policy = policy_of(actions) if actions else softmax
 
     def act(self, outputs: tuple[tf.Tensor, tf.Tensor], seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:
         """Samples actions from the policy, as `softmax.act` says."""

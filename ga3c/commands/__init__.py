@@ -10,6 +10,7 @@ COMMANDS = {
     "compare": "train several settings over several seeds and compare them",
     "zoo": "train on each of a list of games, for one table of scores",
     "tune": "search for the settings that learn fastest",
+    "dataset": "record games of a trained agent as a data set (Minari)",
     "export": "put a trained agent into a small directory, to ship or to keep",
     "plot": "draw the curves of one or more runs",
     "report": "write a page about a run, to send to somebody",

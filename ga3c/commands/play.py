@@ -1,20 +1,26 @@
 """Shows a trained agent at play: in a window, in the terminal, or in a video."""
 
+import contextlib
 import math
 import signal
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ga3c.commands import agent_options
 from ga3c.commands.agent_options import AgentOptions
 from ga3c.commands.command_line import check_range, check_writable, parse
+from ga3c.datasets import folders, making
+from ga3c.datasets.about import About
+from ga3c.datasets.making import Target
+from ga3c.datasets.recorded_games import RecordedGames
 from ga3c.errors import ConfigError
 from ga3c.play import session
 from ga3c.play.drawn_games import has_display
 from ga3c.play.keyboard import HELP, Keyboard
 from ga3c.play.playing import Stage
-from ga3c.play.trained_agent import Policy
+from ga3c.play.trained_agent import Policy, TrainedAgent
 from ga3c.processes import stop_signals
 from ga3c.records import checkpoint, lock, run_directory
 from ga3c.text import one_line
@@ -32,6 +38,9 @@ class PlayOptions(AgentOptions):
     best."""
     record: str | None = None
     """Video file to write (.mp4 or .gif) instead of opening a window."""
+    dataset: str | None = None
+    """Record what is played, also by you, as a data set of this name: pong/me-v0. A name that ends in .npz is a file in
+    the short form. ./run.sh dataset --help says what they are."""
     terminal: bool = False
     """Show it in the terminal, instead of in a window."""
     live: bool = False
@@ -90,6 +99,26 @@ def _display(options: PlayOptions, video: Path | None, stage: Stage):
     return Window(f"GA3C plays {title}", overlay)
 
 
+def _target(options: PlayOptions, agent: TrainedAgent) -> Target | None:
+    """Returns the data set to make, if one is named. Raises ConfigError."""
+    if not options.dataset:
+        return None
+    short = options.dataset.endswith(folders.SHORT)
+    name, out = (None, options.dataset) if short else (options.dataset, None)
+    return making.target(name, out, short, agent.settings)
+
+
+@contextlib.contextmanager
+def _recorded(target: Target | None, agent: TrainedAgent, seed: int) -> Iterator[Callable]:
+    """Yields a function of games that returns the games to play: the same, or with a recorder if there is a target."""
+    if target is None:
+        yield lambda games: games
+        return
+    about = About(target.name, agent.settings, "a person, or an agent while the person let it play")
+    with making.recording(target, about, agent.games) as recorder:
+        yield lambda games: RecordedGames(games, recorder, seed)
+
+
 def run(arguments: list[str]) -> int:
     options = parse(PlayOptions, arguments, PlayOptions(), DESCRIPTION, "play")
     video = _check(options)
@@ -98,8 +127,22 @@ def run(arguments: list[str]) -> int:
         directory = run_directory.RESULTS / agent.game
         directory.mkdir(parents=True, exist_ok=True)
         video = directory / "play.mp4"
-    stage = Stage(agent.settings.environment, options.grid, options.seed)
-    display, scores = _display(options, video, stage), []
+    target, scores = _target(options, agent), []
+    with _recorded(target, agent, options.seed) as around:
+        stage = Stage(agent.settings.environment, options.grid, options.seed, around)
+        display = _display(options, video, stage)
+        _play(options, agent, stage, display, scores)
+    if display.covers_output:
+        print("".join(f"{line}\n" for line in scores), end="", flush=True)
+    if video:
+        print(f"Recorded in {one_line(video)}")
+    if target:
+        print(f"The games are in {one_line(target.path)}")
+    return 0
+
+
+def _play(options: PlayOptions, agent: TrainedAgent, stage: Stage, display, scores: list[str]) -> None:
+    """Plays until the games are over, or somebody leaves. `scores` gets a line for each game."""
     endless = options.episodes is None and options.live and display.live
     games = math.inf if endless else options.episodes or 1
     stop_signals.handle(signal.default_int_handler)  # so that a terminal is given back as it was
@@ -112,8 +155,3 @@ def run(arguments: list[str]) -> int:
     finally:
         display.close()
         stage.close()
-    if display.covers_output:
-        print("".join(f"{line}\n" for line in scores), end="", flush=True)
-    if video:
-        print(f"Recorded in {one_line(video)}")
-    return 0

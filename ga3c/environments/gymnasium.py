@@ -194,6 +194,11 @@ class GymnasiumEnvironments:
         return observations, rewards, terminated, truncated, np.zeros_like(terminated)
 
     @property
+    def action_space(self) -> gymnasium.Space:
+        """The space of the actions that the game wants."""
+        return self._actions
+
+    @property
     def lost(self) -> np.ndarray:
         """The copies whose last step failed, bool [count]. They show a new game, and the step does not count."""
         return np.array([copy.lost for copy in self.env.envs]) if self._restarts else self._none

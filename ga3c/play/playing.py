@@ -35,17 +35,18 @@ class Stage:
     Raises ConfigError, anywhere, where the game's own code fails.
     """
 
-    def __init__(self, settings: EnvironmentSettings, count: int, seed: int):
+    def __init__(self, settings: EnvironmentSettings, count: int, seed: int, around: Callable = lambda games: games):
+        """`around(games)` returns the games to play: what it is given, or that with a recorder, say."""
         kind, name = environments.resolve(settings.game)
         self._screen = None
         if kind == "atari":
-            self._games = environments.make(settings, count, seed)
+            self._games = around(environments.make(settings, count, seed))
             self._screen = screen = environments.screen(settings, self._games, count, seed)
             self._first_pictures, self._next_pictures = screen.reset, screen.step
             self.action_names = screen.action_names
             self.steps_per_second = EMULATOR_FRAMES_PER_SECOND / settings.frame_skip_frames
         else:
-            self._games = games = DrawnGames(name, settings, count, seed)
+            self._games = games = around(DrawnGames(name, settings, count, seed))
             self._first_pictures, self._next_pictures = games.pictures, lambda _: games.pictures()
             self.action_names = names_of(games.spec.actions)
             self.steps_per_second = games.pictures_per_second

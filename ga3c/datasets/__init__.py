@@ -1,0 +1,1 @@
+"""Recorded games: written in Minari's format or as seeds and actions alone, and read to be learned from."""

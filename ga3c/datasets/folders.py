@@ -1,0 +1,90 @@
+"""The folders of data sets: their names, where they are found, and how one appears when it is whole."""
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from ga3c.errors import ConfigError
+from ga3c.records.files import PARTIAL, make_directory, reason, sync_directory
+
+SHORT = ".npz"  # how the name of a file in the short form ends
+_NAME = re.compile(r"(?:[-_\w]+/)*[-_\w]+?-v\d+")
+
+
+def root() -> Path:
+    """Returns the folder in which Minari looks for data sets."""
+    return Path(os.environ.get("MINARI_DATASETS_PATH") or Path.home() / ".minari" / "datasets")
+
+
+def named(name: str) -> Path:
+    """Returns the folder of the data set that Minari finds under a name. Raises ConfigError for a wrong name."""
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"The name {name!r} is none that Minari takes: use letters, digits, - and _, with -v0 at the end, as in "
+            "pong/ga3c-v0."
+        )
+    return root() / name
+
+
+def free_name(start: str) -> str:
+    """Returns `start` with the first version that no data set has: pong/ga3c-v0."""
+    return next(name for number in range(10**6) if not named(name := f"{start}-v{number}").exists())
+
+
+def data_of(text: str) -> Path:
+    """Returns what a user names: a data set by its name or its folder, or a file in the short form.
+
+    Raises ConfigError.
+    """
+    path = Path(text)
+    if path.is_file() and path.suffix == SHORT:
+        return path
+    folders = [path, path / "data"]
+    if _NAME.fullmatch(text):
+        folders.append(named(text) / "data")
+    for folder in folders:
+        if (folder / "metadata.json").is_file():
+            return folder
+    raise ConfigError(
+        f"There is no data set {text}: name one of {root()}, its folder, or a file in the short form ({SHORT})."
+    )
+
+
+def check_free(path: Path) -> None:
+    """Raises ConfigError where something lies at the path already, or nothing can be written there."""
+    if path.exists():
+        raise ConfigError(f"There is something in {path} already: give another name, or remove it.")
+    above = path.absolute().parent
+    while not above.exists():
+        above = above.parent
+    if not (above.is_dir() and os.access(above, os.W_OK)):
+        raise ConfigError(f"Nothing can be written in {above}: name another folder.")
+
+
+@contextlib.contextmanager
+def whole(folder: Path) -> Iterator[Path]:
+    """Yields a folder to write into, which gets the name `folder` when everything in it is on disk.
+
+    Where the block fails, what it has written is removed. What killed programs have left of this folder is, too.
+    Raises ConfigError where the disk does not take it.
+    """
+    partial = folder.with_name(f".{folder.name}.{os.getpid()}{PARTIAL}")
+    try:
+        make_directory(folder.parent)
+        for left in folder.parent.glob(f".{folder.name}.*{PARTIAL}"):
+            if not Path(f"/proc/{left.name.split('.')[-2]}").exists():
+                shutil.rmtree(left, ignore_errors=True)
+        partial.mkdir()
+        yield partial
+        for file in filter(Path.is_file, partial.rglob("*")):
+            with file.open("rb") as opened:
+                os.fsync(opened.fileno())
+        os.rename(partial, folder)
+        sync_directory(folder.parent)
+    except (OSError, RuntimeError) as error:  # RuntimeError is what h5py raises where the disk is full
+        raise ConfigError(f"Cannot write {folder}: {reason(error)}.") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)

@@ -1,0 +1,76 @@
+"""A trained agent plays whole games for a recorder."""
+
+import contextlib
+from collections.abc import Callable
+
+import numpy as np
+
+from ga3c import environments
+from ga3c.datasets.recorded_games import RecordedGames, Recorder
+from ga3c.environments.checked import blaming
+from ga3c.errors import ConfigError
+from ga3c.machine import usable_cores
+from ga3c.play.trained_agent import TrainedAgent
+
+AT_ONCE = 32
+MOST_STEPS = 108_000  # of a game that does not end
+
+
+def check_recorded(games, with_ram: bool) -> None:
+    """Raises ConfigError where games cannot be recorded, or not with the console's memory."""
+    if games.spec.players > 1:
+        raise ConfigError(f"'{games.spec.name}' has several players: games of one player are recorded alone.")
+    if with_ram and not hasattr(games, "batch"):
+        raise ConfigError(
+            f"--ram is for Atari games that our own emulator plays, and '{games.spec.name}' is none: leave it out."
+        )
+
+
+def chances_of(agent: TrainedAgent) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
+    """Returns a function of policies and actions [batch, ...] that gives the logarithms of the actions' probabilities,
+    float32 [batch]; None for an agent of action values."""
+    if agent.has_action_values:
+        return None
+    from ga3c.algorithms.a3c import policy_of
+
+    policy = policy_of(agent.games.spec.actions)
+    return lambda policies, actions: policy.log_probabilities(policies, actions).numpy()
+
+
+def record(
+    agent: TrainedAgent, recorder: Recorder, count: int, seed: int, greedy: bool, with_ram: bool,
+    said: Callable[[int], None],
+) -> list[float]:  # fmt: skip
+    """Plays `count` games with the seeds seed, seed + 1, ... Returns their scores.
+
+    greedy: the most probable actions are taken. `said(games)` is called with the number of games that are over. A game
+    is cut off after MOST_STEPS. Raises ConfigError where the game's own code fails.
+    """
+    scores = []
+    while len(scores) < count:
+        some = min(AT_ONCE, count - len(scores))
+        scores += _record_at_once(agent, recorder, (seed + len(scores), some), greedy, with_ram)
+        said(len(scores))
+    return scores
+
+
+def _record_at_once(
+    agent: TrainedAgent, recorder: Recorder, seeds: tuple[int, int], greedy: bool, with_ram: bool
+) -> list[float]:
+    """Plays games side by side. seeds: the first one, and their number."""
+    first, count = seeds
+    settings, chances = agent.settings.environment, chances_of(agent)
+    with contextlib.closing(environments.make(settings, count, first, threads=usable_cores())) as made:
+        games = RecordedGames(made, recorder, first, with_ram, once=True)
+        kind, scores, remembered = made.spec.actions, np.zeros(count), None
+        with blaming(f"The game '{made.spec.name}' failed"):
+            observations = games.reset()
+            for _ in range(MOST_STEPS):
+                over = games.over.copy()
+                sampled, policies, _, remembered = agent.model.decide(observations, remembered)
+                actions = (kind.most_likely(policies) if greedy else sampled).astype(kind.dtype)
+                observations, rewards, *_ = games.step(actions, chances and chances(policies, actions))
+                scores += rewards * ~over
+                if games.over.all():
+                    break
+    return scores.tolist()
