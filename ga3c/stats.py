@@ -117,6 +117,12 @@ class Stats:
             self._count(rollouts, columns, lags)
             self._totals.trained_steps += sum(rollout.transitions for rollout in rollouts)
 
+    def learned(self, steps: int) -> None:
+        """Counts steps that were learned from, of games that are not the agents'."""
+        with self._lock:
+            self._totals.steps += steps
+            self._totals.trained_steps += steps
+
     def _count(self, rollouts: Sequence, columns: int, lags: np.ndarray) -> None:
         totals, window, lag_sum = self._totals, self._window, float(lags.sum())
         totals.rollouts += columns

@@ -12,7 +12,7 @@ from ga3c.settings import catalogue
 _REPLAYING = catalogue.listed(catalogue.names(row for row in catalogue.ALGORITHMS.values() if row.replays), "and")
 GROUPS = {
     "What is trained": """game environment_arguments wrapper observation adapt_spaces action_masks preset algorithm
-        own_algorithm network memory memory_units seed start_from resume trust""",
+        dataset own_algorithm network memory memory_units seed start_from resume trust""",
     "How long": "steps minutes episodes",
     "The rules of Atari games, and what the agent sees of them": """protocol frame_skip_frames frame_size_pixels
         frame_stack no_op_max_steps sticky_action_probability full_action_set fire_reset life_loss_terminates
@@ -41,7 +41,7 @@ GROUPS = {
 }
 VALUES = {
     "game": "GAME", "start_from": "RUN", "resume": "[RUN]", "name": "NAME", "run_dir": "DIRECTORY",
-    "environment_arguments": "JSON", "wrapper": "MODULE:WRAPPER [...]",
+    "dataset": "DATASET", "environment_arguments": "JSON", "wrapper": "MODULE:WRAPPER [...]",
     "devices": "DEVICES", "cluster": "ADDRESS", "own_algorithm": "MODULE:CLASS",
     "track": "TRACKER [...]",
 }  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ga3c import environments
-from ga3c.commands import full_help, resume_options
+from ga3c.commands import clone_options, full_help, resume_options
 from ga3c.commands.command_line import HELP, parse_given, with_values
 from ga3c.environments import own_games, rewards
 from ga3c.errors import ConfigError
@@ -50,7 +50,7 @@ def parse_settings(arguments: list[str]) -> Start:
     if trusted and not resumed:
         raise ConfigError("--trust is for --resume, which runs what another has written: leave it out.")
     default = resume_options.saved_settings(resumed) if resumed else _with_usual_rewards(preset_defaults(asked), asked)
-    settings, given = with_values(default, asked), frozenset(asked)
+    settings, given = clone_options.with_end(with_values(default, asked)), frozenset(asked)
     if resumed:
         resume_options.check_goes_on(settings, default, resumed)
     ranges.check(settings)
@@ -64,6 +64,8 @@ def preset_defaults(asked: dict[str, Any]) -> Settings:
     """Returns the defaults of the preset or the algorithm that is asked for; else those of the agent whose weights are
     taken; else those that the game usually has."""
     preset = asked.get("preset", asked.get("algorithm"))
+    if preset == "clone" and "dataset" in asked:
+        return clone_options.defaults(asked["dataset"], asked.get("protocol"), asked.get("trust", False))
     if preset is None and "start_from" in asked:
         preset = resume_options.preset_of(asked["start_from"])
     if preset is None and not _FOR_OTHERS & set(asked) and asked.get("observation") != "ram" and _is_atari(asked):

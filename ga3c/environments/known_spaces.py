@@ -77,6 +77,16 @@ def as_the_game_wants(space: spaces.Space, actions: np.ndarray, adapt: bool) -> 
     return np.clip(actions, space.low, space.high).astype(space.dtype)
 
 
+def as_the_agent_acts(space: spaces.Space, actions: np.ndarray, adapt: bool) -> np.ndarray:
+    """Returns actions of the game [count, ...] as the policy acts: the inverse of `as_the_game_wants`."""
+    if isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
+        return actions - space.start
+    if adapt and isinstance(space, spaces.Box):
+        low, high = space.low.astype(np.float64), space.high.astype(np.float64)
+        return (actions - (low / 2 + high / 2)) / np.maximum(high / 2 - low / 2, 1e-9)
+    return actions
+
+
 def start_lines(shown: str, space: spaces.Space, adapt: bool, network: str) -> list[str]:
     """Returns the lines that a run prints about what its game shows, about the actions in `space`, and the network."""
     kind = "fully connected" if network.endswith("mlp") else "your own" if ":" in network else "convolutional"

@@ -68,10 +68,11 @@ def table() -> str:
     """Returns the table of the README: what each algorithm learns from, and what it works with."""
     lines = ["| algorithm | presets | learns from | actions | games | `--sampling` |", "|---|---|---|---|---|---|"]
     for row in ALGORITHMS.values():
+        source = "a replay" if row.replays else "a data set" if "dataset" in row.settings else "rollouts"
         cells = (
             f"`{row.name}`",
             ", ".join(f"`{preset.name}`" for preset in row.presets) or "-",
-            "nothing" if row is NO_ALGORITHM else "a replay" if row.replays else "rollouts",
+            "nothing" if row is NO_ALGORITHM else source,
             listed(row.actions),
             "pictures or vectors" if row.pictures else "vectors",
             "all" if "batched" in row.samplings else "all but batched",

@@ -40,6 +40,8 @@ def check(settings: Settings) -> None:
             f"--replay-minimum-transitions {replay.replay_minimum_transitions} is above --replay-transitions "
             f"{replay.replay_transitions}: give one that is not."
         )
+    if learning.algorithm == "clone":
+        _check_clone(settings)
     if settings.schedule.sampling == "batched":
         _check_batched(settings)
     elif settings.environment.emulator == "gpu":
@@ -74,6 +76,22 @@ def _check_names(settings: Settings) -> None:
     for wrapper in settings.environment.wrapper:
         check_form("--wrapper", wrapper, "package.module:Wrapper")
     game_arguments(settings.environment)
+
+
+def _check_clone(settings: Settings) -> None:
+    schedule = settings.schedule
+    if settings.learning.dataset is None:
+        raise ConfigError("--algorithm clone imitates recorded games: name them with --dataset.")
+    for given, flag in (
+        (schedule.serial, "--serial"),
+        (schedule.sampling != "asynchronous", f"--sampling {schedule.sampling}"),
+        (schedule.cluster, "--cluster"),
+        (settings.run.devices, "--devices"),
+    ):
+        if given:
+            raise ConfigError(
+                f"{flag} does not go with --algorithm clone, which learns from recorded games: leave it out."
+            )
 
 
 def _check_batched(settings: Settings) -> None:

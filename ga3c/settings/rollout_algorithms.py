@@ -70,6 +70,13 @@ _PQN = {
     "learning_rate": 2.5e-4, "learning_rate_decay_steps": 0,
     "adam_epsilon": 1e-8, "gradient_clip_norm": 10.0,
 }  # fmt: skip
+# One game is played beside, for its scores. Everything else was tried on Pong, with 20 games of a trained agent.
+_CLONE = {
+    "minimum_batch_steps": 256, "epochs": 10,
+    "learning_rate": 1e-3, "learning_rate_schedule": "linear", "learning_rate_decay_steps": 0,
+    "adam_epsilon": 1e-5, "gradient_clip_norm": 1.0,
+    "entropy_weight": 0.0, "value_weight": 0.1,
+}  # fmt: skip
 _A2C_SETTINGS = (*OPTIMIZER, *POLICY, *RMSPROP, "log_epsilon", "learning_rate_batch_steps")
 _PPO_SETTINGS = (
     *(*OPTIMIZER, *POLICY, "adam_epsilon", "epochs", "minibatches", "ppo_clip", "value_clip", "kl_target"),
@@ -171,6 +178,21 @@ ROLLOUT_ALGORITHMS = (
                 "ga3c-ppo", "GA3C's stations, the constants of ppo, and about 96 games in all. Atari games have it "
                 "where no preset, algorithm or network is named.", _PPO_TODAY,
                 environment={"frame_size_pixels": 42}, schedule={"policy_lag_limit_updates": 1.5}, games_about=96,
+            ),
+        ),
+    ),
+    AlgorithmRow(
+        "clone", "recorded games are imitated: those of --dataset (behaviour cloning).", "clone.Clone",
+        settings=(
+            *("dataset", "discount", "learning_rate", "learning_rate_decay_steps", "learning_rate_schedule"),
+            *("gradient_clip_norm", "normalize_values", "entropy_weight", "value_weight", "adam_epsilon", "epochs"),
+        ),
+        actions=_ANY, samplings=("asynchronous",),
+        presets=(
+            Preset(
+                "clone", "10 passes over recorded games, in batches of 256 steps, Adam at 1e-3 that falls to 0. One "
+                "agent plays beside, for its scores.", _CLONE,
+                schedule={"agents": 1, "envs_per_agent": 4, "predictors": 1, "trainers": 1, "controller": "off"},
             ),
         ),
     ),

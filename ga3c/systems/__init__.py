@@ -88,6 +88,10 @@ def wiring_of(settings: Settings) -> Callable:
         if not settings.replay.steps_per_update:
             return apex.wire
         return replayed.wire_concurrent if settings.replay.concurrent_training else replayed.wire
+    if settings.learning.algorithm == "clone":
+        from ga3c.systems import cloned
+
+        return cloned.wire
     from ga3c.systems import ga3c, synchronous
 
     return ga3c.wire if settings.schedule.sampling == "asynchronous" else synchronous.wire

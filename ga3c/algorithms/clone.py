@@ -1,0 +1,56 @@
+"""Behaviour cloning (Pomerleau 1991): the policy is made to choose what was chosen in recorded games."""
+
+import tensorflow as tf
+
+from ga3c.algorithms import adam, masked
+from ga3c.algorithms.a3c import A3C
+from ga3c.algorithms.clipping import clip
+from ga3c.algorithms.sequences import flat
+
+
+class Clone(A3C):
+    """Learns the actions of recorded games, and the returns that followed them. It acts as A3C does.
+
+    The loss is the mean of -log pi(a) - entropy_weight H + value_weight (R - V)^2, in which a is the recorded action.
+    For discrete actions its first part is the cross entropy, for continuous ones that of a Gaussian. R is the
+    discounted return that followed in the recording: it stands in the field `value`.
+    """
+
+    learns_from = ("observation", "action", "value", "valid")
+
+    def initial_state(self, weights):
+        """Returns the state of Adam before the first update."""
+        return adam.initial_state(weights)
+
+    @property
+    def decays(self) -> tuple[float | None, ...]:
+        """Adam's: its count of steps has none."""
+        return None, adam.FIRST_DECAY, adam.SECOND_DECAY
+
+    def update(self, apply, weights, state, learning_rate, batch):
+        """Makes one step of Adam with a batch of recorded steps, as `algorithm.Algorithm.update` says."""
+        settings, valid = self._settings, flat(batch["valid"])
+        returns, actions = flat(batch["value"]), flat(batch["action"])
+        with tf.GradientTape() as tape:
+            tape.watch(weights)
+            policies, values, *deviation = apply(weights, flat(batch["observation"]))
+            chosen, entropies = self._policy.terms(policies, actions)
+            policy, entropy = masked.mean(-chosen, valid), masked.mean(entropies, valid)
+            errors = (returns - values) / (deviation[0] if deviation else 1.0)
+            value = settings.value_weight * masked.mean(tf.square(errors), valid)
+            loss = policy - settings.entropy_weight * entropy + value
+        gradients, norm, clipped = clip(tape.gradient(loss, weights), settings.gradient_clip_norm)
+        new_weights, state = adam.update(weights, state, gradients, learning_rate, epsilon=settings.adam_epsilon)
+        numbers = {
+            "entropy": entropy,
+            "value": masked.mean(values, valid),
+            "loss": loss,
+            "policy_loss": policy,
+            "value_loss": value,
+            "value_error": masked.root_mean_square(returns - values, valid),
+            "explained_variance": masked.explained_variance(returns, values, valid),
+            "gradient_norm": norm,  # before it was clipped
+            "clipped_share": clipped,  # 1 if it was clipped, else 0
+            "update_norm": tf.linalg.global_norm([new - old for new, old in zip(new_weights, weights, strict=True)]),
+        }
+        return new_weights, state, numbers, *([batch["value"]] if self.network_options else [])

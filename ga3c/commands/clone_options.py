@@ -1,0 +1,39 @@
+"""--algorithm clone: the defaults that a data set stands for, and the end of the run."""
+
+from dataclasses import replace
+
+from ga3c.datasets import demonstrations
+from ga3c.environments import own_games
+from ga3c.settings.catalogue import ALGORITHMS
+from ga3c.settings.presets import with_presets
+from ga3c.settings.run import Settings
+
+LEARNED_ALIKE = ("preset", "input_scaling", "normalize_values", "discount", "precision")
+
+
+def defaults(dataset: str, protocol: str | None, trusted: bool) -> Settings:
+    """Returns the defaults for a data set: game and network of the agent that has played, as far as they are known.
+
+    They keep the agent's preset, which a run that begins with the clone's weights has, too. Raises ConfigError.
+    """
+    clone = with_presets(Settings(), "clone", protocol)
+    teacher, _ = demonstrations.described(dataset)
+    if teacher is None:
+        return clone
+    own_games.import_all(teacher, dataset, trusted)
+    theirs, row = teacher.learning, ALGORITHMS["clone"]
+    if not ALGORITHMS[theirs.algorithm].policy:
+        return replace(clone, environment=teacher.environment)
+    known = theirs.network in ("auto", *row.pictures, *row.vectors) or ":" in theirs.network
+    alike = {name: getattr(theirs, name) for name in LEARNED_ALIKE}
+    learning = replace(clone.learning, network=theirs.network if known else "auto", **alike)
+    return replace(clone, environment=teacher.environment, learning=learning)
+
+
+def with_end(settings: Settings) -> Settings:
+    """Returns the settings of a clone with the steps of all passes over the data set, if nothing else ends the run."""
+    learning, run = settings.learning, settings.run
+    if learning.algorithm != "clone" or learning.dataset is None or run.steps or run.minutes or run.episodes:
+        return settings
+    _, steps = demonstrations.described(learning.dataset)
+    return replace(settings, run=replace(run, steps=learning.epochs * steps))
