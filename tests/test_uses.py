@@ -14,6 +14,7 @@ from ga3c.rollout import EnvironmentSpec, continuous, discrete
 from ga3c.settings import uses
 from ga3c.settings.catalogue import ALGORITHMS, RESTRICTED, users
 from ga3c.settings.learning import LearningSettings
+from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
 from ga3c.settings.saved_settings import to_dict
 
@@ -124,7 +125,7 @@ def watched(group, read: set[str]):
 def test_each_algorithm_reads_the_settings_that_it_is_said_to_use(algorithm):
     read: set[str] = set()
     constants = ["--preset", "ppo-paper"] if algorithm == "ppo" else ["--algorithm", algorithm]
-    settings = parse_settings(constants)[0]
+    settings = with_presets(Settings(), "clone", None) if algorithm == "clone" else parse_settings(constants)[0]
     settings = replace(settings, learning=watched(settings.learning, read), replay=watched(settings.replay, read))
     actions = continuous([-1.0], [1.0]) if algorithm == "dpg" else discrete(2)
     spec = EnvironmentSpec("Tiny", (3,), "float32", actions, 1)
@@ -143,6 +144,7 @@ def test_each_algorithm_reads_the_settings_that_it_is_said_to_use(algorithm):
         "kl_target",
         "entropy_target_decay_steps",
     }
-    hidden |= {"normalize_values", "memory", "memory_units", "discount"}
+    hidden |= {"normalize_values", "memory", "memory_units", "discount", "dataset"}
+    hidden |= {"epochs"} if algorithm == "clone" else set()  # of the whole data set
     for name in set(RESTRICTED) & own - hidden:
         assert (name in read) == (algorithm in users(name)), name

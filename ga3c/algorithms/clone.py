@@ -7,13 +7,16 @@ from ga3c.algorithms.a3c import A3C
 from ga3c.algorithms.clipping import clip
 from ga3c.algorithms.sequences import flat
 
+LEAST_VARIANCE = 0.01  # of returns, which may all be the same
+
 
 class Clone(A3C):
     """Learns the actions of recorded games, and the returns that followed them. It acts as A3C does.
 
-    The loss is the mean of -log pi(a) - entropy_weight H + value_weight (R - V)^2, in which a is the recorded action.
-    For discrete actions its first part is the cross entropy, for continuous ones that of a Gaussian. R is the
-    discounted return that followed in the recording: it stands in the field `value`.
+    The loss is the mean of -log pi(a) - entropy_weight H + value_weight ((R - V) / d)^2, in which a is the recorded
+    action. For discrete actions its first part is the cross entropy, for continuous ones that of a Gaussian. R is the
+    discounted return that followed in the recording: it stands in the field `value`. d is the standard deviation of R,
+    so that the policy is learned as fast where returns are large.
     """
 
     learns_from = ("observation", "action", "value", "valid")
@@ -36,8 +39,8 @@ class Clone(A3C):
             policies, values, *deviation = apply(weights, flat(batch["observation"]))
             chosen, entropies = self._policy.terms(policies, actions)
             policy, entropy = masked.mean(-chosen, valid), masked.mean(entropies, valid)
-            errors = (returns - values) / (deviation[0] if deviation else 1.0)
-            value = settings.value_weight * masked.mean(tf.square(errors), valid)
+            scale = deviation[0] if deviation else tf.sqrt(masked.variance(returns, valid) + LEAST_VARIANCE)
+            value = settings.value_weight * masked.mean(tf.square((returns - values) / scale), valid)
             loss = policy - settings.entropy_weight * entropy + value
         gradients, norm, clipped = clip(tape.gradient(loss, weights), settings.gradient_clip_norm)
         new_weights, state = adam.update(weights, state, gradients, learning_rate, epsilon=settings.adam_epsilon)

@@ -45,12 +45,15 @@ def saved_settings(run_dir: Path) -> Settings:
 
 
 def preset_of(agent: str) -> str | None:
-    """Returns the preset with which a run or a checkpoint was trained; None if it cannot be read."""
+    """Returns the preset with which a run or a checkpoint was trained; None if it cannot be read, and for a clone of
+    recorded games alone, which have none."""
+    preset = None
     with suppress(ConfigError):
         if Path(agent).is_dir():
-            return read_settings(run_directory.existing(agent)).learning.preset
-        return from_meta(checkpoint.load(Path(agent))[1], Path(agent)).settings.learning.preset
-    return None
+            preset = read_settings(run_directory.existing(agent)).learning.preset
+        else:
+            preset = from_meta(checkpoint.load(Path(agent))[1], Path(agent)).settings.learning.preset
+    return None if preset == "clone" else preset
 
 
 def check_goes_on(settings: Settings, saved: Settings, run_dir: Path) -> None:

@@ -3,7 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ga3c import environments
@@ -16,6 +16,7 @@ from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records import run_directory
+from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
 
 
@@ -87,9 +88,12 @@ def record_agent(agent: TrainedAgent, target: Target, about: About, options) -> 
 
 
 def read_short(file: Path, trusted: bool) -> ShortForm:
-    """Reads a file in the short form, and imports what its game needs. trusted: whoever has written it."""
+    """Reads a file in the short form, and imports what its game needs. trusted: whoever has written it.
+
+    Raises ConfigError.
+    """
     short = short_form.read(file)
-    own_games.import_all(short.settings, file, trusted)
+    own_games.import_all(replace(short.settings, learning=LearningSettings()), file, trusted)
     return short
 
 

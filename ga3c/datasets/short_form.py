@@ -121,7 +121,10 @@ def write(path: Path, about: About, games: ShortRecorder, with_ram: bool) -> Non
 
 def read(path: Path) -> ShortForm:
     """Reads a file in the short form. Raises ConfigError."""
-    arrays, meta = checkpoint.load(path)
+    try:
+        arrays, meta = checkpoint.load(path)
+    except ConfigError as error:
+        raise ConfigError(str(error).replace("Cannot read the checkpoint", "Cannot read")) from error
     try:
         own, lengths, actions = meta[OURS], arrays["lengths"], arrays["actions"]
         if not (lengths.min() > 0 and lengths.sum() == len(actions)):

@@ -75,7 +75,7 @@ def table() -> str:
             "nothing" if row is NO_ALGORITHM else source,
             listed(row.actions),
             "pictures or vectors" if row.pictures else "vectors",
-            "all" if "batched" in row.samplings else "all but batched",
+            "all" if "batched" in row.samplings else "all but batched" if len(row.samplings) > 1 else row.samplings[0],
         )
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -134,7 +134,8 @@ def _check_cluster(settings: Settings) -> None:
 
 def _check_age_limit(settings: Settings) -> None:
     if not settings.schedule.cluster or ALGORITHMS[settings.learning.algorithm].replays:
-        others = listed(names(row for row in ALGORITHMS.values() if not row.replays))
+        able = (row for row in ALGORITHMS.values() if not row.replays and len(row.samplings) > 1)
+        others = listed(names(able))
         raise ConfigError(
             f"--experience-age-limit-updates is for pods without a replay: give --cluster with --algorithm {others}."
         )

@@ -72,7 +72,7 @@ _PQN = {
 }  # fmt: skip
 # One game is played beside, for its scores. Everything else was tried on Pong, with 20 games of a trained agent.
 _CLONE = {
-    "minimum_batch_steps": 256, "epochs": 10,
+    "minimum_batch_steps": 64, "epochs": 10,
     "learning_rate": 1e-3, "learning_rate_schedule": "linear", "learning_rate_decay_steps": 0,
     "adam_epsilon": 1e-5, "gradient_clip_norm": 1.0,
     "entropy_weight": 0.0, "value_weight": 0.1,
@@ -190,7 +190,7 @@ ROLLOUT_ALGORITHMS = (
         actions=_ANY, samplings=("asynchronous",),
         presets=(
             Preset(
-                "clone", "10 passes over recorded games, in batches of 256 steps, Adam at 1e-3 that falls to 0. One "
+                "clone", "10 passes over recorded games, in batches of 64 steps, Adam at 1e-3 that falls to 0. One "
                 "agent plays beside, for its scores.", _CLONE,
                 schedule={"agents": 1, "envs_per_agent": 4, "predictors": 1, "trainers": 1, "controller": "off"},
             ),
