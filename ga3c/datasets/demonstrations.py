@@ -145,15 +145,14 @@ class _Reading:
     def _actions(self, actions: np.ndarray) -> np.ndarray:
         """Returns recorded actions as the agent counts them. Raises ConfigError."""
         kind, theirs = self._spec.actions, self._data.actions
-        wanted = getattr(self._games, "action_space", None) or spaces_json.of_actions(kind)
-        if type(theirs) is type(wanted) and theirs.shape == wanted.shape:
-            found = known_spaces.as_the_agent_acts(wanted, actions, self._settings.environment.adapt_spaces)
+        adapt = self._settings.environment.adapt_spaces
+        if known_spaces.actions(self._settings.learning.dataset, theirs, adapt) == kind._replace(masked=False):
+            found = known_spaces.as_the_agent_acts(theirs, actions, adapt)
             found = found.reshape(-1, *kind.shape).astype(kind.dtype)
             if kind.allowed(found):
                 return found
         raise ConfigError(
-            f"{self._what} has the actions {description(theirs)}, and the game {description(wanted)}: name a data set "
-            "of this game."
+            f"{self._what} has the actions {description(theirs)}, and this game has {kind}: name a data set of this game."
         )
 
     def _returns(self, rewards: np.ndarray) -> np.ndarray:

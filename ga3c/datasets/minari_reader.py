@@ -60,7 +60,7 @@ class MinariData:
                     group = file[name]
                     shown = self._batches(group["observations"], len(group["rewards"]) + 1)
                     yield Game(shown, group["actions"][()], group["rewards"][()])
-        except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
             raise ConfigError(f"Cannot read the data set in {self.folder}: {reason(error)}.") from error
 
     def _batches(self, observations: h5py.Group | h5py.Dataset, count: int) -> Iterator[Any]:

@@ -3,6 +3,7 @@
 Minari itself needs Python 3.11, holds each game in memory and does not compress. So the file is written with h5py.
 """
 
+import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from gymnasium import spaces
 from ga3c.datasets import spaces_json
 from ga3c.datasets.about import About
 from ga3c.datasets.recorded_games import Step
+from ga3c.errors import ConfigError
+from ga3c.records.files import reason
 from ga3c.rollout import EnvironmentSpec
 
 DATA, METADATA = "main_data.hdf5", "metadata.json"
@@ -45,7 +48,8 @@ class MinariWriter:
     def __init__(self, data: Path, about: About, games):
         """data: an empty directory. Raises OSError."""
         self._data, self._about, self._spec, self._form = data, about, games.spec, Form.of(games)
-        self._file = h5py.File(data / DATA, "w", track_order=True)
+        self._disk = _Disk(data / DATA)
+        self._file = h5py.File(self._disk, "w", track_order=True)
         self._games: dict[int, _Game] = {}  # under way, by environment
         self.games = self.steps = 0
 
@@ -63,6 +67,7 @@ class MinariWriter:
                 game.group.attrs["seed"] = game.seed
             self.games += 1
         game.make_room()
+        self._check_disk()
         game.add(
             {
                 "observations": step.observation,
@@ -91,10 +96,11 @@ class MinariWriter:
         self.steps += game.steps
 
     def close(self) -> None:
-        """Writes what is left. Raises OSError."""
+        """Writes what is left. Raises ConfigError, or OSError for the metadata."""
         for env in list(self._games):
             self._cut(env)
-        self._file.close()
+        self.abandon()
+        self._check_disk()
         size = (self._data / DATA).stat().st_size / 1e6
         said = {
             "total_episodes": self.games,
@@ -108,13 +114,70 @@ class MinariWriter:
         }
         (self._data / METADATA).write_text(json.dumps(said))
 
+    def _check_disk(self) -> None:
+        """Raises ConfigError where something could not be written."""
+        if error := self._disk.error:
+            raise ConfigError(f"Cannot write the data set {self._about.name}: {reason(error)}.") from error
+
     def abandon(self) -> None:
         """Closes the file, whatever is in it."""
         self._file.close()
+        self._disk.close()
 
 
 def _named(infos: dict) -> dict:
     return {f"infos/{name}": value for name, value in infos.items()}
+
+
+class _Disk:
+    """The file that HDF5 writes to. Where the disk is full it goes on in memory: HDF5 ends the process if a write
+    fails."""
+
+    def __init__(self, path: Path):
+        self._file = path.open("w+b", buffering=0)
+        self.error: OSError | None = None  # with which a write failed
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def read(self, size: int = -1) -> bytes:
+        return self._file.read(size)
+
+    def readinto(self, content) -> int:
+        return self._file.readinto(content)
+
+    def write(self, content) -> int:
+        offset, left = self._file.tell(), memoryview(content)
+        try:
+            while len(left):
+                left = left[self._file.write(left) :]
+        except OSError as error:
+            self._goes_on_in_memory(error)
+            self._file.seek(offset)
+            self._file.write(content)
+        return len(content)
+
+    def truncate(self, size: int) -> None:
+        try:
+            self._file.truncate(size)
+        except OSError as error:
+            self._goes_on_in_memory(error)
+
+    def _goes_on_in_memory(self, error: OSError) -> None:
+        self.error = error
+        self._file.seek(0)
+        memory = io.BytesIO(self._file.read())
+        self._file.close()
+        self._file = memory
+
+    def flush(self) -> None:
+        """Does nothing: there is no buffer."""
+
+    def close(self) -> None:
+        self._file.close()
 
 
 class _Game:
