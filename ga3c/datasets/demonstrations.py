@@ -152,7 +152,7 @@ class _Reading:
             if kind.allowed(found):
                 return found
         raise ConfigError(
-            f"{self._what} has the actions {description(theirs)}, and this game has {kind}: name a data set of this game."
+            f"{self._what} has the actions {description(theirs)}, and this game has {kind}: name another data set."
         )
 
     def _returns(self, rewards: np.ndarray) -> np.ndarray:
