@@ -95,7 +95,7 @@ class _Reading:
             for shown in self._pictures(game.observations, len(game.rewards)):
                 pictures.append(shown)
                 bytes_held += shown.nbytes
-                if bytes_held > 0.8 * most:
+                if 2 * bytes_held > 0.9 * most:  # they are put together in one array
                     raise ConfigError(f"{self._what} needs more than the memory of this machine: take fewer games.")
             first.append(held + np.arange(len(game.rewards)))
             held += len(game.rewards) + max(0, self._stack - 1)
@@ -103,8 +103,13 @@ class _Reading:
             returns.append(self._returns(game.rewards))
         if not actions:
             raise ConfigError(f"{self._what} holds no game.")
-        joined = [np.concatenate(parts) for parts in (pictures, first, actions, returns)]
-        return Demonstrations(*joined[:2], self._stack, *joined[2:])
+        return Demonstrations(
+            pictures=np.concatenate(pictures),
+            first=np.concatenate(first),
+            stack=self._stack,
+            actions=np.concatenate(actions),
+            returns=np.concatenate(returns),
+        )
 
     def _pictures(self, batches: Iterator[Any], steps: int) -> Iterator[np.ndarray]:
         """Yields what the agent has seen in a game: stacks as the pictures in them, each once, the first stack whole.
