@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from ga3c.datasets import demonstrations
 from ga3c.environments import own_games
+from ga3c.errors import ConfigError
 from ga3c.settings.catalogue import ALGORITHMS
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
@@ -31,9 +32,16 @@ def defaults(dataset: str, protocol: str | None, trusted: bool) -> Settings:
 
 
 def with_end(settings: Settings) -> Settings:
-    """Returns the settings of a clone with the steps of all passes over the data set, if nothing else ends the run."""
+    """Returns the settings of a clone with the steps of all passes over the data set, if nothing else ends the run.
+
+    Others are returned as they are. Raises ConfigError where a clone has no data set.
+    """
     learning, run = settings.learning, settings.run
-    if learning.algorithm != "clone" or learning.dataset is None or run.steps or run.minutes or run.episodes:
+    if learning.algorithm != "clone":
+        return settings
+    if learning.dataset is None:
+        raise ConfigError("--algorithm clone imitates recorded games: name them with --dataset.")
+    if run.steps or run.minutes or run.episodes:
         return settings
     _, steps = demonstrations.described(learning.dataset)
     return replace(settings, run=replace(run, steps=learning.epochs * steps))

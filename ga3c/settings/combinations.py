@@ -80,8 +80,6 @@ def _check_names(settings: Settings) -> None:
 
 def _check_clone(settings: Settings) -> None:
     schedule = settings.schedule
-    if settings.learning.dataset is None:
-        raise ConfigError("--algorithm clone imitates recorded games: name them with --dataset.")
     for given, flag in (
         (schedule.serial, "--serial"),
         (schedule.sampling != "asynchronous", f"--sampling {schedule.sampling}"),

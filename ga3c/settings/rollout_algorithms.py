@@ -72,7 +72,7 @@ _PQN = {
 }  # fmt: skip
 # One game is played beside, for its scores. Everything else was tried on Pong, with 20 games of a trained agent.
 _CLONE = {
-    "minimum_batch_steps": 64, "epochs": 10,
+    "t_max": 16, "minimum_batch_steps": 64, "epochs": 10,
     "learning_rate": 1e-3, "learning_rate_schedule": "linear", "learning_rate_decay_steps": 0,
     "adam_epsilon": 1e-5, "gradient_clip_norm": 1.0,
     "entropy_weight": 0.0, "value_weight": 0.1,
