@@ -17,6 +17,7 @@ from ai_edge_litert.interpreter import Interpreter
 
 from ga3c import algorithms, environments
 from ga3c.__main__ import main
+from ga3c.algorithms.a2c import A2C
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.exports import agreement, bundle, keras_file, onnx_file, played
@@ -42,6 +43,8 @@ AGENTS = {
     "memory": [*VECTORS, "--memory", "lstm"],
     "pictures with a memory": ["--game", "Boxing", "--memory", "gru"],
     "own network": [*VECTORS, "--network", "tests.test_exports:plain_network"],
+    "own algorithm": [*VECTORS, "--own-algorithm", "tests.test_exports:Own"],
+    "several players": ["--game", "tests.test_parallel:parallel_env"],
     "normalised values": [*VECTORS, "--preset", "cule", "--normalize-values", "--input-scaling", "standardized"],
     "continuous": CONTINUOUS,
     "deterministic policy": ["--game", "Pendulum-v1", "--preset", "apex-dpg"],
@@ -57,6 +60,10 @@ AGENTS = {
     "half precision": ["--game", "Pong", "--precision", "bfloat16"],
     "RAM": ["--game", "Pong", "--observation", "ram"],
 }
+
+
+class Own(A2C):
+    """An algorithm of the user's own."""
 
 
 def plain_network(observations, actions):
@@ -201,8 +208,10 @@ def test_a_script_plays_pong_by_itself(pong):
 @pytest.mark.parametrize("flags", [MEMORY, CONTINUOUS, PICTURES, MASKED], ids=["memory", "continuous", "parts", "mask"])
 def test_each_format_of_other_games(flags, tmp_path):
     one = agent(flags, 0.5 if flags == MEMORY else 0.03)  # what it remembers decides
-    found = bundle.export(one, request(tmp_path, *FORMATS))
-    assert list(found["files"]) == [form.file for form in FORMATS.values()]
+    quantize = ("float16",) if flags == CONTINUOUS else ()
+    found = bundle.export(one, request(tmp_path, *FORMATS, quantize=quantize))
+    files = [*(form.file for form in FORMATS.values()), *(f"agent-{one}.tflite" for one in quantize)]
+    assert list(found["files"]) == files
     mean = play(tmp_path / "play_onnx.py", 2, PYTHONPATH=str(program.ROOT))
     if flags == MEMORY:
         assert mean == np.mean(list(scores(one, 2)))
@@ -212,6 +221,15 @@ def test_each_format_of_other_games(flags, tmp_path):
         _, ways = found["score"]["ways"]
         first = play(tmp_path / "play_onnx.py", 1)
         assert first == pytest.approx(ways["mean"], abs=0.01)
+        file = found["files"]["agent-float16.tflite"]
+        assert file["mean_score"] == pytest.approx(file["of_agent"], rel=0.01)
+
+
+def test_there_is_no_script_of_a_game_that_needs_the_program(tmp_path):
+    found = bundle.export(agent(AGENTS["several players"]), request(tmp_path, "saved-model"))
+    assert found["files"]["saved-model"]["script"] is None
+    assert {path.name for path in tmp_path.iterdir()} == {"saved-model", "agent.json", "README.md"}
+    assert "no script: the game needs this program" in (tmp_path / "README.md").read_text()
 
 
 @pytest.mark.parametrize("flags", [["--game", "Pong", "--observation", "ram"], CONTROL], ids=["ram", "control"])
