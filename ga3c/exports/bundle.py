@@ -131,6 +131,7 @@ def _runtime(name: str, model, path: Path, metadata: dict, options: dict) -> Run
 
 
 def _script(agent: TrainedAgent, name: str, file: str, folder: Path, seed: int) -> dict:
+    """Writes the script of a file, if there can be one. Returns its name."""
     text = game_script.script(agent, name, file, seed)
     if text is None:
         return {"script": None}

@@ -6,11 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ga3c import environments
+from ga3c.environments.gymnasium import blaming
 from ga3c.exports.deployed_agent import NEXT_STATE, STATE, Input, inputs_of
 from ga3c.exports.signature import Arrays
 from ga3c.play.trained_agent import TrainedAgent
 
-GAMES, STEPS_APART, MOST_STEPS = 10, 4, 2_000  # at once; between two that are kept; of each game
+GAMES, STEPS_APART = 10, 4  # games at once; steps between two observations that are kept
 
 
 class Played(NamedTuple):
@@ -29,10 +30,10 @@ def play(agent: TrainedAgent, count: int, seed: int) -> Played:
     kept: list[tuple] = []
     settings = agent.settings.environment
     games = environments.make(settings, environments.most_at_once(settings) or GAMES, seed)
-    with contextlib.closing(games):
+    with contextlib.closing(games), blaming(f"The game '{agent.game}' failed"):
         observations, states = games.reset(), None
         ended = np.zeros(len(observations), np.bool_)
-        for step in range(MOST_STEPS):
+        for step in range(count * STEPS_APART):
             sampled, policies, values, after = agent.model.decide(observations, states)
             if step % STEPS_APART == 0:
                 before = np.zeros_like(after) if states is None else states
