@@ -26,6 +26,7 @@ from ga3c.settings.run import Settings
 from ga3c.tracking import tracked_run, trackers
 from ga3c.tracking.new_rows import GAMES_PER_ROW, Points
 from ga3c.tracking.secrets_left_out import without_secrets
+from ga3c.tracking.tracker_process import TrackerProcess
 from tests import program
 
 BLOCK_BYTES = 32_768
@@ -223,6 +224,14 @@ def test_an_interrupt_ends_the_waiting(run, monkeypatch):
     asked = []
     said = track(run, monkeypatch, SLEEPS, interrupted=lambda: not asked.append("now"))
     assert (said, asked) == (["W&B: 3 rows of throughput.csv were not sent. --resume sends them."], ["now"])
+
+
+def test_a_tracker_that_sleeps_ends_when_the_run_was_killed(run, monkeypatch):
+    (run.parent / "wandb.py").write_text(SLEEPS)
+    monkeypatch.syspath_prepend(run.parent)
+    followed = TrackerProcess("wandb", "W&B", tracked_run.TrackedRun(str(run), "", "", "", "", 0), print)
+    followed._process.stdin.close()  # as the kernel does it then
+    assert followed._process.wait(program.HANG_SECONDS) == -signal.SIGKILL
 
 
 # What they are given.
