@@ -254,7 +254,7 @@ def test_points_are_the_rows_and_some_of_the_games_before_each(run):
 def test_rows_that_a_resumed_run_makes_again_are_left_out(run):
     points = Points(run, steps=-1)
     assert [steps for steps, _ in points.new()] == [90, 100, 150, 200, 300]
-    (run / "other").write_text("seconds,steps,pps,entropy\n1,100,5,\n9,250,1,1\n9,350,1,0.5\n")
+    (run / "other").write_text("seconds,steps,pps,entropy\n1,100,5,\n9,25x,1,1\n9,250,1,1\n9,350,1,0.5\n")
     os.replace(run / "other", run / "throughput.csv")
     assert points.new()[-1] == (350, {"seconds": 9, "pps": 1, "entropy": 0.5})
     assert points.new() == []

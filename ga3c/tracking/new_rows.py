@@ -1,10 +1,12 @@
 """Reads what the logs of a run have gained, and makes points over steps of it."""
 
+import contextlib
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
-from ga3c.records.csv_reading import number, parse, parts, read_log
+from ga3c.records.csv_reading import number, parse, parts
 from ga3c.records.files import open_to_read
 
 GAMES_PER_ROW = 20  # more games than this between two rows of throughput.csv are thinned
@@ -23,18 +25,16 @@ class GrowingLog:
     def new_rows(self) -> list[dict[str, str]]:
         """Returns the rows since the last call. After the run has written the log anew, these are all of its rows."""
         rows = []
-        try:
-            with open_to_read(self._path) as file:
-                status = os.fstat(file.fileno())
-                if status.st_ino != self._file or status.st_size < self._end:
-                    self._file, self._end, self._header = status.st_ino, 0, b""
-                for lines, end in parts(file, self._end):
-                    names, cells = parse(self._header + lines)
-                    self._header = self._header or lines[: lines.find(b"\n") + 1]
-                    rows += [dict(zip(names, row, strict=True)) for row in cells]
-                    self._end = end
-        except FileNotFoundError:  # the run has written none yet
-            pass
+        # Without a file the run has written none yet, or its directory is gone.
+        with contextlib.suppress(FileNotFoundError), open_to_read(self._path) as file:
+            status = os.fstat(file.fileno())
+            if status.st_ino != self._file or status.st_size < self._end:
+                self._file, self._end, self._header = status.st_ino, 0, b""
+            for lines, end in parts(file, self._end):
+                names, cells = parse(self._header + lines)
+                self._header = self._header or lines[: lines.find(b"\n") + 1]
+                rows += [dict(zip(names, row, strict=True)) for row in cells]
+                self._end = end
         return rows
 
 
@@ -49,8 +49,8 @@ class Points:
 
     def new(self) -> list[Point]:
         """Returns the points since the last call, one for each number of steps, in their order. Raises OSError."""
-        rows = [self._point(row) for row in self._rows.new_rows()]  # first: a game is written before its row
-        self._waiting += [(steps, _of_game(values)) for steps, values in map(self._point, self._games.new_rows())]
+        rows = list(_points(self._rows.new_rows()))  # first: a game is written before its row
+        self._waiting += [(steps, _of_game(values)) for steps, values in _points(self._games.new_rows())]
         found: dict[int, dict[str, float]] = {}
         for steps, values in rows:
             if steps <= self._steps:  # a resumed run makes these again, and one that stands still has several of a step
@@ -62,9 +62,13 @@ class Points:
             self._steps = steps
         return sorted(found.items())
 
-    def _point(self, row: dict[str, str]) -> Point:
-        values = {name: number(cell) for name, cell in row.items()}
-        return int(values.pop("steps")), {name: value for name, value in values.items() if not math.isnan(value)}
+
+def _points(rows: list[dict[str, str]]) -> Iterator[Point]:
+    """Yields what rows hold, without cells in which nothing was measured, and without rows that hold no numbers."""
+    for row in rows:
+        with contextlib.suppress(ValueError):
+            values = {name: number(cell) for name, cell in row.items()}
+            yield int(values.pop("steps")), {name: value for name, value in values.items() if not math.isnan(value)}
 
 
 def _of_game(values: dict[str, float]) -> dict[str, float]:
@@ -72,9 +76,5 @@ def _of_game(values: dict[str, float]) -> dict[str, float]:
 
 
 def rows_after(run_dir: Path, steps: int) -> int:
-    """Returns the number of rows of throughput.csv after so many steps. Raises OSError."""
-    try:
-        header, *rows = read_log(run_dir / "throughput.csv")
-    except FileNotFoundError:
-        return 0
-    return sum(number(row[header.index("steps")]) > steps for row in rows)
+    """Returns the number of rows of throughput.csv after so many steps."""
+    return sum(own > steps for own, _ in _points(GrowingLog(run_dir / "throughput.csv").new_rows()))

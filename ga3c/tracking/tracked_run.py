@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ga3c.errors import ConfigError
-from ga3c.records.files import make_directory, read_json, write_whole
+from ga3c.records.files import read_json, write_whole
 from ga3c.settings.run import Settings
 from ga3c.settings.saved_settings import to_dict
 
@@ -57,8 +57,7 @@ class Sent:
     messages: int = 0  # rows of messages.csv that were sent
 
     def write(self, run: TrackedRun, tracker: str) -> None:
-        """Saves it. Raises OSError."""
-        make_directory(run.folder)
+        """Saves it. Raises OSError, also where the run's directory is gone."""
         write_whole(run.folder / f"{tracker}.json", json.dumps(asdict(self)) + "\n")
 
 

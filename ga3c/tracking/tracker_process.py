@@ -19,7 +19,7 @@ PROGRAM = "import sys; sys.path[:] = {path!r}; from ga3c.tracking.sending import
 
 
 class TrackerProcess:
-    """Starts the process and says what comes of it. Nothing here waits for it."""
+    """Starts the process and says what comes of it. Only `finish` waits for it, once it has killed it."""
 
     def __init__(self, name: str, title: str, run: TrackedRun, say: Callable[[str], None]):
         """Raises OSError."""
@@ -61,7 +61,7 @@ class TrackerProcess:
         self._process.stdin.close()
         try:
             unsent = rows_after(self._run.path, sent_so_far(self._run, self._name).steps)
-        except OSError:  # the run's directory is gone
+        except OSError:  # the disk fails: that is said elsewhere
             return
         if unsent:
             rows = f"{count(unsent, 'row')} of throughput.csv"

@@ -43,6 +43,7 @@ class Trackers:
             store=str(run_directory.RESULTS / "mlruns"),
             process=os.getpid(),
         )
+        self._takes_files = bool({"wandb", "mlflow"} & set(settings.run.track))
         for name in dict.fromkeys(settings.run.track):
             try:
                 self._processes.append(TrackerProcess(name, TITLES[name], run, say))
@@ -57,7 +58,7 @@ class Trackers:
         """
         if not self._processes:
             return
-        files = self._best() if with_game else []
+        files = self._best() if with_game and self._takes_files else []
         for process in self._processes:
             process.end(files, failed)
         deadline = time.monotonic() + END_SECONDS
