@@ -64,6 +64,19 @@ def check_free(path: Path) -> None:
         raise ConfigError(f"Nothing can be written in {above}: name another folder.")
 
 
+def _remove_left(folder: Path) -> None:
+    """Removes what killed programs have left of a folder."""
+    name = re.compile(rf"\.{re.escape(folder.name)}\.(\d+){re.escape(PARTIAL)}")
+    for left in folder.parent.iterdir():
+        if found := name.fullmatch(left.name):
+            try:
+                os.kill(int(found[1]), 0)
+            except ProcessLookupError:
+                shutil.rmtree(left, ignore_errors=True)
+            except OSError:  # it is somebody else's, and goes on
+                continue
+
+
 @contextlib.contextmanager
 def whole(folder: Path) -> Iterator[Path]:
     """Yields a folder to write into, which gets the name `folder` when everything in it is on disk.
@@ -74,9 +87,7 @@ def whole(folder: Path) -> Iterator[Path]:
     partial = folder.with_name(f".{folder.name}.{os.getpid()}{PARTIAL}")
     try:
         make_directory(folder.parent)
-        for left in folder.parent.glob(f".{folder.name}.*{PARTIAL}"):
-            if not Path(f"/proc/{left.name.split('.')[-2]}").exists():
-                shutil.rmtree(left, ignore_errors=True)
+        _remove_left(folder)
         partial.mkdir()
         yield partial
         for file in filter(Path.is_file, partial.rglob("*")):

@@ -49,16 +49,15 @@ def record(
     scores = []
     while len(scores) < count:
         some = min(AT_ONCE, count - len(scores))
-        scores += _record_at_once(agent, recorder, (seed + len(scores), some), greedy, with_ram)
+        scores += _record_at_once(agent, recorder, seed + len(scores), some, greedy, with_ram)
         said(len(scores))
     return scores
 
 
 def _record_at_once(
-    agent: TrainedAgent, recorder: Recorder, seeds: tuple[int, int], greedy: bool, with_ram: bool
+    agent: TrainedAgent, recorder: Recorder, first: int, count: int, greedy: bool, with_ram: bool
 ) -> list[float]:
-    """Plays games side by side. seeds: the first one, and their number."""
-    first, count = seeds
+    """Plays `count` games side by side. first: the seed of the first one."""
     settings, chances = agent.settings.environment, chances_of(agent)
     with contextlib.closing(environments.make(settings, count, first, threads=usable_cores())) as made:
         games = RecordedGames(made, recorder, first, with_ram, once=True)

@@ -56,7 +56,7 @@ class ShortRecorder:
     def __init__(self, also: Recorder | None = None):
         self.lines: list[_Line] = []
         self._of: dict[int, _Line] = {}  # by environment
-        self._also, self.games, self.steps = also, 0, 0
+        self._also, self.steps = also, 0
         self._first: dict[int, bytes] = {}  # what games without a step have shown
 
     def begin(self, env: int, seed: int | None, observation: np.ndarray, infos: dict) -> None:
@@ -73,7 +73,6 @@ class ShortRecorder:
         if LOG_PROBABILITY in step.infos:
             line.log_probabilities.append(step.infos[LOG_PROBABILITY])
         ends = step.terminated, step.truncated
-        self.games += env in self._first
         line.seen.update(self._first.pop(env, b""))
         line.seen.update(step.observation.tobytes() + np.array([step.reward, *ends], np.float64).tobytes())
         self.steps += 1
