@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from ga3c.datasets import demonstrations
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.settings.catalogue import ALGORITHMS
@@ -18,7 +17,7 @@ def defaults(dataset: str, protocol: str | None, trusted: bool) -> Settings:
     They keep the agent's preset, which a run that begins with the clone's weights has, too. Raises ConfigError.
     """
     clone = with_presets(Settings(), "clone", protocol)
-    teacher, _ = demonstrations.described(dataset)
+    teacher, _ = _described(dataset)
     if teacher is None:
         return clone
     own_games.import_all(teacher, dataset, trusted)
@@ -43,5 +42,12 @@ def with_end(settings: Settings) -> Settings:
         raise ConfigError("--algorithm clone imitates recorded games: name them with --dataset.")
     if run.steps or run.minutes or run.episodes:
         return settings
-    _, steps = demonstrations.described(learning.dataset)
+    _, steps = _described(learning.dataset)
     return replace(settings, run=replace(run, steps=learning.epochs * steps))
+
+
+def _described(dataset: str) -> tuple[Settings | None, int]:
+    """Returns what `demonstrations.described` does. Other runs load nothing that reads data sets."""
+    from ga3c.datasets import demonstrations
+
+    return demonstrations.described(dataset)
