@@ -59,6 +59,27 @@ def test_what_only_reads_a_run_runs_nothing_of_it(strangers_run, capsys):
     assert not (strangers_run / "it_ran").exists()
 
 
+def test_who_would_clone_its_data_set_is_asked_for_trust(strangers_run, tmp_path, capsys):
+    data, settings = tmp_path / "data", read_settings(strangers_run)
+    data.mkdir()
+    spaces = {
+        f"{what}_space": {"type": "Discrete", "dtype": "int64", "n": 2, "start": 0}
+        for what in ("observation", "action")
+    }
+    own = {"settings": to_dict(settings), "protocol": None, "player": "an agent"}
+    said = {"data_format": "hdf5", "total_steps": 100, "ga3c": own}
+    said |= {name: json.dumps(space) for name, space in spaces.items()}
+    (data / "metadata.json").write_text(json.dumps(said))
+    words = ["--algorithm", "clone", "--dataset", str(data)]
+    assert main(words) == 2
+    assert "Add --trust" in capsys.readouterr().err
+    assert not (strangers_run / "it_ran").exists()
+    for trust in (["--trust"], ["--game", settings.environment.game]):
+        assert main([*words, *trust]) == 2  # it registers nothing
+        assert "registered no environment 'Evil'" in capsys.readouterr().err
+    assert (strangers_run / "it_ran").exists()
+
+
 ASKING = ["play", "play RUN --live", "play --checkpoint FILE", "evaluate RUN", "export RUN", "report RUN"]
 ASKING += ["--resume RUN"]
 

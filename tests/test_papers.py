@@ -25,7 +25,7 @@ from ga3c.settings.learning import LearningSettings
 from tests import program
 from tests.finished_runs import learnt, make_run
 
-PAGES = Path(__file__).parent.parent / "ga3c" / "papers" / "README.md"
+PAGE = Path(__file__).parent.parent / "ga3c" / "papers" / "README.md"
 PLANS = {
     apex: (fig3, fig5, fig7),
     accelerated: (fig12,),
@@ -36,7 +36,7 @@ PLANS = {
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_each_figure_of_a_paper_has_a_command_or_says_what_there_is_instead(name, capsys):
-    page = PAGES.read_text(encoding="utf-8").partition(f"## {PAPERS[name].title}")[2].partition("\n## ")[0]
+    page = PAGE.read_text(encoding="utf-8").partition(f"## {PAPERS[name].title}")[2].partition("\n## ")[0]
     assert reproduce.run([name]) == 0
     listed = capsys.readouterr().out
     for item in PAPERS[name].items:
@@ -47,6 +47,8 @@ def test_each_figure_of_a_paper_has_a_command_or_says_what_there_is_instead(name
                 reproduce.run([name, item.name])
         else:
             assert importlib.import_module(f"ga3c.papers.{name}.{item.name}").RUNS
+    files = (PAGE.parent / name).glob("*.py")
+    assert {file.stem for file in files if "def reproduce(" in file.read_text()} == set(PAPERS[name].figures)
 
 
 def test_what_there_is_and_what_is_meant(capsys):

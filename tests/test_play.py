@@ -155,8 +155,9 @@ def test_there_is_nothing_to_ask_evaluate_for_greedy_play(capfd):
 
 
 def test_a_gymnasium_environment_is_shown_too(cart_pole_run, tmp_path):
-    ended = program.run("play", cart_pole_run, "--record", tmp_path / "film.mp4")
+    ended = program.run("play", cart_pole_run, "--record", tmp_path / "film.mp4", env=NO_DISPLAY)
     assert ended.returncode == 0, ended.stderr
+    assert "XDG" not in ended.stdout + ended.stderr  # of SDL, which looks for a display
     ((score, steps),) = scores(ended.stdout)
     assert score == steps >= 5
     assert len(pictures(tmp_path / "film.mp4")) == 1 + steps

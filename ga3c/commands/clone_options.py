@@ -1,6 +1,8 @@
 """--algorithm clone: the defaults that a data set stands for, and the end of the run."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
@@ -11,16 +13,22 @@ from ga3c.settings.run import Settings
 LEARNED_ALIKE = ("preset", "input_scaling", "normalize_values", "discount", "precision")
 
 
-def defaults(dataset: str, protocol: str | None, trusted: bool) -> Settings:
+def defaults(asked: Mapping[str, Any], trusted: bool) -> Settings:
     """Returns the defaults for a data set: game and network of the agent that has played, as far as they are known.
 
-    They keep the agent's preset, which a run that begins with the clone's weights has, too. Raises ConfigError.
+    They keep the agent's preset, which a run that begins with the clone's weights has, too.
+
+    Args:
+        asked: the settings that the user names, among them "dataset".
+        trusted: the user trusts who has written the data set.
+
+    Raises ConfigError.
     """
-    clone = with_presets(Settings(), "clone", protocol)
+    dataset, clone = asked["dataset"], with_presets(Settings(), "clone", asked.get("protocol"))
     teacher, _ = _described(dataset)
     if teacher is None:
         return clone
-    own_games.import_all(teacher, dataset, trusted)
+    own_games.import_all(teacher, dataset, trusted, asked)
     theirs, row = teacher.learning, ALGORITHMS["clone"]
     if not ALGORITHMS[theirs.algorithm].policy:
         return replace(clone, environment=teacher.environment)

@@ -81,7 +81,7 @@ def _expand(options: DatasetOptions, file: Path) -> int:
 
 def _say(target: Target) -> None:
     size = sum(file.stat().st_size for file in [target.path, *target.path.rglob("*")] if file.is_file())
-    print(f"In {place(target.path)} ({size / 1e6:,.1f} MB)")
+    print(f"In {place(target.path)} ({size / 1e6:,.2f} MB)")
     if target.short:
         print(f"./run.sh dataset {place(target.path)} makes a data set of Minari of it.")
     elif target.path == folders.named(target.name):

@@ -24,8 +24,8 @@ class TrainOptions(Settings):
     """The settings, and what is said of a start alone."""
 
     trust: bool = False
-    """A resumed run may use the code of a game that it names (package.module:EnvId), though you have not trained on
-    that game here. It is for --resume."""
+    """A resumed run or a data set may use the code of a game that it names (package.module:EnvId), though you have not
+    trained on that game here. It is for --resume and --dataset."""
 
 
 class Start(NamedTuple):
@@ -47,9 +47,12 @@ def parse_settings(arguments: list[str]) -> Start:
         raise SystemExit(0)
     trusted = asked.pop("trust", False)
     resumed = resume_options.resumed(asked) if "resume" in asked else None
-    if trusted and not resumed:
-        raise ConfigError("--trust is for --resume, which runs what another has written: leave it out.")
-    default = resume_options.saved_settings(resumed) if resumed else _with_usual_rewards(preset_defaults(asked), asked)
+    if trusted and not resumed and "dataset" not in asked:
+        raise ConfigError("--trust is for --resume and --dataset, which run what another has written: leave it out.")
+    if resumed:
+        default = resume_options.saved_settings(resumed)
+    else:
+        default = _with_usual_rewards(preset_defaults(asked, trusted), asked)
     settings, given = clone_options.with_end(with_values(default, asked)), frozenset(asked)
     if resumed:
         resume_options.check_goes_on(settings, default, resumed)
@@ -60,12 +63,15 @@ def parse_settings(arguments: list[str]) -> Start:
     return Start(settings, resumed, given)
 
 
-def preset_defaults(asked: dict[str, Any]) -> Settings:
+def preset_defaults(asked: dict[str, Any], trusted: bool = False) -> Settings:
     """Returns the defaults of the preset or the algorithm that is asked for; else those of the agent whose weights are
-    taken; else those that the game usually has."""
+    taken; else those that the game usually has.
+
+    trusted: the user trusts who has written the data set, if one is named.
+    """
     preset = asked.get("preset", asked.get("algorithm"))
     if preset == "clone" and "dataset" in asked:
-        return clone_options.defaults(asked["dataset"], asked.get("protocol"), asked.get("trust", False))
+        return clone_options.defaults(asked, trusted)
     if preset is None and "start_from" in asked:
         preset = resume_options.preset_of(asked["start_from"])
     if preset is None and not _FOR_OTHERS & set(asked) and asked.get("observation") != "ram" and _is_atari(asked):

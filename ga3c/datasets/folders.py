@@ -3,12 +3,12 @@
 import contextlib
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from ga3c.errors import ConfigError
-from ga3c.records.files import PARTIAL, make_directory, reason, sync_directory
+from ga3c.records.files import make_directory, reason, sync_directory
+from ga3c.records.staging import staging, sync_files
 
 SHORT = ".npz"  # how the name of a file in the short form ends
 _NAME = re.compile(r"(?:[-_\w]+/)*[-_\w]+?-v\d+")
@@ -64,19 +64,6 @@ def check_free(path: Path) -> None:
         raise ConfigError(f"Nothing can be written in {above}: name another folder.")
 
 
-def _remove_left(folder: Path) -> None:
-    """Removes what killed programs have left of a folder."""
-    name = re.compile(rf"\.{re.escape(folder.name)}\.(\d+){re.escape(PARTIAL)}")
-    for left in folder.parent.iterdir():
-        if found := name.fullmatch(left.name):
-            try:
-                os.kill(int(found[1]), 0)
-            except ProcessLookupError:
-                shutil.rmtree(left, ignore_errors=True)
-            except OSError:  # it is somebody else's, and goes on
-                continue
-
-
 @contextlib.contextmanager
 def whole(folder: Path) -> Iterator[Path]:
     """Yields a folder to write into, which gets the name `folder` when everything in it is on disk.
@@ -84,18 +71,12 @@ def whole(folder: Path) -> Iterator[Path]:
     Where the block fails, what it has written is removed. What killed programs have left of this folder is, too.
     Raises ConfigError where the disk does not take it.
     """
-    partial = folder.with_name(f".{folder.name}.{os.getpid()}{PARTIAL}")
     try:
         make_directory(folder.parent)
-        _remove_left(folder)
-        partial.mkdir()
-        yield partial
-        for file in filter(Path.is_file, partial.rglob("*")):
-            with file.open("rb") as opened:
-                os.fsync(opened.fileno())
-        os.rename(partial, folder)
+        with staging(folder.parent, folder.name) as partial:
+            yield partial
+            sync_files(partial)
+            os.rename(partial, folder)
         sync_directory(folder.parent)
     except (OSError, RuntimeError) as error:  # RuntimeError is what h5py raises where the disk is full
         raise ConfigError(f"Cannot write {folder}: {reason(error)}.") from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)

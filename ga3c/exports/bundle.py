@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -21,7 +20,8 @@ from ga3c.exports.request import METADATA, Request
 from ga3c.exports.signature import Runtime, described
 from ga3c.play.playing import Stage, names_of
 from ga3c.play.trained_agent import TrainedAgent
-from ga3c.records.files import PARTIAL, make_directory, read_json, reason, remove, sync_directory, write_whole
+from ga3c.records.files import make_directory, read_json, reason, remove, sync_directory, write_whole
+from ga3c.records.staging import staging, sync_files
 
 CARD, OBSERVATIONS, SAMPLES = "README.md", 1_000, 300  # to compare by, and to quantize by
 
@@ -38,7 +38,7 @@ def export(agent: TrainedAgent, request: Request) -> dict:
     score = _score(agent, request)
     try:
         make_directory(request.out)
-        with _staging(request.out) as folder:
+        with staging(request.out, "export") as folder:
             metadata = _written(agent, request, played, folder, _metadata(agent, score))
             old = read_json(request.out / METADATA)["files"] if (request.out / METADATA).exists() else {}
             _put_in_place(folder, request.out)
@@ -146,19 +146,6 @@ def _bytes(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-@contextlib.contextmanager
-def _staging(out: Path) -> Iterator[Path]:
-    """Gives a directory in `out` for files that are not complete yet. What an export that was killed left goes."""
-    for left in out.glob(f".export.*{PARTIAL}"):
-        shutil.rmtree(left, ignore_errors=True)
-    folder = out / f".export.{os.getpid()}{PARTIAL}"
-    folder.mkdir()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _remove(out: Path, files: dict) -> None:
     """Removes files of the export that lay there before, and their scripts."""
     for name, file in files.items():
@@ -169,10 +156,7 @@ def _remove(out: Path, files: dict) -> None:
 
 def _put_in_place(folder: Path, out: Path) -> None:
     """Moves complete files to their names, and what had these names away: a directory cannot be replaced at once."""
-    for file in folder.rglob("*"):
-        if file.is_file():
-            with file.open("rb") as opened:
-                os.fsync(opened.fileno())
+    sync_files(folder)
     for new in sorted(folder.iterdir(), key=lambda file: file.name == METADATA):
         final = out / new.name
         if final.is_dir():

@@ -40,6 +40,12 @@ def learning_runs(scale: dict, settings: dict[str, str]) -> list[LearningRun]:
     ]
 
 
+def report(runs: list[LearningRun], options: CommonOptions, out: Path, name: str, paper: str) -> str:
+    """Makes the runs and a report; returns its table, and what the paper says."""
+    outcomes = comparison.make(runs, out, options.episodes)
+    return f"\n{comparison_report.report(outcomes, out, name)}\nPaper: {paper}"
+
+
 def reports(groups: dict[str, list[LearningRun]], options: CommonOptions, out: Path, name: str) -> str:
     """Makes the runs and a report for each group of them; returns the tables."""
     outcomes = comparison.make(list(chain.from_iterable(groups.values())), out, options.episodes)

@@ -78,6 +78,7 @@ def _play(line: Connection, name: str, settings: EnvironmentSettings, count: int
     warnings.filterwarnings("ignore", module="glfw")  # what follows from them is an error, and says the same
     if not has_display():
         os.environ.setdefault("MUJOCO_GL", _without_display())
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # SDL complains of the others
     try:
         with blaming(f"Cannot draw the game '{name}'"):
             games = gymnasium_games(name, settings, count, seed, render_mode="rgb_array")

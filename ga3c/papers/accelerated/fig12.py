@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
 from ga3c.papers.accelerated import Options, fig4
 from ga3c.papers.accelerated.table3 import PAPER
-from ga3c.papers.plan import chosen, learning_runs
+from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "accelerated-fig12"
 SCALES = fig4.SCALES
@@ -24,6 +23,5 @@ def plan(options: Options) -> list[LearningRun]:
 
 
 def reproduce(options: Options, out: Path) -> str:
-    outcomes = comparison.make(plan(options), out, options.episodes)
-    table = comparison_report.report(outcomes, out, "fig12")
-    return f"\n{table}\nPaper: all three learn most games; Rainbow fails on Breakout with rewards of three steps."
+    paper = "all three learn most games; Rainbow fails on Breakout with rewards of three steps."
+    return report(plan(options), options, out, "fig12", paper)

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
 from ga3c.papers.apex import Options
-from ga3c.papers.plan import chosen, learning_runs
+from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "apex-fig3"
 SCALES = {
@@ -34,6 +33,5 @@ def plan(options: Options) -> list[LearningRun]:
 
 
 def reproduce(options: Options, out: Path) -> str:
-    outcomes = comparison.make(plan(options), out, options.episodes)
-    table = comparison_report.report(outcomes, out, "fig3")
-    return f"\n{table}\nPaper: the more actors, from 2 to 64, the sooner and the more surely a task is learned."
+    paper = "the more actors, from 2 to 64, the sooner and the more surely a task is learned."
+    return report(plan(options), options, out, "fig3", paper)

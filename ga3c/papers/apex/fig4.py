@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
 from ga3c.papers.apex import Options
-from ga3c.papers.plan import chosen, learning_runs
+from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "apex-fig4"
 SCALES = {
@@ -36,6 +35,5 @@ def plan(options: Options) -> list[LearningRun]:
 
 
 def reproduce(options: Options, out: Path) -> str:
-    outcomes = comparison.make(plan(options), out, options.episodes)
-    table = comparison_report.report(outcomes, out, "fig4")
-    return f"\n{table}\nPaper: the more actors, from 8 to 256, the better, at the same number of updates."
+    paper = "the more actors, from 8 to 256, the better, at the same number of updates."
+    return report(plan(options), options, out, "fig4", paper)

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
 from ga3c.papers.apex import Options
-from ga3c.papers.plan import chosen, learning_runs
+from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "apex-fig5"
 SCALES = {
@@ -30,6 +29,5 @@ def plan(options: Options) -> list[LearningRun]:
 
 
 def reproduce(options: Options, out: Path) -> str:
-    outcomes = comparison.make(plan(options), out, options.episodes)
-    table = comparison_report.report(outcomes, out, "fig5")
-    return f"\n{table}\nPaper: on most games a larger replay, up to two million transitions, is a little better."
+    paper = "on most games a larger replay, up to two million transitions, is a little better."
+    return report(plan(options), options, out, "fig5", paper)

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
 from ga3c.papers.apex import Options, fig5
-from ga3c.papers.plan import chosen, learning_runs
+from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "apex-fig7"
 SCALES = {
@@ -29,6 +28,5 @@ def plan(options: Options) -> list[LearningRun]:
 
 
 def reproduce(options: Options, out: Path) -> str:
-    outcomes = comparison.make(plan(options), out, options.episodes)
-    table = comparison_report.report(outcomes, out, "fig7")
-    return f"\n{table}\nPaper: a rate for each game is a little better than six rates."
+    paper = "a rate for each game is a little better than six rates."
+    return report(plan(options), options, out, "fig7", paper)
