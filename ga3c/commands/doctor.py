@@ -1,5 +1,6 @@
 """Checks what this machine has for training, and measures what it reaches: python -m ga3c doctor."""
 
+import csv
 import os
 import platform
 import re
@@ -100,10 +101,13 @@ def _needed() -> dict[str, str]:
 
 
 def _missing_file(package: str) -> str:
-    """Returns a file of an installed package that is not there; "" if there is none."""
-    for file in metadata.files(package) or ():
-        if file.suffix != ".pyc" and not file.locate().exists():
-            return str(file)
+    """Returns a file of an installed package that is not there; "" if there is none.
+
+    It reads the package's RECORD itself: `files` of Python 3.12 and later leaves out what is missing."""
+    installed = metadata.distribution(package)
+    for name, *_ in csv.reader((installed.read_text("RECORD") or "").splitlines()):
+        if not name.endswith(".pyc") and not Path(installed.locate_file(name)).exists():
+            return name
     return ""
 
 
