@@ -117,6 +117,22 @@ def test_what_was_evaluated_is_played_again_only_for_another_number_of_games(tmp
         comparison.make([RUN], tmp_path, 4)
 
 
+def test_the_best_of_several_evaluations_counts(tmp_path):
+    directory = learnt(RUN, tmp_path, 5.0).directory
+    newest = json.loads((directory / comparison.EVALUATION).read_text())
+    (directory / "checkpoints").mkdir()
+    for steps, mean in ((100, 7.0), (200, 9.0), (300, 8.0)):
+        name = f"network-{steps:012d}"
+        checkpoint.keep_network(directory / "checkpoints", steps, {}, {})
+        there = newest | {"exploration": 0.05, "ways": {"sampled": newest["ways"]["sampled"] | {"mean": mean}}}
+        (directory / f"evaluation-{name}.json").write_text(json.dumps(there))
+    best = comparison.Evaluation(("--protocol", "dqn"), best=True)
+    (outcome,) = comparison.make([RUN], tmp_path, 3, best)
+    assert outcome.evaluation["ways"]["sampled"]["mean"] == 9
+    assert "5 % of all actions are random" in comparison_report.report([outcome], tmp_path, "best")
+    assert comparison.make([RUN], tmp_path, 3)[0].evaluation["ways"]["sampled"]["mean"] == 5
+
+
 def test_a_run_that_goes_on_gets_the_time_that_is_left(tmp_path):
     assert "--minutes 1.000" in " ".join(RUN.command(tmp_path))
     checkpoint.save(tmp_path / "checkpoints", 100, {}, {"totals": {"seconds": 45.0}}, keep=1)

@@ -55,6 +55,21 @@ def test_the_best_checkpoint_is_kept_beside_the_newest(tmp_path):
     assert best(tmp_path) == 10
 
 
+def test_networks_are_kept_after_every_so_many_steps(tmp_path):
+    settings = replace(Settings(), run=replace(Settings().run, checkpoint_steps=100, checkpoints_kept=1))
+    recovery, model = Recovery(tmp_path, settings, Disk(print), print), Model()
+    for version, steps in enumerate((40, 103, 150, 199, 420), start=1):
+        assert recovery.is_due(steps) == (steps in (103, 420))
+        assert not recovery.is_due(steps)
+        save(recovery, model, version, steps, [])
+    kept = checkpoint.kept_networks(tmp_path / "checkpoints")
+    assert [file.name for file in kept] == ["network-000000000100.npz", "network-000000000400.npz"]
+    found = [checkpoint.load(file) for file in kept]
+    assert [(arrays["network/0"][0], meta["totals"]["steps"]) for arrays, meta in found] == [(2, 103), (5, 420)]
+    assert all(set(arrays) == {"network/0", "version"} for arrays, _ in found)
+    assert len(checkpoint.saved(tmp_path / "checkpoints")) == 1
+
+
 def test_a_new_run_begins_with_weights_alone(tmp_path):
     save(Recovery(tmp_path, Settings(), Disk(print), print), Model(), 7, 70, [1.0])
     (tmp_path / "config.json").write_text("{}")

@@ -261,6 +261,8 @@ def test_there_are_no_updates_before_the_minimum():
         assert playing.ask() == 0
         wait_for(lambda: playing.queue.told.count("free") == number, batch)  # noqa: B023
     assert batch.result().steps == 3 * BLOCK
+    # The exploration goes by the steps of these: it does not fall while the memory is filled.
+    assert [one for one in playing.queue.told if one[0] == "target"] == [("target", 3 * BLOCK)]
 
 
 def test_the_last_block_is_the_first_that_ends_at_the_last_step_or_after_it_and_its_updates_are_made():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageColor
 
+from ga3c.algorithms import exploration
 from ga3c.commands import reproduce
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
@@ -309,7 +310,8 @@ def test_the_14_variants_of_fast_dqn(scale, tmp_path):
         assert (schedule.agents, schedule.envs_per_agent, schedule.controller) == (games, 1, "off")
         assert (schedule.sampling == "synchronised") == (name in ("synchronised", "both"))
         assert replay.concurrent_training == (name in ("concurrent", "both"))
-        assert (learning.algorithm, learning.exploration_start, learning.exploration_end) == ("dqn", 0.1, 0.1)
+        assert learning.algorithm == "dqn"
+        assert [exploration.epsilon(steps, learning, games) for steps in (0, 1)] == pytest.approx([1.0, 0.1])
         assert (learning.seed, settings.run.plot_seconds) == (len(trials), 0)
         assert (replay.batch, replay.steps_per_update) == (32, 4)
         assert (replace(replay, concurrent_training=False) == usual) == (scale == "full")

@@ -37,7 +37,7 @@ GROUPS = {
     "Several devices": "devices device_updates",
     "Many machines": "cluster experience_age_limit_updates replay_shards",
     "What is written and shown": """name run_dir console track log_seconds plot_seconds stall_seconds checkpoint_seconds
-        checkpoints_kept checkpoint_games""",
+        checkpoints_kept checkpoint_steps checkpoint_games""",
 }
 VALUES = {
     "game": "GAME", "start_from": "RUN", "resume": "[RUN]", "name": "NAME", "run_dir": "DIRECTORY",

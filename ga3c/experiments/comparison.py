@@ -72,17 +72,32 @@ class Outcome(NamedTuple):
         return run | rounded(own | ways) | {"protocol": self.evaluation["fingerprint"]}
 
 
-def make(runs: list[LearningRun], out: Path, evaluation_games: int) -> list[Outcome]:
+class Evaluation(NamedTuple):
+    """How the agents of finished runs are evaluated, besides the number of their games."""
+
+    flags: tuple[str, ...] = ()  # of `evaluate`
+    best: bool = False  # the best mean of the networks that --checkpoint-steps has kept; False: the newest agent's
+
+
+NEWEST = Evaluation()
+
+
+def make(runs: list[LearningRun], out: Path, evaluation_games: int, how: Evaluation = NEWEST) -> list[Outcome]:
     """Makes, or goes on with, the runs that are not finished, and lets each play `evaluation_games` games.
 
     Raises ConfigError, RunFailed.
     """
     perform(runs, out)
-    return [_outcome(run, directory_of(run, out), evaluation_games) for run in runs]
+    return [_outcome(run, directory_of(run, out), evaluation_games, how) for run in runs]
 
 
-def _outcome(run: LearningRun, directory: Path, evaluation_games: int) -> Outcome:
-    evaluation = _evaluation(run, directory, evaluation_games)
+def _outcome(run: LearningRun, directory: Path, evaluation_games: int, how: Evaluation) -> Outcome:
+    kept = checkpoint.kept_networks(directory / "checkpoints") if how.best else []
+    evaluations = [
+        _evaluation(run, directory / EVALUATION.replace(".", f"-{agent.stem}."), evaluation_games, how.flags, agent)
+        for agent in kept
+    ] or [_evaluation(run, directory / EVALUATION, evaluation_games, how.flags, directory)]
+    evaluation = max(evaluations, key=lambda one: one["ways"]["sampled"]["mean"])
     rows, games = read_csv(directory / "throughput.csv"), curves.read(directory, "episodes", "score")
     scores = games["score"] if games else np.array([])
     seconds, score = curves.of_run(directory, curves.SCORE_OVER_TIME)
@@ -100,17 +115,21 @@ def _outcome(run: LearningRun, directory: Path, evaluation_games: int) -> Outcom
     )
 
 
-def _evaluation(run: LearningRun, directory: Path, games: int) -> dict:
-    """Runs of one seed play the same games, and play them again if asked again; another seed has other games."""
-    file = directory / EVALUATION
+def _evaluation(run: LearningRun, file: Path, games: int, flags: tuple[str, ...], agent: Path) -> dict:
+    """Returns what `file` says of so many games, which are played if it does not. `agent`: a run or a checkpoint.
+
+    Runs of one seed play the same games, and play them again if asked again; another seed has other games.
+    """
     try:
         known = json.loads(file.read_text(encoding="utf-8"))
         if known["episodes"] == games:
             return known
     except (OSError, ValueError, KeyError):
         pass
-    print(f"{run.name}: playing {games} games ...", flush=True)
-    command = [sys.executable, "-m", "ga3c", "evaluate", str(directory), "--game", run.game, "--json", str(file)]
+    kept = agent.suffix == ".npz"
+    print(f"{run.name}{f', {agent.stem}' if kept else ''}: playing {games} games ...", flush=True)
+    words = [*(["--checkpoint"] if kept else []), str(agent), "--game", run.game, "--json", str(file), *flags]
+    command = [sys.executable, "-m", "ga3c", "evaluate", *words]
     command += ["--episodes", str(games), "--seed", str(1_000_000 + 1_000 * run.seed)]
     done = subprocess.run(command, capture_output=True, text=True, env=child_environment())
     if done.returncode:

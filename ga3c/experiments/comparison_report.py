@@ -18,6 +18,12 @@ from ga3c.views.panels import SCORE_LABEL, panels, score_curve, score_label_x, s
 ACTIONS = "Scores: whole games, actions sampled from the policy; agents of action values take the best action."
 
 
+def _actions(outcomes: list[Outcome]) -> str:
+    """Returns how the games of the scores were played."""
+    shares = sorted({share for o in outcomes if (share := o.evaluation.get("exploration", 0.0))})
+    return " ".join([ACTIONS, *(f"{100 * share:g} % of all actions are random." for share in shares)])
+
+
 def refuse_mixed(outcomes: list[Outcome]) -> None:
     """Raises ConfigError where runs were not made under one protocol."""
     if mix := protocols.mix(o.evaluation["fingerprint"] for o in outcomes):
@@ -102,7 +108,7 @@ def _scores(outcomes: list[Outcome]) -> dict[str, dict[str, list[float]]]:
 def report(outcomes: list[Outcome], out: Path, name: str) -> str:
     """Writes NAME-runs.csv, NAME.md, NAME.png, NAME-steps.png and NAME-scores.png into `out`; returns the table."""
     refuse_mixed(outcomes)
-    table = f"{markdown(aggregate(outcomes))}\n{ACTIONS}\n"
+    table = f"{markdown(aggregate(outcomes))}\n{_actions(outcomes)}\n"
     tables.write_rows(out / f"{name}-runs.csv", [o.row() for o in outcomes])
     write_whole(out / f"{name}.md", table)
     draw(outcomes, out / f"{name}.png")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ga3c.errors import ConfigError
 from ga3c.experiments import comparison, comparison_report
-from ga3c.experiments.comparison import LearningRun
+from ga3c.experiments.comparison import NEWEST, Evaluation, LearningRun
 from ga3c.papers import CommonOptions
 
 
@@ -40,9 +40,11 @@ def learning_runs(scale: dict, settings: dict[str, str]) -> list[LearningRun]:
     ]
 
 
-def report(runs: list[LearningRun], options: CommonOptions, out: Path, name: str, paper: str) -> str:
+def report(
+    runs: list[LearningRun], options: CommonOptions, out: Path, name: str, paper: str, how: Evaluation = NEWEST
+) -> str:
     """Makes the runs and a report; returns its table, and what the paper says."""
-    outcomes = comparison.make(runs, out, options.episodes)
+    outcomes = comparison.make(runs, out, options.episodes, how)
     return f"\n{comparison_report.report(outcomes, out, name)}\nPaper: {paper}"
 
 

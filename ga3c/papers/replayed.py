@@ -27,6 +27,7 @@ class ReplayedRun(SpeedRun):
     # As from the end of DQN's schedule on (Daley and Amato 2021, section 5.1): nearly all play asks the network.
     exploration_start: float = 0.1
     exploration_end: float = 0.1
+    exploration_decay_steps: int | None = None
     seed: int = 1
     devices: str | None = None
 

@@ -49,6 +49,22 @@ def keep_as_best(path: Path) -> None:
     link(path, path.with_name(BEST))
 
 
+def keep_network(directory: Path, steps: int, arrays: dict[str, np.ndarray], meta: dict) -> None:
+    """Writes a checkpoint of the network's weights that `save` never drops, unless there is one of so many steps.
+
+    Raises OSError.
+    """
+    path = directory / f"network-{steps:012d}.npz"
+    if not path.exists():
+        network = {name: array for name, array in arrays.items() if name == "version" or name.startswith("network/")}
+        write_whole(path, pack(network, meta))
+
+
+def kept_networks(directory: Path) -> list[Path]:
+    """Returns the files of `keep_network` in a directory, oldest first."""
+    return sorted(directory.glob("network-*.npz"))
+
+
 def set_aside_newer(path: Path) -> None:
     """Renames newer checkpoints, which could not be read, when a run goes on from the one at `path`.
 

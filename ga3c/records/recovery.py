@@ -86,6 +86,7 @@ class Recovery:
         self._rolled_back: list[float] = []  # when
         self._best_mean = self._saved_best()
         self.saved_steps = 0  # of the newest checkpoint: play may have gone on since
+        self._looked_steps = 0  # when it was last asked for a checkpoint
         self._replay_file = ReplayFile(run_dir, disk, say) if settings.replay.checkpoint_replay else None
         self._games_file = GamesFile(self._checkpoints, say) if settings.run.checkpoint_games else None
 
@@ -129,6 +130,7 @@ class Recovery:
         # The weights have not learned from what was under way when the checkpoint was written: it does not count.
         totals.steps = totals.trained_steps + totals.skipped_steps
         totals.made_steps = totals.steps + totals.lost_steps
+        self._looked_steps = totals.steps
         try:
             checkpoint.set_aside_newer(path)
             # Several games of a secondary learner may come at the same step.
@@ -140,6 +142,12 @@ class Recovery:
         self._say(f"Going on from {path.name}: {count(totals.steps, 'step')}, {count(totals.episodes, 'game')}.")
         asked, before = (progress.counts_of(settings) for settings in (self._settings, saved.settings))
         return saved if asked == before else replace(saved, counts=asked), arrays
+
+    def is_due(self, steps: int) -> bool:
+        """Returns True, once, when the run has come to another multiple of --checkpoint-steps."""
+        every, before = self._settings.run.checkpoint_steps, self._looked_steps
+        self._looked_steps = steps
+        return every > 0 and steps // every > before // every
 
     def save(self, system, write_episodes: Callable[[], bool]) -> bool:
         """Writes a checkpoint of a `systems.System`. Returns False if the disk does not take it.
@@ -183,7 +191,10 @@ class Recovery:
             under_way.loaded = self._games_file.load(steps)
 
     def _write(self, steps: int, state: dict[str, np.ndarray], meta: dict) -> None:
-        path = checkpoint.save(self._checkpoints, steps, state, meta, self._settings.run.checkpoints_kept)
+        run = self._settings.run
+        path = checkpoint.save(self._checkpoints, steps, state, meta, run.checkpoints_kept)
+        if run.checkpoint_steps and steps >= run.checkpoint_steps:
+            checkpoint.keep_network(self._checkpoints, steps - steps % run.checkpoint_steps, state, meta)
         scores = meta["recent_scores"]
         mean = float(np.mean(scores)) if len(scores) == RECENT_GAMES else -math.inf  # the mean of fewer games is luck
         if mean > self._best_mean:

@@ -175,8 +175,9 @@ class ConcurrentReplayQueue(ReplayQueue):
         self.ended = self._last_step is not None and self.steps >= self._last_step
         if not self.ended:
             self.replay.reserve(self._blocks.rows)
-            self._copy()
-            self._left = self._target_updates if self._pace.has_minimum else 0
+            if self._pace.has_minimum:  # while the memory is filled the network stays, and so does the exploration
+                self._copy()
+                self._left = self._target_updates
             self._blocks.begin()
             self._tell.free()
 

@@ -58,6 +58,10 @@ class RecordedRun:
         if self._settings.schedule.cluster:
             self._cluster.look(self.system.cluster)
 
+    def is_due(self, steps: int) -> bool:
+        """Returns True, once, when a checkpoint is due after so many steps. Others are due by the clock."""
+        return self._recovery.is_due(steps)
+
     def save(self, last: bool = False) -> bool:
         """Writes a checkpoint. Returns False if the disk does not take it."""
         saved = self._recovery.save(self.system, self._writer.write_episodes)

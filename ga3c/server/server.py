@@ -111,7 +111,7 @@ class Server:
                 said = "Who waits for whom:"
             if said:
                 self._say_report(said)
-            if now >= save_at:
+            if self._first.is_due(totals.steps) or now >= save_at:
                 save_at = now + (run.checkpoint_seconds if self.save() else min(RETRY_SECONDS, run.checkpoint_seconds))
             if self._first.disk.look():
                 every_second()

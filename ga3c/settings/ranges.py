@@ -88,6 +88,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "tensorflow_threads": (0, 1024),
     "checkpoint_seconds": (1, LONG),
     "checkpoints_kept": (1, 10_000),
+    "checkpoint_steps": (0, MANY),
     "log_seconds": (0.1, LONG),
     "stall_seconds": (0, LONG),
     "plot_seconds": (0, LONG),

@@ -57,6 +57,9 @@ class RunSettings:
     """A checkpoint is written every this many seconds."""
     checkpoints_kept: int = 3
     """This many of the newest checkpoints stay on disk."""
+    checkpoint_steps: int = 0
+    """After every this many steps a checkpoint is written that stays on disk. It has the weights of the network alone,
+    and evaluate --checkpoint plays with them. 0 means none."""
     checkpoint_games: bool = False
     """The games are saved with the newest checkpoint, so that a resumed run goes on in the middle of them. It works
     with --sampling batched or --serial, for Atari games on our own emulator. Each game takes 0.13 MB. Other games

@@ -24,6 +24,8 @@ SCALES = {
     },
     "full": {"game": "Pong", "games": GAMES, "seconds": 600.0, "seeds": 5, "constants": {}},
 }  # fmt: skip
+# The memory is filled with random play. From the first update on the share is 0.1 (section 5.1).
+EXPLORATION = {"exploration_start": 1.0, "exploration_decay_steps": 1}
 # Variant -> sampling, and whether training is concurrent.
 VARIANTS = {
     "standard": ("asynchronous", False),
@@ -50,7 +52,7 @@ def plan(options: Options) -> dict[Cell, list[ReplayedRun]]:
         (name, count): [
             ReplayedRun(
                 scale["game"], count, 1, 1, scale["seconds"], envs_per_agent=1, preset="dqn", seed=trial,
-                sampling=sampling, concurrent_training=concurrent, **scale["constants"],
+                sampling=sampling, concurrent_training=concurrent, **EXPLORATION, **scale["constants"],
             )
             for trial in range(1, scale["seeds"] + 1)
         ]

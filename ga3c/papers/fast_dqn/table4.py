@@ -1,13 +1,13 @@
 """Table 4 of the paper: scores of fast DQN and of DQN, beside the paper's, a human's and a random player's.
 
-The paper takes the best of an evaluation every 250,000 steps, 30 games with an exploration rate of 0.05. Here the
-newest agent plays its games, with the best actions alone.
+A score is the best mean of a run's evaluations, one for every 250,000 steps of training (section 5.2). Each is of 30
+games under the rules of Mnih et al. 2015, with 5 % of all actions at random. A shorter run has that of its last network.
 """
 
 from pathlib import Path
 
 from ga3c.experiments import comparison, comparison_report, tables
-from ga3c.experiments.comparison import LearningRun, Outcome
+from ga3c.experiments.comparison import Evaluation, LearningRun, Outcome
 from ga3c.papers.fast_dqn import Options
 from ga3c.papers.fast_dqn.scores import PAPER
 from ga3c.papers.plan import chosen, learning_runs
@@ -15,7 +15,8 @@ from ga3c.records.files import write_whole
 from ga3c.records.run_directory import game_directory
 
 RUNS = "fast_dqn-table4"
-WAYS = {"fast": "--preset fast-dqn", "dqn": "--preset dqn"}
+WAYS = {name: f"--preset {preset} --checkpoint-steps 250000" for name, preset in (("fast", "fast-dqn"), ("dqn", "dqn"))}
+EVALUATION = Evaluation(("--protocol", "dqn"), best=True)
 SCALES = {
     "cpu": {
         "game": ("Pong", "Boxing", "Freeway"), "seconds": 3600.0, "seeds": 1,
@@ -32,7 +33,7 @@ def plan(options: Options) -> list[LearningRun]:
 
 
 def reproduce(options: Options, out: Path) -> str:
-    outcomes = comparison.make(plan(options), out, options.episodes)
+    outcomes = comparison.make(plan(options), out, options.episodes, EVALUATION)
     comparison_report.report(outcomes, out, "table4-games")
     table = markdown(outcomes)
     write_whole(out / "table4.md", table)
