@@ -90,8 +90,12 @@ def test_batches_are_drawn_ahead_as_many_as_asked_for_and_errors_find_their_tran
 
 
 def test_drawing_ahead_goes_with_free_updates_alone():
-    with pytest.raises(ConfigError, match="--prefetch-batches does not go with --steps-per-update"):
+    with pytest.raises(ConfigError, match="--prefetch-batches 2 does not go with --steps-per-update 4"):
         parse_settings(["--preset", "dqn", "--prefetch-batches", "2"])
+    sharded = ["--preset", "apex-dqn", "--cluster", "local", "--agents", "2", "--replay-shards", "2"]
+    assert parse_settings(sharded)  # the preset's number has no effect there
+    with pytest.raises(ConfigError, match="--prefetch-batches 2 does not go with --replay-shards 2"):
+        parse_settings([*sharded, "--prefetch-batches", "2"])
 
 
 def test_what_is_left_is_stored_when_it_is_closed_and_who_waits_for_a_batch_goes():
@@ -179,6 +183,7 @@ def test_the_preset_has_the_constants_of_the_paper():
     assert (own.batch, own.n_steps, own.target_updates, own.steps_per_update) == (512, 3, 2_500, 0)
     assert (own.priority_alpha, own.priority_beta, own.priority_beta_final) == (0.6, 0.4, 0.4)
     assert (own.replay_transitions, own.replay_minimum_transitions) == (2_000_000, 50_000)
+    assert own.prefetch_batches == 16
     assert own.double_q
     assert own.dueling
     assert settings.environment.episode_cap_frames == 50_000

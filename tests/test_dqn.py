@@ -167,6 +167,26 @@ def test_double_q_learning_is_another_target():
     assert naive_dqn(weights, target, batch(0), True)[0] != naive_dqn(weights, target, batch(0), False)[0]
 
 
+@pytest.mark.parametrize(("dueling", "share"), [(False, 1.0), (True, np.sqrt(0.5))])
+def test_the_gradient_that_two_streams_send_into_the_layers_before_them_is_smaller(dueling, share):
+    """Beside the slope of the values along it, from differences. That of the streams' own layers is whole."""
+    network = networks.build("dqn-mlp", VECTOR, 1, dueling=dueling, support=None)
+    states = np.random.default_rng(0).normal(size=(64, *VECTOR.observation_shape)).astype(np.float32)
+    variables = network.trainable_variables
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(network(states)[0][:, 0])
+    gradients = tape.gradient(total, [variable.value for variable in variables])
+    for at, expected in ((0, share), (2, 1.0)):  # the kernel of the shared layer, and that of a stream
+        weight, step = variables[at].numpy(), 1e-2 * gradients[at].numpy() / np.linalg.norm(gradients[at])
+        ends = []
+        for sign in (-1, 1):
+            variables[at].assign(weight + sign * step)
+            ends.append(float(tf.reduce_sum(network(states)[0][:, 0])))
+        variables[at].assign(weight)
+        slope = (ends[1] - ends[0]) / (2 * np.linalg.norm(step))
+        assert np.linalg.norm(gradients[at]) / slope == pytest.approx(expected, rel=0.01)
+
+
 @pytest.mark.parametrize("dueling", [False, True])
 @pytest.mark.parametrize("support", [None, (-LIMIT, LIMIT, ATOMS)])
 def test_heads(dueling, support):

@@ -39,13 +39,17 @@ def vectors(seen: Seen, actions: int, dueling: bool, support: tuple | None) -> k
 def _heads(
     observations, hidden, units: int, actions: int, dueling: bool, support: tuple | None, dtype: str = "float32"
 ) -> keras.Model:
-    """Output: (action values [batch, actions], the largest of them [batch]), float32.
+    """Returns the network. Output: (action values [batch, actions], the largest of them [batch]), float32.
 
     support: lowest value, highest value, atoms. It then gives a distribution over so many values, evenly spaced
         (Bellemare et al. 2017). Its logits [batch, actions, atoms] are a third output, its means the action values.
-    dueling: values are V(s) + A(s, a) - mean A(s, .), from two streams of layers (Wang et al. 2016, Eq. 9).
+    dueling: values are V(s) + A(s, a) - mean A(s, .), from two streams of layers (Wang et al. 2016, Eq. 9). The
+        gradient that both send into the layers before them is multiplied by 1 / sqrt(2) (section 4.2).
     """
     atoms = support[2] if support else 1
+    if dueling:
+        fixed = ops.stop_gradient(hidden)
+        hidden = fixed + (hidden - fixed) * float(np.sqrt(0.5))  # the same numbers, with another gradient
 
     def stream(width: int, name: str):
         own = layers.Dense(units, activation="relu", kernel_initializer="he_uniform", dtype=dtype)(hidden)

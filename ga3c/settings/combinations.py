@@ -57,9 +57,6 @@ def check(settings: Settings) -> None:
         _check_age_limit(settings)
     if replay.replay_shards:
         _check_shards(settings)
-    if replay.prefetch_batches and (replay.steps_per_update or replay.replay_shards):
-        other = "--replay-shards, which do so themselves" if replay.replay_shards else "--steps-per-update above 0"
-        raise ConfigError(f"--prefetch-batches does not go with {other}: leave it out.")
     if not replay.steps_per_update:
         _check_free_pace(settings)
     if replay.secondary_batch:

@@ -22,7 +22,7 @@ class ReplaySettings:
     prefetch_batches: int = 0
     """A thread draws this many batches ahead while the model learns (Horgan et al. 2018: 16). A batch of 512
     transitions of an Atari game takes 29 MB. Without a GPU this makes nothing faster. 0 means none. It is for
-    --steps-per-update 0."""
+    --steps-per-update 0 without --replay-shards, which draw ahead themselves."""
     replay_shards: int = 0
     """This many processes on the learner's machine hold the replay memory. Pods send to them directly, and the learner
     draws from them in turn. 0 means that the learner's own process holds it. It is for --cluster."""

@@ -35,7 +35,7 @@ _APEX_DPG = {
     "adam_epsilon": 1e-8, "gradient_clip_norm": 40.0,
 }  # fmt: skip
 _APEX_REPLAY = {
-    "batch": 512, "steps_per_update": 0, "n_steps": 3,
+    "batch": 512, "steps_per_update": 0, "n_steps": 3, "prefetch_batches": 16,
     "priority_alpha": 0.6, "priority_beta": 0.4, "priority_beta_final": 0.4,
 }  # fmt: skip
 _RAINBOW_REPLAY = {

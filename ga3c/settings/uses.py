@@ -179,6 +179,8 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
         (learning.exploration == "schedule", scheduled, "--exploration", learning.exploration, "schedule"),
         (learning.exploration == "per-game", per_game, "--exploration", learning.exploration, "per-game"),
         (replay.priority_alpha > 0, ("priority_beta", "priority_beta_final"), "--priority-alpha", 0, "above 0"),
+        (not replay.steps_per_update, ("prefetch_batches",), "--steps-per-update", replay.steps_per_update, "0"),
+        (not replay.replay_shards, ("prefetch_batches",), "--replay-shards", replay.replay_shards, "0"),
         (replay.replay_eviction == "priority", ("eviction_alpha",), "--replay-eviction", "oldest", "priority"),
     ):
         yield _Rule(holds, these, f"{flag} {value}", f"{flag} {wanted}")

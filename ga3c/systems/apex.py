@@ -18,7 +18,7 @@ from ga3c.systems.wiring import Context, Wiring  # isort: skip (first: it loads 
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.replay.asynchronous_queue import AsynchronousReplayQueue
 from ga3c.replay.recipe import Recipe
-from ga3c.rollout import FEW_SLOTS
+from ga3c.rollout import FEW_SLOTS, transition_dtype
 from ga3c.systems.replay_parts import Filling, beta_of, check_fits, listeners_of, recipe_of, replay_of, updates_of
 
 
@@ -30,14 +30,16 @@ def wire(context: Context) -> Wiring:
 
 def _in_this_process(context: Context) -> Wiring:
     settings, updates = context.settings, updates_of(context.settings)
-    replay = replay_of(context, _recipe(context), context.agents_bytes(FEW_SLOTS), lambda: experience.steps)
+    ahead = settings.replay.prefetch_batches
+    recipe = replace(_recipe(context), kept_buffers=1 + ahead)
+    taken_bytes = context.agents_bytes(FEW_SLOTS) + ahead * transition_dtype(context.spec, updates.batch).itemsize
+    replay = replay_of(context, recipe, taken_bytes, lambda: experience.steps)
     experience = AsynchronousReplayQueue(
-        replay, updates, context.begun.totals.trained_steps, listeners_of(context.learner, context.envs),
-        ahead=settings.replay.prefetch_batches,
-    )  # fmt: skip
+        replay, updates, context.begun.totals.trained_steps, listeners_of(context.learner, context.envs), ahead
+    )
     filling = Filling(context, replay, updates.pace)
     threads = {"storing": experience.store}
-    if settings.replay.prefetch_batches:
+    if ahead:
         threads["drawing"] = experience.draw_ahead
     return _wiring(
         context, experience, replay=replay, threads=threads, begin=filling.begin, watch=lambda _: filling.look()
@@ -77,8 +79,7 @@ def _sharded(context: Context) -> Wiring:
 def _recipe(context: Context) -> Recipe:
     """Returns the recipe. New transitions get priorities at once if the algorithm predicts the values for them."""
     recipe = recipe_of(context.settings, context.spec, context.agents, context.envs)
-    batches = 1 + context.settings.replay.prefetch_batches
-    return replace(recipe, new_have_priorities=context.algorithm.initial_errors, kept_buffers=batches)
+    return replace(recipe, new_have_priorities=context.algorithm.initial_errors)
 
 
 def _wiring(context: Context, experience, **others) -> Wiring:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from ga3c.experiments.comparison import LearningRun
 from ga3c.papers.apex import Options
+from ga3c.papers.apex.final import FINAL
 from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "apex-fig4"
@@ -36,4 +37,4 @@ def plan(options: Options) -> list[LearningRun]:
 
 def reproduce(options: Options, out: Path) -> str:
     paper = "the more actors, from 8 to 256, the better, at the same number of updates."
-    return report(plan(options), options, out, "fig4", paper)
+    return report(plan(options), options, out, "fig4", paper, FINAL)

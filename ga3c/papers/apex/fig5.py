@@ -4,6 +4,7 @@ from pathlib import Path
 
 from ga3c.experiments.comparison import LearningRun
 from ga3c.papers.apex import Options
+from ga3c.papers.apex.final import FINAL
 from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "apex-fig5"
@@ -30,4 +31,4 @@ def plan(options: Options) -> list[LearningRun]:
 
 def reproduce(options: Options, out: Path) -> str:
     paper = "on most games a larger replay, up to two million transitions, is a little better."
-    return report(plan(options), options, out, "fig5", paper)
+    return report(plan(options), options, out, "fig5", paper, FINAL)

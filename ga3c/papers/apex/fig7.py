@@ -4,6 +4,7 @@ from pathlib import Path
 
 from ga3c.experiments.comparison import LearningRun
 from ga3c.papers.apex import Options, fig5
+from ga3c.papers.apex.final import FINAL
 from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "apex-fig7"
@@ -29,4 +30,4 @@ def plan(options: Options) -> list[LearningRun]:
 
 def reproduce(options: Options, out: Path) -> str:
     paper = "a rate for each game is a little better than six rates."
-    return report(plan(options), options, out, "fig7", paper)
+    return report(plan(options), options, out, "fig7", paper, FINAL)

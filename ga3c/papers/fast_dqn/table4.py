@@ -1,7 +1,7 @@
 """Table 4 of the paper: scores of fast DQN and of DQN, beside the paper's, a human's and a random player's.
 
 A score is the best mean of a run's evaluations, one for every 250,000 steps of training (section 5.2). Each is of 30
-games under the rules of Mnih et al. 2015, with 5 % of all actions at random. A shorter run has that of its last network.
+games under the rules of Mnih et al. 2015, with 5 % of all actions at random. A shorter run has its last network's.
 """
 
 from pathlib import Path
