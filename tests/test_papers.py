@@ -2,6 +2,7 @@
 
 import importlib
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,8 @@ from ga3c.errors import ConfigError
 from ga3c.experiments.comparison import LearningRun
 from ga3c.papers import accelerated, apex, cule, fast_dqn
 from ga3c.papers.accelerated import fig12
-from ga3c.papers.apex import fig3, fig5, fig7
+from ga3c.papers.apex import fig3, fig5, fig6, fig7
+from ga3c.papers.apex import fig12 as apex_fig12
 from ga3c.papers.contents import PAPERS
 from ga3c.papers.cule import fig8
 from ga3c.papers.cule import table1 as cule_table1
@@ -27,7 +29,7 @@ from tests.finished_runs import learnt, make_run
 
 PAGE = Path(__file__).parent.parent / "ga3c" / "papers" / "README.md"
 PLANS = {
-    apex: (fig3, fig5, fig7),
+    apex: (fig3, fig5, fig6, fig7, apex_fig12),
     accelerated: (fig12,),
     fast_dqn: (table4,),
     cule: (cule_table1,),
@@ -64,11 +66,18 @@ def test_what_there_is_and_what_is_meant(capsys):
 @pytest.mark.parametrize("paper", PLANS)
 def test_train_takes_every_run(paper, scale, tmp_path):
     for figure in PLANS[paper]:
-        runs = list(figure.plan(paper.Options(scale)))
+        runs = runs_of(figure, paper.Options(scale))
         assert runs
         for run in {run.setting: run for run in runs}.values():
             words = run.command(tmp_path)
             parse_settings(words[words.index("train") + 1 :])
+
+
+def runs_of(figure, options) -> list[LearningRun]:
+    """The runs of a figure. They are a list, the keys of a mapping, or groups of runs by name."""
+    runs = figure.plan(options)
+    groups = isinstance(runs, dict) and all(isinstance(name, str) for name in runs)
+    return list(chain.from_iterable(runs.values()) if groups else runs)
 
 
 def test_replays_of_the_sizes_that_are_asked_for(tmp_path):
@@ -76,6 +85,16 @@ def test_replays_of_the_sizes_that_are_asked_for(tmp_path):
     assert [run.setting for run in runs] == ["30000-transitions", "60000-transitions"]
     words = runs[0].command(tmp_path)
     assert parse_settings(words[words.index("train") + 1 :])[0].replay.replay_transitions == 30_000
+
+
+def test_copies_are_of_the_fewest_actors(tmp_path):
+    runs = fig6.plan(apex.Options(actors=(16, 4), copies=(3, 1)))
+    assert [run.setting for run in runs] == ["4-actors-1-fold", "4-actors-3-fold", "16-actors-1-fold"]
+    words = runs[1].command(tmp_path)
+    settings = parse_settings(words[words.index("train") + 1 :])[0]
+    assert (settings.schedule.agents * settings.schedule.envs_per_agent, settings.replay.replay_copies) == (4, 3)
+    with pytest.raises(ConfigError, match="--replay-copies 3 does not go with --steps-per-update 4"):
+        parse_settings(["--preset", "dqn", "--replay-copies", "3"])
 
 
 def test_six_rates_of_exploration_in_turns():
@@ -91,16 +110,18 @@ def test_six_rates_of_exploration_in_turns():
     [
         (fig3, apex.Options(seconds=60.0), "fig3"),
         (fig5, apex.Options(seconds=60.0), "fig5"),
+        (fig6, apex.Options(seconds=60.0), "fig6"),
         (fig7, apex.Options(seconds=60.0), "fig7"),
+        (apex_fig12, apex.Options(seconds=60.0), "fig12-64-actors"),
         (fig12, accelerated.Options(seconds=60.0), "fig12"),
     ],
 )
 def test_learning_runs_become_a_table_and_a_picture(figure, options, name, tmp_path):
-    for place, run in enumerate(figure.plan(options)):
+    for place, run in enumerate(runs_of(figure, options)):
         learnt(run, tmp_path, mean=10.0 + place)
     words = figure.reproduce(replace(options, episodes=3), tmp_path)
     assert "Paper: " in words
-    assert all(run.setting in words for run in figure.plan(options))
+    assert all(run.setting in words for run in runs_of(figure, options))
     assert any(file.stem.startswith(name) for file in tmp_path.glob("*.png"))
 
 

@@ -117,13 +117,14 @@ def restarted(replay: Replay, again: Replay) -> Replay:
     groups=st.integers(1, 3),
     room=st.integers(1, 100),
     alpha=st.sampled_from([0.0, 0.5]),
+    copies=st.integers(1, 2),
 )
-def test_what_is_drawn_was_played_and_nothing_is_missing(seed, stack, n_steps, envs, groups, room, alpha):
+def test_what_is_drawn_was_played_and_nothing_is_missing(seed, stack, n_steps, envs, groups, room, alpha, copies):
     random = np.random.default_rng(seed)
     players = [Player(random, stack, envs) for _ in range(groups)]
 
     def empty() -> Replay:
-        more = {"compressed": bool(random.integers(2)), "seed": seed}
+        more = {"compressed": bool(random.integers(2)), "seed": seed, "copies": copies}
         recipe = Recipe(players[0].spec, groups, envs, room, n_steps, DISCOUNT, alpha, **more)
         return Replay(recipe, lambda: 0.5)
 
@@ -144,17 +145,17 @@ def test_what_is_drawn_was_played_and_nothing_is_missing(seed, stack, n_steps, e
         if random.random() < 0.5:
             replay.offer()
     replay.offer()
-    assert replay.stored == played
+    assert replay.stored == copies * played
 
     places = {}  # that can be drawn, by the list
-    for group, player in enumerate(players):
-        for env, game in enumerate(player.games):
+    for ring in range(groups * copies):
+        for env, game in enumerate(players[ring // copies].games):
             for row in range(max(0, len(game) - replay.length + stack - 1), len(game) - n_steps):
                 if game[row].valid:
-                    places[(group * replay.length + row % replay.length) * envs + env] = game, row
+                    places[(ring * replay.length + row % replay.length) * envs + env] = game, row
     assert sorted(replay.places()) == sorted(places)
     assert replay.size == len(places)
-    assert (replay.length - n_steps - stack + 1) * groups * envs >= room
+    assert (replay.length - n_steps - stack + 1) * groups * copies * envs >= room
     if not places:
         return
     drawn = replay.draw(50)

@@ -28,8 +28,8 @@ GROUPS = {
         exploration_exponent exploration_levels exploration_noise""",
     f"Replay memory ({_REPLAYING})": """replay_transitions replay_minimum_transitions batch steps_per_update
         target_updates n_steps double_q dueling atoms value_limit priority_alpha priority_beta priority_beta_final
-        replay_eviction eviction_alpha concurrent_training prefetch_batches replay_compression checkpoint_replay
-        secondary_batch""",
+        replay_eviction eviction_alpha replay_copies concurrent_training prefetch_batches replay_compression
+        checkpoint_replay secondary_batch""",
     "The controller, and what it controls": """controller controller_seconds policy_lag_limit_updates predictors
         trainers""",
     "Speed and machine": """device precision emulator xla tensorflow_threads max_prediction_batch

@@ -48,9 +48,11 @@ def report(
     return f"\n{comparison_report.report(outcomes, out, name)}\nPaper: {paper}"
 
 
-def reports(groups: dict[str, list[LearningRun]], options: CommonOptions, out: Path, name: str) -> str:
+def reports(
+    groups: dict[str, list[LearningRun]], options: CommonOptions, out: Path, name: str, how: Evaluation = NEWEST
+) -> str:
     """Makes the runs and a report for each group of them; returns the tables."""
-    outcomes = comparison.make(list(chain.from_iterable(groups.values())), out, options.episodes)
+    outcomes = comparison.make(list(chain.from_iterable(groups.values())), out, options.episodes, how)
     tables = (
         comparison_report.report([one for one in outcomes if one.run in group], out, f"{name}-{key}")
         for key, group in groups.items()

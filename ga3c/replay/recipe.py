@@ -13,7 +13,7 @@ class Recipe:
     """The parameters of a replay. The shards of one replay have the same recipe, but for the seed."""
 
     spec: EnvironmentSpec
-    groups: int  # agents or pods: each has a ring of rows of its own
+    groups: int  # agents or pods: each has a ring of rows of its own, or as many as there are copies
     envs: int  # the number of games of each
     transitions: int  # that are kept
     n_steps: int = 1
@@ -24,19 +24,25 @@ class Recipe:
     new_have_priorities: bool = False  # from the values that were predicted as they were played
     reserved_rows: int = 0  # of each ring, for a block of concurrent training
     seed: int = 1
+    copies: int = 1  # of each transition, each in a ring of its own (Horgan et al. 2018, appendix A)
     kept_buffers: int = 1  # of batches, that are used again: one, and one for each that is drawn ahead
+
+    @property
+    def rings(self) -> int:
+        """The number of rings."""
+        return self.groups * self.copies
 
     @property
     def rows(self) -> int:
         """The number of rows of each ring."""
         room = self.transitions * (1 if self.eviction_alpha is None else ROOM)
         apart = self.n_steps + self.spec.stacked_frames - 1  # rows whose transitions cannot be drawn
-        return -(-room // (self.groups * self.envs)) + apart + self.reserved_rows
+        return -(-room // (self.rings * self.envs)) + apart + self.reserved_rows
 
     @property
     def places(self) -> int:
         """The number of transitions that all rings hold."""
-        return self.groups * self.rows * self.envs
+        return self.rings * self.rows * self.envs
 
     @property
     def predictions(self) -> bool:
@@ -47,7 +53,7 @@ class Recipe:
     def bytes(self) -> int:
         """The memory that it takes when all rows are in use; an estimate for compressed pictures."""
         tree = SumTree.bytes_of(self.places) if self.priority_alpha else 0
-        rows = Rows.bytes_of(self.spec, self.groups, self.rows, self.envs, self.compressed, self.predictions)
+        rows = Rows.bytes_of(self.spec, self.rings, self.rows, self.envs, self.compressed, self.predictions)
         return rows + tree
 
     def part(self, shards: int) -> "Recipe":

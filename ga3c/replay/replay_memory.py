@@ -48,12 +48,12 @@ class Replay:
 
     def __init__(self, recipe: Recipe, beta: Callable[[], float] = lambda: 1.0):
         """`beta()`: the part of the bias of priorities that is corrected now, 0 to 1."""
-        self.groups, self._recipe = recipe.groups, recipe
+        self.groups, self.copies, self._recipe = recipe.groups, recipe.copies, recipe
         self._n_steps, self._discount = recipe.n_steps, recipe.discount
         length, compressed = recipe.rows, recipe.compressed
-        self._rows = Rows(recipe.spec, recipe.groups, length, recipe.envs, compressed, recipe.predictions)
-        self._first = np.zeros(recipe.groups, np.int64)  # rows from _first to before _last can be drawn
-        self._last = np.zeros(recipe.groups, np.int64)
+        self._rows = Rows(recipe.spec, recipe.rings, length, recipe.envs, compressed, recipe.predictions)
+        self._first = np.zeros(recipe.rings, np.int64)  # rows from _first to before _last can be drawn
+        self._last = np.zeros(recipe.rings, np.int64)
         self._priorities = self._eviction = None
         if recipe.priority_alpha:
             self._priorities = Priorities(recipe.places, recipe.priority_alpha, beta)
@@ -70,50 +70,56 @@ class Replay:
     def begin(self, group: int, observation: np.ndarray) -> None:
         """Begins anew after lost rollouts or with another agent for the group. `observation` [env, ...]: its first."""
         with self._lock:
-            self._make_way(group, self._rows.stack)
-            self._rows.begin(group, observation)
+            for ring in self._rings(group):
+                self._make_way(ring, self._rows.stack)
+                self._rows.begin(ring, observation)
 
     def add(self, group: int, record: np.void, length: int) -> None:
         """Adds a rollout (`rollout.rollout_dtype`) with `length` rows in use. It can be drawn after `offer`."""
         with self._lock:
-            self._make_way(group, length)
-            self._rows.add(group, record, length)
-            self.stored += int(record["valid"][:length].sum())
+            for ring in self._rings(group):
+                self._make_way(ring, length)
+                self._rows.add(ring, record, length)
+            self.stored += self.copies * int(record["valid"][:length].sum())
+
+    def _rings(self, group: int) -> range:
+        """Returns the numbers of the rings that hold what a group plays."""
+        return range(group * self.copies, (group + 1) * self.copies)
 
     def reserve(self, rows: int) -> None:
         """Removes now what the next `rows` of each group will write over."""
         with self._lock:
-            for group in range(self.groups):
-                self._make_way(group, rows)
+            for ring in range(self._recipe.rings):
+                self._make_way(ring, rows)
 
     def offer(self) -> None:
         """Lets transitions be drawn that were added and have their successors now."""
         with self._lock:
-            for group in range(self.groups):
-                self._offer(group)
+            for ring in range(self._recipe.rings):
+                self._offer(ring)
 
-    def _make_way(self, group: int, rows: int) -> None:
+    def _make_way(self, ring: int, rows: int) -> None:
         """Removes what the next `rows` will write over."""
-        first = self._rows.head[group] + rows - self._rows.length + self._rows.stack - 1
-        if first > self._first[group]:
-            gone = self._valid(group, self._first[group], min(first, self._last[group]))
+        first = self._rows.head[ring] + rows - self._rows.length + self._rows.stack - 1
+        if first > self._first[ring]:
+            gone = self._valid(ring, self._first[ring], min(first, self._last[ring]))
             self.size -= len(gone)
             if self._priorities:
                 self._priorities.forget(gone)
-            self._first[group] = first
-            self._last[group] = max(first, self._last[group])
+            self._first[ring] = first
+            self._last[ring] = max(first, self._last[ring])
 
-    def _offer(self, group: int) -> None:
-        last = self._rows.head[group] - self._n_steps
-        if last > self._last[group]:
-            new = self._valid(group, self._last[group], last)
+    def _offer(self, ring: int) -> None:
+        last = self._rows.head[ring] - self._n_steps
+        if last > self._last[ring]:
+            new = self._valid(ring, self._last[ring], last)
             self.size += len(new)
             if self._priorities:
                 self._priorities.enter(new, self._rows.errors(new, self._n_steps, self._discount))
-            self._last[group] = last
+            self._last[ring] = last
 
-    def _valid(self, group: int, first: int, last: int) -> np.ndarray:
-        places = self._rows.places(group, first, last).ravel()
+    def _valid(self, ring: int, first: int, last: int) -> np.ndarray:
+        places = self._rows.places(ring, first, last).ravel()
         return places[self._rows.valid[places]]
 
     @property
@@ -123,8 +129,8 @@ class Replay:
 
     def places(self) -> np.ndarray:
         """Returns the places of all that can be drawn, int64 [size]."""
-        groups = range(self.groups)
-        return np.concatenate([self._valid(group, self._first[group], self._last[group]) for group in groups])
+        rings = range(self._recipe.rings)
+        return np.concatenate([self._valid(ring, self._first[ring], self._last[ring]) for ring in rings])
 
     def draw(self, count: int, random: np.random.Generator | None = None) -> Drawn:
         """Draws a batch; the replay must not be empty. `random`: of another learner; it changes no other draw."""
@@ -150,9 +156,9 @@ class Replay:
             return Drawn(arrays, places, written, float(age.mean()) * rows.envs * self.groups)
 
     def _written(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the row that each place holds, and how many rows its group has played since."""
-        group, row = np.divmod(places // self._rows.envs, self._rows.length)
-        head = self._rows.head[group]
+        """Returns the row that each place holds, and how many rows its ring has played since."""
+        ring, row = np.divmod(places // self._rows.envs, self._rows.length)
+        head = self._rows.head[ring]
         age = (head - 1 - row) % self._rows.length
         return head - 1 - age, age
 
@@ -163,8 +169,8 @@ class Replay:
         """
         with self._lock:
             if self._priorities:
-                group = drawn.places // (self._rows.length * self._rows.envs)
-                there = (drawn.rows >= self._first[group]) & self._rows.valid[drawn.places]
+                ring = drawn.places // (self._rows.length * self._rows.envs)
+                there = (drawn.rows >= self._first[ring]) & self._rows.valid[drawn.places]
                 there &= np.isfinite(errors)  # an update may have been left out
                 self._priorities.set(drawn.places[there], errors[there])
             self._buffers.give_back(drawn.arrays["observation"], drawn.arrays["next_observation"])
@@ -187,6 +193,7 @@ class Replay:
         kind = {"shape": list(spec.observation_shape), "dtype": str(np.dtype(spec.observation_dtype))}
         kind |= {"stack": rows.stack, "actions": spec.actions.count or list(spec.actions.shape)}
         kind |= {"initial_errors": True} if rows.predictions else {}  # older files do not know it
+        kind |= {"copies": self.copies} if self.copies > 1 else {}
         return sizes | kind | {"prioritised": self._priorities is not None}
 
     def parts(self) -> Iterator[np.ndarray]:
@@ -200,14 +207,14 @@ class Replay:
                 parts += [self._priorities.of(self._all), np.array([self._priorities.largest])]
             heads = self._rows.head.tolist()
         yield from parts
-        for group, head in enumerate(heads):
-            yield from self._rows.pictures(group, head)
+        for ring, head in enumerate(heads):
+            yield from self._rows.pictures(ring, head)
         with self._lock:
             yield self._first.copy()
 
     @property
     def _all(self) -> np.ndarray:
-        return np.arange(self.groups * self.length * self._rows.envs)
+        return np.arange(self._recipe.places)
 
     def restore(self, read: Callable[[np.ndarray], None], check: Callable[[], None]) -> None:
         """Restores `parts` into an empty replay of the same layout. `read` fills an array with the next of the parts;
@@ -221,8 +228,8 @@ class Replay:
         for array in (last, *books, *((priorities, largest) if self._priorities else ())):
             read(array)
         head = books[0]
-        for group in range(self.groups):
-            rows.restore_pictures(group, max(0, int(head[group])), read)
+        for ring in range(self._recipe.rings):
+            rows.restore_pictures(ring, max(0, int(head[ring])), read)
         read(first)
         check()
         kept = np.maximum(0, head - self.length + rows.stack - 1)

@@ -95,7 +95,7 @@ class ReplayQueue(ExperienceQueue):
         for rollout in sorted(rollouts, key=lambda one: one.agent.number):  # an agent before its successor
             group = self._group(rollout)
             self.replay.add(group, rollout.record, rollout.length)
-            self._pace.played(rollout.transitions)
+            self._pace.played(rollout.transitions * self.replay.copies)
             self._played_steps += rollout.transitions
         self._tell.stored(rollouts)
 

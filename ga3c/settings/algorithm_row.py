@@ -21,7 +21,7 @@ EPSILON_GREEDY = (
 REPLAY = (
     *("replay_transitions", "replay_eviction", "replay_minimum_transitions", "prefetch_batches", "checkpoint_replay"),
     *("replay_compression", "batch", "steps_per_update", "target_updates", "n_steps", "priority_alpha"),
-    *("eviction_alpha", "priority_beta", "priority_beta_final", "concurrent_training"),
+    *("eviction_alpha", "replay_copies", "priority_beta", "priority_beta_final", "concurrent_training"),
 )
 
 

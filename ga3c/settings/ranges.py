@@ -68,6 +68,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "log_epsilon": (1e-12, 1),
     "seed": (0, 2**31 - 1),
     "replay_transitions": (1, 1e9),
+    "replay_copies": (1, 64),
     "replay_minimum_transitions": (1, 1e9),
     "prefetch_batches": (0, 64),
     "replay_shards": (0, 64),

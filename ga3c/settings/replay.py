@@ -8,6 +8,9 @@ from typing import Literal
 class ReplaySettings:
     replay_transitions: int = 1_000_000
     """The replay memory holds this many transitions, as many of each agent. When it is full, the oldest go."""
+    replay_copies: int = 1
+    """Each transition enters the replay memory this many times, so old ones go sooner (Horgan et al. 2018, appendix A).
+    All copies count in --replay-transitions. It is for --steps-per-update 0."""
     replay_eviction: Literal["oldest", "priority"] = "oldest"
     """This says which transitions go when the memory is full.
     oldest: those that were played first.

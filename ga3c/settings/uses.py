@@ -170,6 +170,7 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
     schedule, until = learning.learning_rate_schedule, settings.run.steps is not None
     scheduled = ("exploration_start", "exploration_end", "exploration_decay_steps")
     per_game = ("exploration_base", "exploration_exponent", "exploration_levels")
+    pace = replay.steps_per_update
     for holds, these, flag, value, wanted in (
         (controller != "off", ("controller_seconds",), "--controller", controller, "on or paper"),
         (controller == "on", ("policy_lag_limit_updates",), "--controller", controller, "on"),
@@ -179,7 +180,7 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
         (learning.exploration == "schedule", scheduled, "--exploration", learning.exploration, "schedule"),
         (learning.exploration == "per-game", per_game, "--exploration", learning.exploration, "per-game"),
         (replay.priority_alpha > 0, ("priority_beta", "priority_beta_final"), "--priority-alpha", 0, "above 0"),
-        (not replay.steps_per_update, ("prefetch_batches",), "--steps-per-update", replay.steps_per_update, "0"),
+        (not pace, ("prefetch_batches", "replay_copies"), "--steps-per-update", pace, "0"),
         (not replay.replay_shards, ("prefetch_batches",), "--replay-shards", replay.replay_shards, "0"),
         (replay.replay_eviction == "priority", ("eviction_alpha",), "--replay-eviction", "oldest", "priority"),
     ):

@@ -57,7 +57,7 @@ def _sharded(context: Context) -> Wiring:
 
     def stored(rollouts: Sequence) -> None:
         listeners.stored(rollouts)
-        updates.pace.played(sum(rollout.transitions for rollout in rollouts))
+        updates.pace.played(recipe.copies * sum(rollout.transitions for rollout in rollouts))
 
     experience = ShardedReplay(
         Shards(recipe, settings.learning.t_max, shards), updates, beta_of(settings, lambda: experience.steps),

@@ -33,6 +33,7 @@ def recipe_of(settings: Settings, spec: EnvironmentSpec, groups: int, envs: int)
         priority_alpha=replay.priority_alpha,
         eviction_alpha=replay.eviction_alpha if replay.replay_eviction == "priority" else None,
         compressed=replay.replay_compression,
+        copies=replay.replay_copies,
         seed=learning.seed,
     )
 

@@ -8,8 +8,10 @@ from ga3c.papers import CommonOptions
 @dataclass(frozen=True)
 class Options(CommonOptions):
     actors: tuple[int, ...] = ()
-    """Numbers of actors: pods in fig11, games in fig3 and fig4."""
+    """Numbers of actors: pods in fig11, games in fig3, fig4, fig6 and fig12."""
     capacities: tuple[int, ...] = ()
     """Sizes of the replay in fig5, in transitions."""
+    copies: tuple[int, ...] = ()
+    """Numbers of copies of each transition in fig6."""
     cluster: str = "local"
     """Where pods play in fig11, and at full scale in the other figures: local, auto or an address, as for training."""
