@@ -121,6 +121,15 @@ def logarithmic(axis, parts=(1, 2, 5)) -> None:
     axis.yaxis.set_major_formatter(lambda value, _: f"{value / 1000:g}K" if value >= 1000 else f"{value:g}")
 
 
+def with_commas(axis) -> None:
+    """Numbers at both axes are written as 1,200,000, unless something else is to stand there."""
+    from matplotlib.ticker import ScalarFormatter
+
+    for side in (axis.xaxis, axis.yaxis):
+        if type(side.get_major_formatter()) is ScalarFormatter:
+            side.set_major_formatter("{x:,.10g}")
+
+
 def literal(text: str) -> str:
     """A text as matplotlib shows it as it is: between two dollars it looks for a formula."""
     return text.replace("$", r"\$")

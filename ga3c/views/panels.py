@@ -19,6 +19,8 @@ def panels(file: Path, rows: int = 1, columns: int = 1, *, size: tuple[float, fl
     figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, **shared)
     try:
         yield axes
+        for axis in figure.axes:
+            drawing.with_commas(axis)
         if not any(axis.get_legend() for axis in axes.flat):
             common_legend(figure)
         drawing.save(figure, file)
@@ -33,7 +35,6 @@ def beside_paper(file: Path, titles: tuple[str, str], labels: tuple[str, str], *
         yield axes[0]
         for axis, title in zip(axes[0], titles, strict=True):
             axis.set(title=title, xlabel=labels[0], ylabel=labels[1])
-            axis.yaxis.set_major_formatter("{x:,g}")
             from_zero(axis)
 
 
