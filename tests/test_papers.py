@@ -158,3 +158,20 @@ def test_speed_over_steps_of_games_that_begin_alike(tmp_path):
     assert "in the second half" in words
     with Image.open(tmp_path / "fig8.png") as image:
         assert image.format == "PNG"
+
+
+@pytest.mark.parametrize(
+    ("words", "table"),
+    [
+        (["fast_dqn", "table4"], "table4.md"),
+        (["apex", "fig6", "--actors", 2, "--copies", 3], "fig6.md"),
+        (["apex", "fig12", "--actors", 2], "fig12-2-actors.md"),
+    ],
+)
+def test_a_command_makes_its_runs_and_lets_them_play(words, table, tmp_path):
+    """Runs that are killed go on, whatever they are of: test_comparison and test_reproduce stop some."""
+    tiny = ["--game", "tests.tiny_environment:Match-v0", "--seconds", 2, "--episodes", 2]
+    ended = program.run("reproduce", *words, *tiny, "--out", tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / table).read_text() in ended.stdout
+    assert list(tmp_path.glob("*.png"))
