@@ -8,6 +8,7 @@ from ga3c.emulator.cartridge import BANK_BYTES, open_windows
 from ga3c.emulator.controllers import press
 from ga3c.emulator.frame import next_frame
 from ga3c.emulator.opcodes import IMMEDIATE, LENGTH, MODE, NAMES, RELATIVE
+from ga3c.emulator.program import Program
 from ga3c.emulator.setups import new_record
 from ga3c.emulator.state import BANK, CARTRIDGE, FRAME_DONE, PC, SP
 
@@ -64,6 +65,16 @@ def test_it_does_what_the_loop_does(seed, monkeypatch):
             next_frame(console.ctypes.data, rom.ctypes.data, picture.ctypes.data, way)
         np.testing.assert_array_equal(*consoles)
         np.testing.assert_array_equal(*pictures)
+
+
+def test_what_was_never_executed_is_known_where_something_leads_to_it():
+    lda, beq, jsr, rts = 0xA9, 0xF0, 0x20, 0x60
+    code = [lda, 1, beq, 3, JMP, 0, 0xF0, jsr, 13, 0xF0, JMP, 0, 0xF0, rts]  # the branch is never taken
+    record, rom = new_record("any", bytes(code + [NOP] * (BANK_BYTES - len(code))))
+    record.view(np.int32)[PC // 4] = 0xF000
+    known = Program(record, rom, np.zeros(1, np.int64))
+    assert sorted(known.address) == [0, 2, 4, 7, 10, 13]
+    assert 10 in known.entries  # the call returns there
 
 
 def test_it_is_kept_and_made_again_if_the_file_is_damaged(tmp_path, monkeypatch):

@@ -29,7 +29,7 @@ class Accesses:
         """Returns the byte that an instruction reads."""
         if not isinstance(address, Word):
             return self._read_known(address)
-        if mode == op.INDIRECT:
+        if mode in (op.INDEXED, op.INDIRECT):
             return self._read_anywhere(address)
         if mode not in ZERO_PAGES:
             return self._read_table(address)
@@ -122,9 +122,9 @@ class Accesses:
             with tia:
                 self._write_tia(register, value)
 
-    def _write_tia(self, register: Word | int, value: Word | int) -> None:
+    def _write_tia(self, register: Word | int, value: Word | int, by: str = "tia_write") -> None:
         function, cycles = self._function, self._cursor.registers["cycles"]
-        function.call("tia_write", function.at_console, function.at_picture, register, value, cycles)
+        function.call(by, function.at_console, function.at_picture, register, value, cycles)
 
     def _write_register(self, register: int, value: Word | int) -> None:
         cursor, function, registers = self._cursor, self._function, self._cursor.registers
@@ -139,6 +139,8 @@ class Accesses:
             function.store(state.REGISTERS + register, value)
         elif register in _CHANGE:
             old = function.load(state.REGISTERS + register)
-            cursor.only_if(old != value, lambda: self._write_tia(register, value))
+            cursor.only_if(old != value, lambda: self._write_tia(register, value, "write_change"))
+        elif register in (reg.GRP0, reg.GRP1):
+            self._write_tia(register, value, "write_graphics")
         elif register not in _SILENT:
             self._write_tia(register, value)

@@ -17,8 +17,9 @@ ARGUMENTS = {"a": state.A, "x": state.X, "y": state.Y, "n": state.NEGATIVE, "z":
 ARGUMENTS["cycles"] = state.CYCLES
 IN_RECORD = {"sp": state.SP, "v": state.OVERFLOW}  # those that stay in the record from one function to the next
 REGISTERS = ARGUMENTS | IN_RECORD
-OUTSIDE = {"tia_write": 5, "read": 6, "execute": 4, "run_frame": 4}  # functions of other files, with so many arguments
-MOST_UNKNOWN = 64  # instructions of unknown code that are executed before an address is looked up again
+# Functions of other files, with so many arguments.
+OUTSIDE = {"tia_write": 5, "write_change": 5, "write_graphics": 5, "read": 6, "execute": 4, "run_frame": 4}
+MOST_UNKNOWN = 16  # instructions of unknown code that are executed before an address is looked up again
 _POINTER, _SHORT = BYTE.as_pointer(), ir.IntType(16)
 _KIND = ir.FunctionType(INT, (_POINTER, _POINTER, INT, *[INT] * (1 + len(ARGUMENTS))))
 _OUTSIDE_KINDS = {

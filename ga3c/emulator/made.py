@@ -16,12 +16,12 @@ from ga3c.emulator.cpu import run_frame
 from ga3c.emulator.functions import NAME, OUTSIDE
 from ga3c.emulator.instruction import execute
 from ga3c.emulator.program import Program
-from ga3c.emulator.tia import tia_write
+from ga3c.emulator.tia import tia_write, write_change, write_graphics
 from ga3c.emulator.translator import translated
 
 ACTIONS = 18
 WATCHED_ACTIONS = 400  # of four frames each
-_FUNCTIONS = {"tia_write": tia_write, "read": read, "execute": execute, "run_frame": run_frame}
+_FUNCTIONS = {one.__name__: one for one in (tia_write, write_change, write_graphics, read, execute, run_frame)}
 _HOST = f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
 _engines = []  # they own the loaded code
 

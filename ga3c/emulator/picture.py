@@ -31,18 +31,19 @@ EACH_BYTE = 0x0101010101010101
 
 @compiled
 def draw_until(console: int, picture: int, clock: int) -> None:
-    """Updates picture (address of uint8 [height, 160]; 0: none) and collisions up to a clock."""
-    if clock > load32(console, state.DRAWN_CLOCK):
-        _draw_lines(console, picture, clock)
+    """Updates picture (address of uint8 [height, 160]; 0: none) and collisions up to a clock.
+
+    After a complete line, both continue at the next line's first visible pixel.
+    """
+    start, end = load32(console, state.DRAWN_CLOCK), min(clock, load32(console, state.END_LINE) * LINE_CLOCKS)
+    if start < end:
+        drawn = _draw(console, picture, start, end) if picture else _collide(console, start, end)
+        store32(console, state.DRAWN_CLOCK, drawn)
 
 
 @compiled
-def _draw_lines(console: int, picture: int, clock: int) -> None:
-    """Draws up to a clock. After a complete line, drawing continues at the next line's first visible pixel."""
-    last_clock = load32(console, state.END_LINE) * LINE_CLOCKS
-    start, end = load32(console, state.DRAWN_CLOCK), min(clock, last_clock)
-    if start >= end:
-        return
+def _draw(console: int, picture: int, start: int, end: int) -> int:
+    """Draws from one clock to another one. Returns the clock at which drawing continues."""
     row = start // LINE_CLOCKS
     line = row * LINE_CLOCKS
     while start < end:
@@ -54,11 +55,40 @@ def _draw_lines(console: int, picture: int, clock: int) -> None:
             _draw_part(console, picture, row - load32(console, state.FIRST_LINE), first, last)
         line += LINE_CLOCKS
         row += 1
-        start = stop
-        if stop == line and stop < last_clock:
-            _end_line(console)
-            start = line + BLANK_CLOCKS
-    store32(console, state.DRAWN_CLOCK, start)
+        start = _next_clock(console, stop, line)
+    return start
+
+
+@compiled
+def _collide(console: int, start: int, end: int) -> int:
+    """Does what `_draw` does without a picture."""
+    line = start // LINE_CLOCKS * LINE_CLOCKS
+    while start < end:
+        stop = min(end, line + LINE_CLOCKS)
+        first, last = max(start - line - BLANK_CLOCKS, 0), stop - line - BLANK_CLOCKS
+        if last > first:
+            if first == 0:
+                _begin_line(console)
+            if first < 8 <= last:
+                store32(console, state.HMOVE_BLANK, 0)
+            if not tia_register(console, reg.VBLANK) & 2:
+                if load32(console, state.STALE):
+                    refresh_masks(console)
+                if load32(console, state.ANY_OVERLAP):
+                    for word in range(first // WORD_PIXELS, (last + WORD_PIXELS - 1) // WORD_PIXELS):
+                        _collide_word(console, word, _part_of_word(word, first, last))
+        line += LINE_CLOCKS
+        start = _next_clock(console, stop, line)
+    return start
+
+
+@compiled
+def _next_clock(console: int, stop: int, line: int) -> int:
+    """Ends the line before `line`, if it is complete, unless it is the last one."""
+    if stop < line or stop >= load32(console, state.END_LINE) * LINE_CLOCKS:
+        return stop
+    _end_line(console)
+    return line + BLANK_CLOCKS
 
 
 @compiled
@@ -100,26 +130,28 @@ def _draw_part(console: int, picture: int, row: int, first: int, last: int) -> N
     if blank and last >= 8:
         store32(console, state.HMOVE_BLANK, 0)
     if tia_register(console, reg.VBLANK) & 2:
-        if picture:
-            for pixel in range(first, last):
-                store8(out, pixel, 0)
+        for pixel in range(first, last):
+            store8(out, pixel, 0)
         return
     refresh_masks(console)
-    if not picture and not load32(console, state.ANY_OVERLAP):
-        return
     for word in range(first // WORD_PIXELS, (last + WORD_PIXELS - 1) // WORD_PIXELS):
-        left, right = max(first - word * WORD_PIXELS, 0), min(last - word * WORD_PIXELS, WORD_PIXELS)
-        part = WORD >> (WORD_PIXELS - right + left) << left
-        _collide(console, word, part)
-        if picture:
-            _draw_word(console, out + word * WORD_PIXELS, word, part)
-    if picture and blank:
+        part = _part_of_word(word, first, last)
+        _collide_word(console, word, part)
+        _draw_word(console, out + word * WORD_PIXELS, word, part)
+    if blank:
         for pixel in range(first, min(last, 8)):
             store8(out, pixel, 0)
 
 
 @compiled
-def _collide(console: int, word: int, part: int) -> None:
+def _part_of_word(word: int, first: int, last: int) -> int:
+    """Returns the mask of those 40 pixels of a word that are from `first` up to, but not including, `last`."""
+    left, right = max(first - word * WORD_PIXELS, 0), min(last - word * WORD_PIXELS, WORD_PIXELS)
+    return WORD >> (WORD_PIXELS - right + left) << left
+
+
+@compiled
+def _collide_word(console: int, word: int, part: int) -> None:
     at = console + 8 * word
     both = load64(at, state.OVERLAP) & part
     if both:

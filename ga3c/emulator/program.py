@@ -58,8 +58,8 @@ def watch(console: int, rom: int, actions, met, found):
 class Program:
     """Instructions by their offset in the ROM.
 
-    `address` has the address of each, `entries` those that more than one other leads to, or that one leads to which
-    does not say so.
+    What a branch leads to that was never taken is among them, and so on. `address` has the address of each, `entries`
+    those that more than one other leads to, or that one leads to which does not say so.
     """
 
     def __init__(self, record: np.ndarray, rom: np.ndarray, actions: np.ndarray):
@@ -69,6 +69,7 @@ class Program:
         self.rom, self._kind = rom.tolist(), int(record.view(np.int32)[CARTRIDGE // 4])
         self.address = {at: pc for at, pc in enumerate(met.tolist()) if pc}
         self.address = {at: pc for at, pc in self.address.items() if self._is_plain(at, pc)}
+        self._add_what_follows()
         self.entries = self._entries(set(np.flatnonzero(found).tolist()))
 
     def name(self, at: int) -> str:
@@ -123,16 +124,39 @@ class Program:
         led, entries = set(), found & self.address.keys()
         for at in self.address:
             after = set(self._after(at))
-            entries |= after & led
+            entries |= after & led | set(self._known(at, self._returns(at)))
             led |= after
         return dict.fromkeys(sorted(entries | (self.address.keys() - led)))
 
+    def _add_what_follows(self) -> None:
+        """Adds the instructions that known ones lead to, and those to which a known call returns."""
+        waiting = list(self.address)
+        while waiting:
+            at = waiting.pop()
+            for address in [*self._addresses_after(at), *self._returns(at)]:
+                one = self.offset(at, address)
+                if one is None or one in self.address:
+                    continue
+                self.address[one] = address
+                if self._is_plain(one, address):
+                    waiting.append(one)
+                else:
+                    del self.address[one]
+
     def _after(self, at: int) -> list[int]:
         """Returns the instructions that one leads to, as far as it says so."""
+        return self._known(at, self._addresses_after(at))
+
+    def _addresses_after(self, at: int) -> list[int]:
         name = self.name(at)
         addresses = [] if name in ENDS else [self.address[at] + self.length(at)]
-        if self.is_branch(at) or name in ("JMP", "JSR"):
-            addresses.append(self.target(at))
+        return [*addresses, self.target(at)] if self.is_branch(at) or name in ("JMP", "JSR") else addresses
+
+    def _returns(self, at: int) -> list[int]:
+        """Returns the address to which a call returns."""
+        return [self.address[at] + self.length(at)] if self.name(at) == "JSR" else []
+
+    def _known(self, at: int, addresses: list[int]) -> list[int]:
         offsets = [self.offset(at, address) for address in addresses]
         return [one for one, address in zip(offsets, addresses, strict=True) if self.address.get(one) == address]
 

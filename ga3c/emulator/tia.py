@@ -70,13 +70,9 @@ def tia_write(console: int, picture: int, register: int, value: int, cycles: int
         store32(console, state.COLLISIONS, 0)
         return cycles
     elif reg.GRP0 <= register <= reg.GRP1:
-        _graphics(console, picture, register - reg.GRP0, value, clock)
-    elif value != old and not picture and reg.COLUP0 <= register <= reg.COLUBK:  # collisions have no colour
-        store32(console, state.DUE_CLOCK, clock)
-    elif value != old and not (value ^ old) & EFFECT[register]:
-        store32(console, state.DUE_CLOCK, clock + DELAY[register])
+        return write_graphics(console, picture, register, value, cycles)
     elif value != old:
-        _change(console, picture, register, value, clock)
+        return write_change(console, picture, register, value, cycles)
     store8(console, state.REGISTERS + register, value)
     return cycles
 
@@ -91,34 +87,43 @@ def _vsync(console: int, value: int, clock: int) -> None:
 
 
 @compiled
-def _change(console: int, picture: int, register: int, value: int, clock: int) -> None:
-    """Writes a register whose new value is visible some clocks later."""
-    delay = _playfield_delay(clock) if reg.PF0 <= register <= reg.PF2 else DELAY[register]
-    draw_until(console, picture, clock + delay)
-    if reg.NUSIZ0 <= register <= reg.NUSIZ1:
-        store32(console, state.SUPPRESS_P0 + 4 * (register - reg.NUSIZ0), 0)
-    elif register == reg.CTRLPF and clock % LINE_CLOCKS < REFLECT_CLOCKS:
-        store32(console, state.REFLECTED, value & 1)
-    elif reg.RESMP0 <= register <= reg.RESMP1:
-        release_missile(console, register - reg.RESMP0, value)
-    mark_stale(console, CHANGED[register])
+def write_change(console: int, picture: int, register: int, value: int, cycles: int) -> int:
+    """Writes another value to a register that is visible some clocks later. Returns `cycles`."""
+    clock, old = 3 * cycles, tia_register(console, register)
+    if not picture and reg.COLUP0 <= register <= reg.COLUBK:  # collisions have no colour
+        store32(console, state.DUE_CLOCK, clock)
+    elif not (value ^ old) & EFFECT[register]:
+        store32(console, state.DUE_CLOCK, clock + DELAY[register])
+    else:
+        delay = _playfield_delay(cycles) if reg.PF0 <= register <= reg.PF2 else DELAY[register]
+        draw_until(console, picture, clock + delay)
+        if reg.NUSIZ0 <= register <= reg.NUSIZ1:
+            store32(console, state.SUPPRESS_P0 + 4 * (register - reg.NUSIZ0), 0)
+        elif register == reg.CTRLPF and clock % LINE_CLOCKS < REFLECT_CLOCKS:
+            store32(console, state.REFLECTED, value & 1)
+        elif reg.RESMP0 <= register <= reg.RESMP1:
+            release_missile(console, register - reg.RESMP0, value)
+        mark_stale(console, CHANGED[register])
+    store8(console, state.REGISTERS + register, value)
+    return cycles
 
 
 @compiled
-def _playfield_delay(clock: int) -> int:
-    phase = clock // 3 & 3
+def _playfield_delay(cycles: int) -> int:
+    phase = cycles & 3
     return 4 if phase == 0 else 5 if phase == 1 else 2 if phase == 2 else 3
 
 
 @compiled
-def _graphics(console: int, picture: int, player: int, value: int, clock: int) -> None:
+def write_graphics(console: int, picture: int, register: int, value: int, cycles: int) -> int:
     """Writes GRPx, which also copies the other player's graphics to its old register; GRP1 copies ENABL, too.
 
-    VDELPx and VDELBL say whether the new or the old register is visible.
+    VDELPx and VDELBL say whether the new or the old register is visible. Returns `cycles`.
     """
-    other, stale = 1 - player, 0
+    clock, player, stale = 3 * cycles, register - reg.GRP0, 0
+    other = 1 - player
     moved = tia_register(console, reg.GRP0 + other)
-    if value != tia_register(console, reg.GRP0 + player) and not tia_register(console, reg.VDELP0 + player) & 1:
+    if value != tia_register(console, register) and not tia_register(console, reg.VDELP0 + player) & 1:
         stale = STALE_P0 << player
     if moved != load32(console, state.OLD_GRP0 + 4 * other) and tia_register(console, reg.VDELP0 + other) & 1:
         stale |= STALE_P0 << other
@@ -133,6 +138,8 @@ def _graphics(console: int, picture: int, player: int, value: int, clock: int) -
     store32(console, state.OLD_GRP0 + 4 * other, moved)
     if player == 1:
         store32(console, state.OLD_ENABL, enabled)
+    store8(console, state.REGISTERS + register, value)
+    return cycles
 
 
 @compiled

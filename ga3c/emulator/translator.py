@@ -17,6 +17,10 @@ from ga3c.emulator.words import INT, Word
 
 _NAMES = {field: name for name, field in REGISTERS.items()}
 _ARGUMENTS = {"console": "console", "code": "code", "state": state}
+_INDEXED = """
+pointer = (load8(code, 1) + x) & 0xFF
+address = load8(console, pointer & 0x7F) | load8(console, (pointer + 1) & 0x7F) << 8"""
+_ADDRESSES = ADDRESSES | {op.INDEXED: _INDEXED}  # has no handler: it is rare in most games
 _compiled = cache(compile)
 
 
@@ -75,12 +79,12 @@ class Instruction:
         """Translates an instruction that consists of an access to memory and an operation, or of one of them."""
         registers = self._registers
         name += "_A" if op.OPERATION[self._cursor.operand(0)] >= 100 else ""
-        self._cursor.require(name in OPERATIONS and mode in ADDRESSES)
+        self._cursor.require(name in OPERATIONS and mode in _ADDRESSES)
         values = dict(registers)
-        exec(_compiled(ADDRESSES[mode], "", "exec"), self._calls, values)
+        exec(_compiled(_ADDRESSES[mode], "", "exec"), self._calls, values)
         address = values.get("address")
-        if mode == op.INDIRECT:
-            self._cursor.require(0x80 <= values["pointer"] < 0xFF)
+        if mode in (op.INDEXED, op.INDIRECT):
+            self._cursor.require((values["pointer"] >= 0x80) & (values["pointer"] < 0xFF))
         if access == op.READ and mode in (op.ABSOLUTE_X, op.ABSOLUTE_Y, op.INDIRECT):
             registers["cycles"] = registers["cycles"] + (values["low"] >> 8)  # crossing a page costs a cycle
         if access == op.READ:
