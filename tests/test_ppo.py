@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from ga3c import algorithms
-from ga3c.algorithms import minibatches, ppo, schedules
+from ga3c.algorithms import minibatches, optimizers, ppo, schedules
 from ga3c.algorithms.returns import lambda_returns, played
 from ga3c.model import Model
 from ga3c.prediction_queue import PredictionQueue
@@ -123,10 +123,9 @@ def test_every_epoch_takes_every_row_once(rows, pieces):
         tf.py_function(lambda found: taken.append(found.numpy()), [flags], [])
         return tf.reduce_sum(flags * weights[0]), (tf.reduce_sum(flags),)
 
-    state = algorithms.make(Settings(learning=LearningSettings(algorithm="ppo"))).initial_state(weights)
-    _, state, numbers = minibatches.learn(
-        loss, ("rows",), weights, state, tf.constant(0.1), fields, minibatches.Passes(settings)
-    )
+    passes = minibatches.Passes(settings, optimizers.of_adam(settings))
+    state = passes.optimizer.initial_state(weights)
+    _, state, numbers = minibatches.learn(loss, ("rows",), weights, state, tf.constant(0.1), fields, passes)
     assert state[0] == len(taken) == 2 * pieces
     assert float(numbers["rows"]) == pytest.approx(rows / pieces)
     first, second = np.concatenate(taken[:pieces]), np.concatenate(taken[pieces:])

@@ -21,17 +21,14 @@ def test_several_updates():
             expected[i] = expected[i] - RATE * d / np.sqrt(expected_squares[i] + EPSILON)
         tensors = tuple(tf.constant(d, tf.float32) for d in gradients)
         rate = tf.constant(RATE)
-        before = weights
-        weights, squares, steps = rmsprop.update(weights, squares, tensors, rate, decay=DECAY, epsilon=EPSILON)
-        for old, new, step in zip(before, weights, steps, strict=True):
-            np.testing.assert_allclose((old - new).numpy(), step.numpy(), rtol=1e-3, atol=1e-6)
+        weights, squares = rmsprop.update(weights, squares, tensors, rate, decay=DECAY, epsilon=EPSILON)
     for ours, by_loop in zip((*weights, *squares), (*expected, *expected_squares), strict=True):
         np.testing.assert_allclose(ours.numpy(), by_loop, rtol=1e-4, atol=1e-5)
 
 
 def test_the_arguments_stay_as_they_are():
     arguments = [(tf.Variable([value]),) for value in (1.0, 2.0, 3.0)]
-    (new,), (square,), _ = rmsprop.update(*arguments, tf.constant(RATE), decay=DECAY, epsilon=EPSILON)
+    (new,), (square,) = rmsprop.update(*arguments, tf.constant(RATE), decay=DECAY, epsilon=EPSILON)
     assert [float(a[0][0]) for a in arguments] == [1.0, 2.0, 3.0]
     assert float(new[0]) != 1.0
     assert float(square[0]) != 2.0

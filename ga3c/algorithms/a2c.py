@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from ga3c.algorithms import vtrace
+from ga3c.algorithms import optimizers, vtrace
 from ga3c.algorithms.a3c import A3C, Loss, loss, scale
 from ga3c.algorithms.returns import Played, lambda_returns, played
 from ga3c.algorithms.sequences import flat, last_value, outputs_of
@@ -22,9 +22,11 @@ class A2C(A3C):
         "last_observation",
     )
 
-    def initial_state(self, weights):
-        """Returns small mean squares: those of a mean would fall for thousands of updates from 1 to where they stay."""
-        return tuple(one * FIRST_MEAN_SQUARE for one in super().initial_state(weights))
+    @property
+    def _optimizer(self):
+        """Begins with small mean squares: those of a mean would fall for thousands of updates from 1 to where they
+        stay."""
+        return optimizers.chosen(self._settings, optimizers.of_rmsprop(self._settings, FIRST_MEAN_SQUARE))
 
     def update(self, apply, weights, state, learning_rate, batch):
         """Makes one update. The learning rate grows with the square root of the batch (section 5.3)."""

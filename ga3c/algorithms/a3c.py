@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from ga3c.algorithms import gaussian, masked, rmsprop, schedules, sequences, softmax
+from ga3c.algorithms import gaussian, masked, norms, optimizers, schedules, sequences, softmax
 from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.alone import ALONE
 from ga3c.algorithms.clipping import clip
@@ -110,12 +110,16 @@ class A3C:
 
     def initial_state(self, weights: Tensors) -> Tensors:
         """Returns the state of the optimizer before the first update."""
-        return rmsprop.initial_state(weights)
+        return self._optimizer.initial_state(weights)
+
+    @property
+    def _optimizer(self) -> optimizers.Optimizer:
+        return optimizers.chosen(self._settings, optimizers.of_rmsprop(self._settings, first_mean_square=1.0))
 
     @property
     def decays(self) -> tuple[float | None, ...]:
-        """The decay of RMSProp's mean squares."""
-        return (self._settings.rmsprop_decay,)
+        """The decays of the running means in the optimizer's state."""
+        return self._optimizer.decays
 
     def learning_rate(self, steps: int) -> float:
         """Returns the step size after so many steps of play."""
@@ -128,9 +132,8 @@ class A3C:
             tape.watch(weights)
             found, targets = self._loss(apply, weights, batch)
         gradients = self.devices.gradients(tape.gradient(found.total, weights), self._weight(batch))
-        gradients, norm, clipped = clip(gradients, settings.gradient_clip_norm)
-        constants = {"decay": settings.rmsprop_decay, "epsilon": settings.rmsprop_epsilon}
-        weights, state, steps = rmsprop.update(weights, state, gradients, learning_rate, **constants)
+        limited, norm, clipped = clip(gradients, settings.gradient_clip_norm)
+        new_weights, state = self._optimizer.update(weights, state, limited, learning_rate)
         numbers = {
             "entropy": found.entropy,
             "value": found.mean_value,
@@ -141,9 +144,10 @@ class A3C:
             "explained_variance": found.explained_variance,
             "gradient_norm": norm,  # before it was clipped
             "clipped_share": clipped,  # 1 if it was clipped, else 0
-            "update_norm": tf.linalg.global_norm(steps),  # the norm of what was added to the weights
+            "update_norm": tf.linalg.global_norm([new - old for new, old in zip(new_weights, weights, strict=True)]),
         }
-        return weights, state, numbers, *([targets] if self.network_options else [])
+        numbers |= norms.of_update(settings, weights, new_weights, gradients)
+        return new_weights, state, numbers, *([targets] if self.network_options else [])
 
     def _weight(self, batch: dict[str, tf.Tensor]) -> tf.Tensor | None:
         """The weight of this device's gradient in the mean over all devices. None: they are summed."""

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from ga3c.algorithms import adam, masked
+from ga3c.algorithms import masked, norms, optimizers
 from ga3c.algorithms.a3c import A3C
 from ga3c.algorithms.clipping import clip
 from ga3c.algorithms.sequences import flat
@@ -21,17 +21,12 @@ class Clone(A3C):
 
     learns_from = ("observation", "action", "value", "valid")
 
-    def initial_state(self, weights):
-        """Returns the state of Adam before the first update."""
-        return adam.initial_state(weights)
-
     @property
-    def decays(self) -> tuple[float | None, ...]:
-        """Adam's: its count of steps has none."""
-        return None, adam.FIRST_DECAY, adam.SECOND_DECAY
+    def _optimizer(self):
+        return optimizers.chosen(self._settings, optimizers.of_adam(self._settings))
 
     def update(self, apply, weights, state, learning_rate, batch):
-        """Makes one step of Adam with a batch of recorded steps, as `algorithm.Algorithm.update` says."""
+        """Makes one step of the optimizer with a batch of recorded steps, as `algorithm.Algorithm.update` says."""
         settings, valid = self._settings, flat(batch["valid"])
         returns, actions = flat(batch["value"]), flat(batch["action"])
         with tf.GradientTape() as tape:
@@ -42,8 +37,9 @@ class Clone(A3C):
             scale = deviation[0] if deviation else tf.sqrt(masked.variance(returns, valid) + LEAST_VARIANCE)
             value = settings.value_weight * masked.mean(tf.square((returns - values) / scale), valid)
             loss = policy - settings.entropy_weight * entropy + value
-        gradients, norm, clipped = clip(tape.gradient(loss, weights), settings.gradient_clip_norm)
-        new_weights, state = adam.update(weights, state, gradients, learning_rate, epsilon=settings.adam_epsilon)
+        gradients = tape.gradient(loss, weights)
+        limited, norm, clipped = clip(gradients, settings.gradient_clip_norm)
+        new_weights, state = self._optimizer.update(weights, state, limited, learning_rate)
         numbers = {
             "entropy": entropy,
             "value": masked.mean(values, valid),
@@ -56,4 +52,5 @@ class Clone(A3C):
             "clipped_share": clipped,  # 1 if it was clipped, else 0
             "update_norm": tf.linalg.global_norm([new - old for new, old in zip(new_weights, weights, strict=True)]),
         }
+        numbers |= norms.of_update(settings, weights, new_weights, gradients)
         return new_weights, state, numbers, *([batch["value"]] if self.network_options else [])

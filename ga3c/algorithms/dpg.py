@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import tensorflow as tf
 
-from ga3c.algorithms import adam, schedules
+from ga3c.algorithms import norms, optimizers, schedules
 from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.alone import ALONE
 from ga3c.algorithms.clipping import clip
@@ -52,8 +52,12 @@ class DPG:
         return schedules.learning_rate(steps, self._settings, self._run_steps)
 
     def initial_state(self, weights: Tensors) -> Tensors:
-        """Returns the state of Adam before the first update."""
-        return adam.initial_state(weights)
+        """Returns the state of the optimizer before the first update."""
+        return self._optimizer.initial_state(weights)
+
+    @property
+    def _optimizer(self) -> optimizers.Optimizer:
+        return optimizers.chosen(self._settings, optimizers.of_adam(self._settings))
 
     def update(
         self, apply: Callable, weights: Tensors, state: Tensors, learning_rate: tf.Tensor, batch: dict, target: Callable
@@ -73,8 +77,9 @@ class DPG:
             loss, policy_loss = 0.5 * tf.reduce_mean(rows["weight"] * tf.square(errors)), -tf.reduce_mean(values)
         of_critic, of_actor = tape.gradient(loss, weights), tape.gradient(policy_loss, weights)
         count = tf.cast(tf.size(rows["weight"]), tf.float32)
-        gradients, norm, clipped = self._clipped(*self._put_together(of_critic, of_actor, count))
-        new_weights, state = adam.update(weights, state, gradients, learning_rate, epsilon=self._settings.adam_epsilon)
+        gradients, critics = self._put_together(of_critic, of_actor, count)
+        limited, norm, clipped = self._clipped(gradients, critics)
+        new_weights, state = self._optimizer.update(weights, state, limited, learning_rate)
         numbers = {
             "loss": loss,
             "policy_loss": policy_loss,
@@ -84,6 +89,7 @@ class DPG:
             "clipped_share": clipped,
             "update_norm": tf.linalg.global_norm([new - old for new, old in zip(new_weights, weights, strict=True)]),
         }
+        numbers |= norms.of_update(self._settings, weights, new_weights, gradients)
         return new_weights, state, numbers, errors
 
     def _put_together(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import tensorflow as tf
 
-from ga3c.algorithms import adam, exploration, q_learning, rmsprop, schedules
+from ga3c.algorithms import exploration, norms, optimizers, q_learning, schedules
 from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.alone import ALONE
 from ga3c.algorithms.clipping import clip_to
@@ -49,12 +49,16 @@ class DQN:
 
     def initial_state(self, weights: Tensors) -> Tensors:
         """Returns the state of the optimizer before the first update."""
-        return rmsprop.initial_state_centred(weights)
+        return self._optimizer.initial_state(weights)
+
+    @property
+    def _optimizer(self) -> optimizers.Optimizer:
+        return optimizers.chosen(self._settings, optimizers.of_centred_rmsprop(self._settings))
 
     @property
     def decays(self) -> tuple[float | None, ...]:
-        """The decays of RMSProp's mean gradients and mean squares."""
-        return (self._settings.rmsprop_decay,) * 2
+        """The decays of the running means in the optimizer's state."""
+        return self._optimizer.decays
 
     def update(
         self, apply: Callable, weights: Tensors, state: Tensors, learning_rate: tf.Tensor, batch: dict, target: Callable
@@ -83,6 +87,7 @@ class DQN:
             "clipped_share": clipped,
             "update_norm": tf.linalg.global_norm([new - old for new, old in zip(weights, before, strict=True)]),
         }
+        numbers |= norms.of_update(self._settings, before, weights, gradients)
         return weights, state, numbers, errors
 
     @tf.function(jit_compile=True, autograph=False)
@@ -90,7 +95,7 @@ class DQN:
         """Clips and steps in one compiled pass over the weights. Operation by operation that takes half as long as the
         gradients. The norms are faster outside."""
         gradients, clipped = clip_to(gradients, norm, self._settings.gradient_clip_norm)
-        return *self._step(weights, state, gradients, learning_rate), clipped
+        return *self._optimizer.update(weights, state, gradients, learning_rate), clipped
 
     def _target(self, rows: dict[str, tf.Tensor], outputs: Tensors, choosing: tf.Tensor) -> tf.Tensor:
         """Returns what the values of the actions taken should have been, float32 [batch]."""
@@ -100,10 +105,6 @@ class DQN:
         """Returns the loss of each transition, its error and the value of its action; float32 [batch] each."""
         taken = q_learning.action_values(outputs[0], actions)
         return q_learning.huber(wanted - taken, self._settings.error_clip), wanted - taken, taken
-
-    def _step(self, weights, state, gradients, learning_rate):
-        constants = {"decay": self._settings.rmsprop_decay, "epsilon": self._settings.rmsprop_epsilon}
-        return rmsprop.update_centred(weights, state, gradients, learning_rate, **constants)
 
 
 class C51(DQN):
@@ -120,12 +121,9 @@ class C51(DQN):
         limit = self._replay.value_limit
         return {"dueling": self._replay.dueling, "support": (-limit, limit, self._replay.atoms)}
 
-    def initial_state(self, weights):
-        return adam.initial_state(weights)
-
     @property
-    def decays(self):
-        return None, adam.FIRST_DECAY, adam.SECOND_DECAY
+    def _optimizer(self):
+        return optimizers.chosen(self._settings, optimizers.of_adam(self._settings))
 
     def _target(self, rows, outputs, choosing):
         """Returns the distribution of the best action's return, float32 [batch, atoms]."""
@@ -138,6 +136,3 @@ class C51(DQN):
         """Returns the cross entropy as loss and as error (Hessel et al. 2018: priorities by the loss)."""
         losses = q_learning.cross_entropy(wanted, q_learning.action_values(outputs[2], actions))
         return losses, losses, q_learning.action_values(outputs[0], actions)
-
-    def _step(self, weights, state, gradients, learning_rate):
-        return adam.update(weights, state, gradients, learning_rate, epsilon=self._settings.adam_epsilon)

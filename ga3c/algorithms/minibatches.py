@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import tensorflow as tf
 
-from ga3c.algorithms import adam
+from ga3c.algorithms import norms
 from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.alone import ALONE, Alone
 from ga3c.algorithms.clipping import clip
+from ga3c.algorithms.optimizers import Optimizer
 from ga3c.settings.learning import LearningSettings
 
 CLIPPING = ("gradient_norm", "clipped_share")  # the norm before it was clipped; 1 if it was clipped, else 0
@@ -16,10 +17,10 @@ CLIPPING = ("gradient_norm", "clipped_share")  # the norm before it was clipped;
 
 @dataclass(frozen=True)
 class Passes:
-    """How a batch is learned from: the constants, whether Adam is rectified, and the devices that share each step."""
+    """How a batch is learned from: the constants, the optimizer, and the devices that share each step."""
 
     settings: LearningSettings
-    rectified: bool = False
+    optimizer: Optimizer
     devices: Alone = ALONE
 
 
@@ -32,10 +33,11 @@ def learn(
     rows: dict[str, tf.Tensor],
     passes: Passes,
 ) -> tuple[Tensors, Tensors, dict[str, tf.Tensor]]:
-    """Makes a step of Adam with each minibatch of each epoch. Every epoch takes each row once, in an order of its own.
+    """Makes a step of the optimizer with each minibatch of each epoch. Every epoch takes each row once, in an order of
+    its own.
 
-    The order follows from the run's seed and from the updates so far, which Adam's state counts: the same seed and
-    the same batches give the same weights. Each device makes minibatches of its own rows.
+    The order follows from the run's seed and from the updates so far, which the optimizer's state counts: the same seed
+    and the same batches give the same weights. Each device makes minibatches of its own rows.
 
     Args:
         loss: function of (weights, a minibatch of the rows). It returns what to make less, and the values of
@@ -43,7 +45,8 @@ def learn(
         rows: [batch, ...] each: steps, or whole rollouts. One of them is "valid", bool [batch, ...]. Where the
             minibatches do not divide the batch, rows that are not valid fill the last one up.
 
-    Returns: new weights, new state of Adam, and by name the means over the minibatches of `numbers` and CLIPPING.
+    Returns: new weights, new state of the optimizer, and by name the means over the minibatches of `numbers`, CLIPPING
+    and the norms that are recorded.
     """
     settings, devices = passes.settings, passes.devices
     count = tf.shape(rows["valid"])[0]
@@ -61,12 +64,12 @@ def learn(
             total, found = loss(weights, minibatch)
         steps = tf.reduce_sum(tf.cast(minibatch["valid"], tf.float32))
         gradients = devices.gradients(tape.gradient(total, weights), steps)
+        of_layers = norms.of_gradients(gradients, settings)
         gradients, norm, clipped = clip(gradients, settings.gradient_clip_norm)
-        constants = {"epsilon": settings.adam_epsilon, "rectified": passes.rectified}
-        weights, state = adam.update(weights, state, gradients, learning_rate, **constants)
-        return piece + 1, weights, state, totals + tf.stack([*found, norm, clipped])
+        weights, state = passes.optimizer.update(weights, state, gradients, learning_rate)
+        return piece + 1, weights, state, totals + tf.stack([*found, norm, clipped, *of_layers.values()])
 
-    names = (*numbers, *CLIPPING)
+    names = (*numbers, *CLIPPING, *norms.of_gradients(weights, settings))
     start = (tf.constant(0), weights, state, tf.zeros(len(names)))
     _, weights, state, totals = tf.while_loop(lambda piece, *_: piece < pieces, step, start, parallel_iterations=1)
     return weights, state, dict(zip(names, tf.unstack(totals / pieces), strict=True))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from ga3c.algorithms import adam, masked, minibatches, schedules, sequences, softmax
+from ga3c.algorithms import masked, minibatches, norms, optimizers, schedules, sequences, softmax
 from ga3c.algorithms.a3c import A3C, scale
 from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.returns import lambda_returns, played
@@ -91,7 +91,6 @@ class PPO(A3C):
     )
 
     _names = ("loss", "policy_loss", "value_loss", "entropy", "clip_fraction", "approximate_kl")
-    _rectified = False  # whether it is RAdam that makes the steps
     _largest_entropy = 0.0  # of the game's actions
 
     def __init__(self, settings: Settings, actions=None):
@@ -104,12 +103,12 @@ class PPO(A3C):
             self.learns_from = (*self.learns_from, "value")
 
     def initial_state(self, weights: Tensors) -> Tensors:
-        """Returns the state of Adam before the first update; after it the step size, if that follows KL, and the
-        entropy's weight, if that follows the entropy."""
+        """Returns the state of the optimizer before the first update; after it the step size, if that follows KL, and
+        the entropy's weight, if that follows the entropy."""
         settings = self._settings
         rate = [tf.constant(settings.learning_rate)] if self._follows_kl else []
         weight = [tf.constant(settings.entropy_weight)] if self._follows_entropy else []
-        return *adam.initial_state(weights), *rate, *weight
+        return *super().initial_state(weights), *rate, *weight
 
     @property
     def _follows_kl(self) -> bool:
@@ -120,13 +119,12 @@ class PPO(A3C):
         return self._settings.entropy_target > 0 and self._largest_entropy > 0
 
     @property
-    def decays(self) -> tuple[float | None, ...]:
-        """Adam's: its count of steps has none."""
-        return None, adam.FIRST_DECAY, adam.SECOND_DECAY
+    def _optimizer(self) -> optimizers.Optimizer:
+        return optimizers.chosen(self._settings, optimizers.of_adam(self._settings))
 
     @property
     def local_steps(self) -> int:
-        """The number of minibatches in all epochs: each is a step of Adam."""
+        """The number of minibatches in all epochs: each is a step of the optimizer."""
         return self._settings.epochs * self._settings.minibatches
 
     def update(self, apply, weights, state, learning_rate, batch):
@@ -154,14 +152,14 @@ class PPO(A3C):
         return weights, (*state, *following), numbers, *targets
 
     def _entropy_target(self, local_steps: tf.Tensor, batch_steps: tf.Tensor) -> tf.Tensor:
-        """Returns the share of the largest entropy to aim at, after so many steps of Adam."""
+        """Returns the share of the largest entropy to aim at, after so many steps of the optimizer."""
         settings = self._settings
         steps = tf.cast(local_steps // self.local_steps, tf.float32) * tf.cast(batch_steps, tf.float32)
         return settings.entropy_target / (1 + steps / settings.entropy_target_decay_steps)
 
     def _learn(self, apply, weights, state, learning_rate, batch, entropy_weight):
         rows = self._rows(apply, weights, batch)
-        passes = minibatches.Passes(self._settings, self._rectified, self.devices)
+        passes = minibatches.Passes(self._settings, self._optimizer, self.devices)
         of_minibatch = partial(self._minibatch_loss, apply, entropy_weight)
         learned = minibatches.learn(of_minibatch, self._names, weights, state, learning_rate, rows, passes)
         new_weights, state, numbers = learned
@@ -172,6 +170,7 @@ class PPO(A3C):
             "update_norm": tf.linalg.global_norm([new - old for new, old in zip(new_weights, weights, strict=True)]),
         }
         numbers |= {name: before[name] for name in before if name not in numbers}
+        numbers |= norms.of_update(self._settings, weights, new_weights, ())
         returns = by_column({"return": rows["return"]})["return"] if self.remembers else rows["return"]
         targets = [tf.reshape(returns, tf.shape(batch["valid"]))] if self.network_options else []
         return new_weights, state, numbers, *targets

@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from ga3c.algorithms import exploration, masked
+from ga3c.algorithms import exploration, masked, optimizers
 from ga3c.algorithms.ppo import PPO
 from ga3c.settings.run import Settings
 
@@ -16,13 +16,16 @@ class PQN(PPO):
     """
 
     _names = ("loss", "value", "value_error")
-    _rectified = True
     _follows_entropy = False  # it has no policy
 
     def __init__(self, settings: Settings, actions=None):
         """actions: as in `dqn.DQN`."""
         super().__init__(settings, actions)
         self._masked = actions is not None and actions.masked
+
+    @property
+    def _optimizer(self):
+        return optimizers.chosen(self._settings, optimizers.of_adam(self._settings, rectified=True))
 
     def act(self, outputs, seed, explore):
         """Returns the best actions, or random ones, as `exploration.act` says."""

@@ -9,9 +9,9 @@ import tensorflow as tf
 from ga3c.algorithms.algorithm import Tensors
 
 
-def initial_state(weights: Tensors) -> Tensors:
-    """Returns the mean squares before the first update: ones."""
-    return tuple(tf.ones_like(weight) for weight in weights)
+def initial_state(weights: Tensors, first: float = 1.0) -> Tensors:
+    """Returns the mean squares before the first update, all of them `first`."""
+    return tuple(tf.ones_like(weight) * first for weight in weights)
 
 
 def update(
@@ -22,14 +22,14 @@ def update(
     *,
     decay: float,
     epsilon: float,
-) -> tuple[Tensors, Tensors, Tensors]:
+) -> tuple[Tensors, Tensors]:
     """g <- decay g + (1 - decay) dw^2;  w <- w - learning_rate dw / sqrt(g + epsilon).
 
-    Returns: the new weights, the new mean squares, and what was subtracted from the weights.
+    Returns: the new weights and the new mean squares.
     """
     squares = tuple(decay * g + (1 - decay) * tf.square(d) for g, d in zip(mean_squares, gradients, strict=True))
     steps = tuple(learning_rate * d * tf.math.rsqrt(g + epsilon) for g, d in zip(squares, gradients, strict=True))
-    return tuple(w - step for w, step in zip(weights, steps, strict=True)), squares, steps
+    return tuple(w - step for w, step in zip(weights, steps, strict=True)), squares
 
 
 def initial_state_centred(weights: Tensors) -> Tensors:

@@ -22,7 +22,7 @@ GROUPS = {
         reward_scaling_limit entropy_weight entropy_target entropy_target_decay_steps value_weight normalize_advantages
         normalize_values log_epsilon vtrace_rho_limit vtrace_c_limit epochs minibatches ppo_clip
         value_clip error_clip input_scaling""",
-    "The optimizer": """learning_rate learning_rate_schedule learning_rate_decay_steps kl_target
+    "The optimizer": """optimizer learning_rate learning_rate_schedule learning_rate_decay_steps kl_target
         learning_rate_batch_steps gradient_clip_norm actor_gradient_clip rmsprop_decay rmsprop_epsilon adam_epsilon""",
     "How it explores": """exploration exploration_start exploration_end exploration_decay_steps exploration_base
         exploration_exponent exploration_levels exploration_noise""",
@@ -36,8 +36,8 @@ GROUPS = {
         agent_silence_seconds""",
     "Several devices": "devices device_updates",
     "Many machines": "cluster experience_age_limit_updates replay_shards",
-    "What is written and shown": """name run_dir console track log_seconds plot_seconds stall_seconds checkpoint_seconds
-        checkpoints_kept checkpoint_steps checkpoint_games""",
+    "What is written and shown": """name run_dir console track record_norms log_seconds plot_seconds stall_seconds
+        checkpoint_seconds checkpoints_kept checkpoint_steps checkpoint_games""",
 }
 VALUES = {
     "game": "GAME", "start_from": "RUN", "resume": "[RUN]", "name": "NAME", "run_dir": "DIRECTORY",

@@ -8,7 +8,10 @@ AGENTS = ("asynchronous", "synchronised", "alternating")  # values of --sampling
 POLICY_PICTURES = ("small", "compact", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1")
 POLICY_VECTORS = ("mlp", "separate-mlp")
 
-OPTIMIZER = ("discount", "learning_rate", "learning_rate_decay_steps", "learning_rate_schedule", "gradient_clip_norm")
+OPTIMIZER = (
+    *("discount", "optimizer", "record_norms", "gradient_clip_norm"),
+    *("learning_rate", "learning_rate_decay_steps", "learning_rate_schedule"),
+)
 RMSPROP = ("rmsprop_decay", "rmsprop_epsilon")
 POLICY = (
     *("return_lambda", "normalize_advantages", "normalize_values", "entropy_weight", "value_weight"),

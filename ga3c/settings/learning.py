@@ -114,6 +114,12 @@ class LearningSettings:
     """--entropy-target has fallen to a half after this many steps, and to a third after twice as many."""
     value_weight: float = 0.1
     """This is the weight of the squared error of the value in the loss."""
+    optimizer: Literal["auto", "rmsprop", "adam"] = "auto"
+    """This rule makes steps of gradients.
+    auto: that of the algorithm: RMSProp for a3c, a2c and a2c-vtrace, centred RMSProp for dqn, RAdam for pqn, and Adam
+    for others.
+    rmsprop: RMSProp, with --rmsprop-decay and --rmsprop-epsilon.
+    adam: Adam, with --adam-epsilon."""
     learning_rate: float = 8e-4
     """This is the step size of the optimizer at the start (paper: eta)."""
     learning_rate_decay_steps: int = 1_000_000
@@ -147,6 +153,9 @@ class LearningSettings:
     for the critic."""
     log_epsilon: float = 1e-6
     """This number is added to probabilities inside logarithms (paper: epsilon of Eq. 5)."""
+    record_norms: bool = False
+    """The logs have the norms of all weights, and those of the weights, the gradient and the update of the first
+    convolution and of the first fully connected layer (Stooke and Abbeel 2018, figures 7 and 9)."""
     seed: int = 0
     """The seed decides the first weights, the games and the sampling of actions. 0 means that one is drawn. It is
     written into config.json, and a resumed run keeps it."""

@@ -184,8 +184,8 @@ ROLLOUT_ALGORITHMS = (
     AlgorithmRow(
         "clone", "recorded games are imitated: those of --dataset (behaviour cloning).", "clone.Clone",
         settings=(
-            *("dataset", "discount", "learning_rate", "learning_rate_decay_steps", "learning_rate_schedule"),
-            *("gradient_clip_norm", "normalize_values", "entropy_weight", "value_weight", "adam_epsilon", "epochs"),
+            *("dataset", *OPTIMIZER),
+            *("normalize_values", "entropy_weight", "value_weight", "adam_epsilon", "epochs"),
         ),
         actions=_ANY, samplings=("asynchronous",),
         presets=(

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.settings import devices
+from ga3c.settings.algorithm_row import RMSPROP
 from ga3c.settings.catalogue import ALGORITHMS, RESTRICTED, listed, names, users
 from ga3c.settings.named_objects import is_name
 from ga3c.settings.presets import USUAL_FOR_ATARI
@@ -130,7 +131,13 @@ def _rules(settings: Settings, is_atari: bool) -> Iterator[_Rule]:
     yield _Rule(seen, ("frame_size_pixels", "frame_stack"), "--observation ram", "--observation auto")
     scaled = game.reward_scaling_discount > 0
     yield _Rule(scaled, ("reward_scaling_limit",), "--reward-scaling-discount 0", "rewards that are scaled")
+    optimizer = settings.learning.optimizer
+    of_optimizers = dict.fromkeys(RMSPROP, "rmsprop") | {"adam_epsilon": "adam"}
     for name in RESTRICTED:
+        if name in of_optimizers and optimizer != "auto":
+            wanted = of_optimizers[name]
+            yield _Rule(optimizer == wanted, (name,), f"--optimizer {optimizer}", f"--optimizer {wanted}")
+            continue
         able = users(name)
         others = "all others" if len(able) == len(ALGORITHMS) - 1 else listed(able)
         yield _Rule(algorithm in able, (name,), chosen, others)

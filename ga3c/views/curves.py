@@ -53,6 +53,11 @@ def over_time(column: str, smooth: bool = True) -> Quantity:
     return Quantity("throughput", "seconds", 60.0, column, 0 if smooth else 1)
 
 
+def over_steps(column: str) -> Quantity:
+    """A column of throughput.csv over million steps, smooth."""
+    return Quantity("throughput", "steps", 1e6, column, 0)
+
+
 class Curve(NamedTuple):
     """A curve of one run, or the mean of several with their lowest and highest. Empty where nothing is known."""
 

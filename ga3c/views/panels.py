@@ -53,11 +53,13 @@ def score_curve(axis, runs: list[Path], over: curves.Quantity, colour: str, labe
         axis.fill_between(curve.x, curve.low, curve.high, color=colour, **BAND)
 
 
-def score_panel(axis, title: str, groups: dict[str, list[Path]], over: curves.Quantity) -> None:
-    """Draws a curve for each group of runs, under its label, and names the axes."""
+def score_panel(
+    axis, title: str, groups: dict[str, list[Path]], over: curves.Quantity, ylabel: str = SCORE_LABEL
+) -> None:
+    """Draws a curve for each group of runs, under its label, and names the axes. It may be of another quantity."""
     for index, (label, runs) in enumerate(groups.items()):
         score_curve(axis, runs, over, f"C{index}", label)
-    axis.set(title=title, xlabel=score_label_x(over), ylabel=SCORE_LABEL)
+    axis.set(title=title, xlabel=score_label_x(over), ylabel=ylabel)
 
 
 def score_label_x(over: curves.Quantity) -> str:

@@ -12,7 +12,7 @@ from ga3c.papers.plan import chosen, learning_runs
 from ga3c.records import run_directory
 from ga3c.views import curves
 from ga3c.views.drawing import legend
-from ga3c.views.panels import panels, score_panel
+from ga3c.views.panels import SCORE_LABEL, panels, score_panel
 
 RUNS = "accelerated-fig6"
 SCALES = {
@@ -35,6 +35,7 @@ def plan(options: Options) -> Pairs:
     scale["game"] = (scale["game"],)
     for batch, other in scale["pairs"]:
         flags = f"--preset dqn --batch {batch} --secondary-batch {other} {games_flags(scale['games'])} {START_STEPS}"
+        flags += " --record-norms"  # for figure 7
         settings = {f"{batch}-secondary-{other}": f"{flags} {scale['flags']}"}
         pairs[batch, other] = learning_runs(scale, settings)
     return pairs
@@ -54,14 +55,15 @@ def reproduce(options: Options, out: Path) -> str:
     return "\n".join(["", *lines, PAPER])
 
 
-def _learners(directory: Path) -> dict[str, Path]:
+def learners_of(directory: Path) -> dict[str, Path]:
+    """Returns the directories of both learners."""
     return {"primary": directory, "secondary": directory / run_directory.SECONDARY}
 
 
 def _rows(pair: tuple[int, int], run: LearningRun, directory: Path) -> list[dict]:
     """For the run and its secondary learner, what came of each. Raises ConfigError."""
     rows = []
-    for (learner, path), batch, other in zip(_learners(directory).items(), pair, pair[::-1], strict=True):
+    for (learner, path), batch, other in zip(learners_of(directory).items(), pair, pair[::-1], strict=True):
         last = last_score(path)
         if not last["mean_of_last_games"]:
             raise ConfigError(f"{path} has ended before its first game: give more --seconds.")
@@ -70,14 +72,20 @@ def _rows(pair: tuple[int, int], run: LearningRun, directory: Path) -> list[dict
     return rows
 
 
-def draw(pairs: Pairs, out: Path) -> None:
+def draw(
+    pairs: Pairs,
+    out: Path,
+    name: str = "fig6",
+    over: curves.Quantity = curves.SCORE_OVER_STEPS,
+    ylabel: str = SCORE_LABEL,
+) -> None:
     """A panel for each pair: both over steps, the mean of the seeds and a band from lowest to highest."""
-    with panels(out / "fig6.png", 1, len(pairs), size=(4.5 * len(pairs), 4), sharey=True) as (axes,):
+    with panels(out / f"{name}.png", 1, len(pairs), size=(4.5 * len(pairs), 4), sharey=True) as (axes,):
         for axis, (pair, runs) in zip(axes, pairs.items(), strict=True):
-            learners = [_learners(directory_of(run, out)) for run in runs]
+            learners = [learners_of(directory_of(run, out)) for run in runs]
             groups = {
                 f"{name}, batch {batch}": [paths[name] for paths in learners]
                 for name, batch in zip(("primary", "secondary"), pair, strict=True)
             }
-            score_panel(axis, runs[0].game, groups, curves.SCORE_OVER_STEPS)
+            score_panel(axis, runs[0].game, groups, over, ylabel)
             legend(axis)

@@ -1,0 +1,72 @@
+"""The optimizers, and which one an algorithm has."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import tensorflow as tf
+
+from ga3c.algorithms import adam, rmsprop
+from ga3c.algorithms.algorithm import Tensors
+from ga3c.settings.learning import LearningSettings
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """A rule by which gradients change weights, as pure functions of tensors."""
+
+    name: str
+    """Its value of --optimizer."""
+    initial_state: Callable[[Tensors], Tensors]
+    """Returns the state before the first update, for these weights."""
+    update: Callable
+    """Takes weights, state, gradients and the step size; returns the new weights and the new state."""
+    decays: tuple[float | None, ...]
+    """As `algorithm.SharedOptimizer` has it."""
+
+
+def of_adam(settings: LearningSettings, rectified: bool = False) -> Optimizer:
+    """Returns Adam, or its rectified form. The first tensor of its state counts the updates."""
+    update = partial(adam.update, epsilon=settings.adam_epsilon, rectified=rectified)
+    return Optimizer("adam", adam.initial_state, update, (None, adam.FIRST_DECAY, adam.SECOND_DECAY))
+
+
+def of_rmsprop(settings: LearningSettings, first_mean_square: float) -> Optimizer:
+    """Returns RMSProp that is not centred."""
+    initial_state = partial(rmsprop.initial_state, first=first_mean_square)
+    return Optimizer("rmsprop", initial_state, partial(rmsprop.update, **_constants(settings)), (_decay(settings),))
+
+
+def of_centred_rmsprop(settings: LearningSettings) -> Optimizer:
+    """Returns RMSProp that divides by the gradient's deviation."""
+    update = partial(rmsprop.update_centred, **_constants(settings))
+    return Optimizer("rmsprop", rmsprop.initial_state_centred, update, (_decay(settings),) * 2)
+
+
+def of_counting_rmsprop(settings: LearningSettings) -> Optimizer:
+    """Returns RMSProp in Adam's place: the first tensor of its state counts the updates, too. Mean squares begin with
+    zeros (Stooke and Abbeel 2018, appendix C: as Lasagne has it)."""
+
+    def initial_state(weights):
+        return tf.constant(0), *rmsprop.initial_state(weights, first=0.0)
+
+    def update(weights, state, gradients, learning_rate):
+        weights, squares = rmsprop.update(weights, state[1:], gradients, learning_rate, **_constants(settings))
+        return weights, (state[0] + 1, *squares)
+
+    return Optimizer("rmsprop", initial_state, update, (None, _decay(settings)))
+
+
+def chosen(settings: LearningSettings, own: Optimizer) -> Optimizer:
+    """Returns the algorithm's own optimizer, or the one that --optimizer names."""
+    if settings.optimizer in ("auto", own.name):
+        return own
+    return of_adam(settings) if settings.optimizer == "adam" else of_counting_rmsprop(settings)
+
+
+def _decay(settings: LearningSettings) -> float:
+    return settings.rmsprop_decay
+
+
+def _constants(settings: LearningSettings) -> dict[str, float]:
+    return {"decay": settings.rmsprop_decay, "epsilon": settings.rmsprop_epsilon}

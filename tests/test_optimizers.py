@@ -1,0 +1,86 @@
+"""Either optimizer with any algorithm, and the norms that an update reports."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from ga3c import algorithms
+from ga3c.algorithms import norms, optimizers
+from ga3c.commands.train import parse_settings
+from ga3c.errors import ConfigError
+from ga3c.model import Model
+from ga3c.rollout import EnvironmentSpec, continuous, discrete, rollout_dtype, transition_dtype
+from ga3c.settings.learning import LearningSettings
+from tests.program import TINY
+
+LAYERS = {"fc0_weight_norm", "fc0_update_norm", "fc0_gradient_norm", "weight_norm"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--algorithm a2c --optimizer adam --adam-epsilon 1e-3",
+        "--preset ppo-paper --optimizer rmsprop --rmsprop-decay 0.9 --epochs 1",
+        "--algorithm dqn --optimizer adam",
+        "--algorithm c51 --optimizer rmsprop --rmsprop-epsilon 1e-3",
+    ],
+)
+def test_an_algorithm_learns_by_the_other_optimizer_and_reports_norms(words):
+    flags = [*map(str, TINY), *words.split(), "--record-norms"]
+    settings, spec = parse_settings(flags)[0], EnvironmentSpec("Own", (4,), "float32", discrete(2), 1)
+    algorithm = algorithms.make(settings, spec.actions)
+    model = Model(spec, settings.learning, algorithm, seed=1, xla=False)
+    model.warm_up(1, 1, 2)
+    before = model.state()
+    kind = transition_dtype(spec, 2) if algorithm.replays else rollout_dtype(spec, settings.learning.t_max, 2)
+    batch = np.zeros((), kind)
+    update = model.train({name: np.ones_like(batch[name]) for name in batch.dtype.names})
+    assert update.applied
+    assert set(model.numbers) >= LAYERS
+    after = model.state()
+    weights = [name for name in after if name.startswith("network/")]
+    steps = np.concatenate([(after[name] - before[name]).ravel() for name in weights])
+    assert update.numbers["update_norm"] == pytest.approx(np.linalg.norm(steps), rel=1e-3)
+    both = np.concatenate([after[name].ravel() for name in weights])
+    assert update.numbers["weight_norm"] == pytest.approx(np.linalg.norm(both), rel=1e-3)
+    again = Model(spec, settings.learning, algorithm, seed=2, xla=False)
+    again.restore(after)
+    assert all((again.state()[name] == after[name]).all() for name in after)
+
+
+def test_rmsprop_in_adam_s_place_counts_and_begins_with_zeros():
+    settings = LearningSettings(optimizer="rmsprop", rmsprop_decay=0.8, rmsprop_epsilon=0.1)
+    rule = optimizers.chosen(settings, optimizers.of_adam(settings))
+    weights, state, square = (tf.constant([1.0, -2.0]),), rule.initial_state((tf.zeros(2),)), np.zeros(2)
+    expected = np.array([1.0, -2.0])
+    for gradient in ([3.0, -1.0], [0.5, 2.0]):
+        weights, state = rule.update(weights, state, (tf.constant(gradient),), tf.constant(0.1))
+        square = 0.8 * square + 0.2 * np.square(gradient)
+        expected = expected - 0.1 * np.array(gradient) / np.sqrt(square + 0.1)
+    np.testing.assert_allclose(weights[0], expected, rtol=1e-6)
+    assert int(state[0]) == 2
+    assert rule.decays == (None, 0.8)
+
+
+def test_norms_are_of_the_first_layers():
+    tensors = [tf.fill(shape, 2.0) for shape in ((2, 2, 1, 4), (4,), (3, 3, 4, 4), (8, 2), (2,), (2, 2))]
+    found = norms.by_layer("weight", tensors)
+    assert {name: float(value) for name, value in found.items()} == {"conv0_weight_norm": 8.0, "fc0_weight_norm": 8.0}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--algorithm a3c --optimizer adam --rmsprop-decay 0.9", "--optimizer adam: it is for --optimizer rmsprop"),
+        ("--preset c51 --optimizer rmsprop --adam-epsilon 0.1", "--optimizer rmsprop: it is for --optimizer adam"),
+        ("--algorithm none --record-norms", "--record-norms does not go with --algorithm none"),
+    ],
+)
+def test_what_has_no_effect_is_refused(words, said):
+    with pytest.raises(ConfigError, match=said):
+        parse_settings([*map(str, TINY), *words.split()])
+
+
+def test_continuous_actions_have_either_optimizer():
+    settings = parse_settings(["--game", "Pendulum-v1", "--algorithm", "dpg", "--optimizer", "rmsprop"])[0]
+    assert algorithms.make(settings, continuous([-1.0], [1.0])).initial_state((tf.zeros(3),))[0] == 0
