@@ -233,15 +233,22 @@ def test_figures_5_and_7_say_what_the_settings_did(tmp_path):
 
 
 def test_accelerated_figure_3_has_the_batches_of_the_paper():
-    for algorithm, runs in accelerated_fig3.plan(accelerated.Options("full", game=("Pong",), seeds=1)).items():
+    plan = accelerated_fig3.plan(accelerated.Options("full", game=("Pong",), seeds=1))
+    for run, exchange in zip(plan.pop("appo"), (1, 2, 4), strict=True):
+        settings = parse_settings(run.command(Path("nowhere"))[4:])[0]
+        assert run.setting == f"appo-exchange-{exchange}"
+        assert (settings.run.device_exchange_minibatches, settings.run.device_pull_steps) == (exchange, 64)
+        assert settings.schedule.agents * settings.schedule.envs_per_agent == 8 * 8
+        assert settings.learning.t_max == 256
+    for algorithm, runs in plan.items():
         for run in runs:
             settings = parse_settings(run.command(Path("nowhere"))[4:])[0]
             schedule, learning = settings.schedule, settings.learning
             count = schedule.agents * schedule.envs_per_agent
             assert run.setting == f"{algorithm}-{count}"
-            assert schedule.sampling == ("asynchronous" if algorithm in ("a3c", "appo") else "synchronised")
-            batch = {"a2c": 5 * count, "a3c": 80, "ppo": 2048, "appo": 2048}[algorithm]
-            games = {"a3c": 16, "appo": 8}.get(algorithm, count)  # of one update
+            assert schedule.sampling == ("asynchronous" if algorithm == "a3c" else "synchronised")
+            batch = {"a2c": 5 * count, "a3c": 80, "ppo": 2048}[algorithm]
+            games = {"a3c": 16}.get(algorithm, count)  # of one update
             assert learning.minimum_batch_steps == games * learning.t_max == batch
 
 
@@ -249,15 +256,15 @@ def test_accelerated_figure_3_is_a_report_for_each_algorithm(tmp_path):
     options = accelerated.Options(games=(16, 32), episodes=3)
     for runs in accelerated_fig3.plan(options).values():
         for run in runs:
-            learnt(run, tmp_path, float(run.setting.partition("-")[2]))
+            learnt(run, tmp_path, float(run.setting.rpartition("-")[2]))
     words = accelerated_fig3.reproduce(options, tmp_path)
-    for algorithm in ("a2c", "a3c", "ppo", "appo"):
-        rows = program.rows(tmp_path / f"fig3-{algorithm}-runs.csv")
+    for algorithm, first, second in (("a2c", 16, 32), ("a3c", 16, 32), ("ppo", 16, 32), ("appo-exchange", 1, 4)):
+        rows = program.rows(tmp_path / f"fig3-{algorithm.partition('-')[0]}-runs.csv")
         assert [(row["setting"], row["sampled_mean"]) for row in rows] == [
-            (f"{algorithm}-16", "16"), (f"{algorithm}-32", "32"),
+            (f"{algorithm}-{first}", f"{first}"), (f"{algorithm}-{second}", f"{second}"),
         ]  # fmt: skip
-        assert f"| Pong | {algorithm}-32 | 1 | 32.00 |" in words
-        assert (tmp_path / f"fig3-{algorithm}-steps.png").exists()
+        assert f"| Pong | {algorithm}-{second} | 1 | {second}.00 |" in words
+        assert (tmp_path / f"fig3-{algorithm.partition('-')[0]}-steps.png").exists()
 
 
 # The real thing

@@ -455,7 +455,8 @@ def test_figure_5_of_accelerated_methods(tmp_path):
             assert settings.environment.start_steps_limit
             assert settings.run.device_updates == ("synchronous" if algorithm in ("a2c", "ppo") else "asynchronous")
     appo = settings_of(runs["Pong", "appo"][0], tmp_path).learning
-    assert (appo.learning_rate, appo.learning_rate_decay_steps) == (6.25e-5, 0)
+    assert (appo.learning_rate, appo.learning_rate_decay_steps, appo.t_max) == (6.25e-5, 0, 256)
+    assert settings_of(runs["Pong", "ppo"][0], tmp_path).learning.t_max == 128  # 16 games: 2,048 steps
 
 
 # The real thing

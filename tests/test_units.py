@@ -20,6 +20,7 @@ A2C = [*FLAGS, "--preset", "a2c", "--rmsprop-epsilon", 1e-5, "--learning-rate", 
 PPO = [*FLAGS, "--preset", "ppo-paper", "--t-max", 16, "--learning-rate", 0.004]
 RAINBOW = [*FLAGS, "--preset", "rainbow", "--learning-rate", 0.003, "--target-updates", 40, "--steps-per-update", 8]
 RAINBOW += ["--replay-transitions", 3_000, "--replay-minimum-transitions", 400, "--exploration-decay-steps", 3_000]
+EXCHANGING = [*PPO, "--device-exchange-minibatches", 3, "--device-pull-steps", 6]
 SOLVED = 12.0  # of 20 points in the mean of 100 games; 5 is chance
 
 
@@ -27,7 +28,7 @@ def totals(run) -> dict:
     return checkpoint.load_newest(run / "checkpoints")[2]["totals"]
 
 
-@pytest.mark.parametrize(("flags", "steps"), [(PPO, 40_000), (RAINBOW, 20_000)], ids=["ppo", "rainbow"])
+@pytest.mark.parametrize(("flags", "steps"), [(EXCHANGING, 40_000), (RAINBOW, 20_000)], ids=["ppo", "rainbow"])
 def test_they_learn(tmp_path, flags, steps):
     run = tmp_path / "run"
     ended = program.run(*flags, "--steps", steps, "--run-dir", run)
@@ -60,6 +61,7 @@ def test_a_run_that_is_killed_goes_on_with_one_device(tmp_path):
         ("--preset dqn --devices cpu:2 --checkpoint-replay", "--checkpoint-replay"),
         ("--preset a2c --devices cpu:2 --serial", "--serial"),
         ("--preset ppo-paper --sampling asynchronous --devices cpu:2", "synchronised"),
+        ("--preset a2c --devices cpu:2 --device-exchange-minibatches 2", "it is for --algorithm ppo and"),
     ],
 )
 def test_what_it_does_not_go_with_is_said_in_a_line(flags, says):

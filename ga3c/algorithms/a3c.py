@@ -1,5 +1,6 @@
 """GA3C's algorithm: how it acts, its loss (paper, Eq. 5 and f_v in section 3.2), and its update (Eq. 3)."""
 
+import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -89,6 +90,7 @@ class A3C:
     learns_from = (*("observation", "action", "reward", "value", "terminated", "truncated", "valid"), "bootstrap_value")
     replays = False
     devices = ALONE
+    central = None
     local_steps = 1
 
     def __init__(self, settings: Settings, actions=None):
@@ -133,7 +135,10 @@ class A3C:
             found, targets = self._loss(apply, weights, batch)
         gradients = self.devices.gradients(tape.gradient(found.total, weights), self._weight(batch))
         limited, norm, clipped = clip(gradients, settings.gradient_clip_norm)
-        new_weights, state = self._optimizer.update(weights, state, limited, learning_rate)
+        rule = self._optimizer.update
+        if self.central is not None:
+            rule = functools.partial(self.central.step, rule)
+        new_weights, state = rule(weights, state, limited, learning_rate)
         numbers = {
             "entropy": found.entropy,
             "value": found.mean_value,

@@ -47,6 +47,10 @@ class Algorithm(Protocol):
 class SharedOptimizer(Protocol):
     """An algorithm with which devices can make updates on their own: they share the state of its optimizer, too."""
 
+    central: Any
+    """The exchange of this device with the others (`devices.exchange.Exchange`), by whose methods the optimizer's steps
+    change what all share. None: the device learns alone, or together with others."""
+
     @property
     def decays(self) -> tuple[float | None, ...]:
         """The decays of the running means in the optimizer's state, in their order. Each mean has a tensor for each of

@@ -23,6 +23,7 @@ class DQN:
     replays = True
     initial_errors = True  # the error of a transition is known from what `act` returns for its step
     devices = ALONE
+    central = None
     local_steps = 1
 
     def __init__(self, settings: Settings, actions=None):
@@ -78,7 +79,11 @@ class DQN:
         count = tf.cast(tf.size(rows["weight"]), tf.float32)
         gradients = self.devices.gradients(tape.gradient(loss, weights), count)
         norm, before = tf.linalg.global_norm(gradients), weights
-        weights, state, clipped = self._fused_step(weights, state, gradients, norm, learning_rate)
+        if self.central is None:
+            weights, state, clipped = self._fused_step(weights, state, gradients, norm, learning_rate)
+        else:
+            limited, clipped = clip_to(gradients, norm, self._settings.gradient_clip_norm)
+            weights, state = self.central.step(self._optimizer.update, weights, state, limited, learning_rate)
         numbers = {
             "loss": loss,
             "value": tf.reduce_mean(taken),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import tensorflow as tf
 
@@ -22,6 +23,7 @@ class Passes:
     settings: LearningSettings
     optimizer: Optimizer
     devices: Alone = ALONE
+    central: Any = None  # `algorithm.SharedOptimizer.central`
 
 
 def learn(
@@ -67,6 +69,8 @@ def learn(
         of_layers = norms.of_gradients(gradients, settings)
         gradients, norm, clipped = clip(gradients, settings.gradient_clip_norm)
         weights, state = passes.optimizer.update(weights, state, gradients, learning_rate)
+        if passes.central is not None:
+            weights, state = passes.central.minibatch(piece + 1, pieces, weights, state)
         return piece + 1, weights, state, totals + tf.stack([*found, norm, clipped, *of_layers.values()])
 
     names = (*numbers, *CLIPPING, *norms.of_gradients(weights, settings))

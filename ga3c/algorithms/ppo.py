@@ -123,6 +123,11 @@ class PPO(A3C):
         return optimizers.chosen(self._settings, optimizers.of_adam(self._settings))
 
     @property
+    def decays(self) -> tuple[float | None, ...]:
+        """The optimizer's; the entropy's weight has none."""
+        return *super().decays, *[None] * self._follows_entropy
+
+    @property
     def local_steps(self) -> int:
         """The number of minibatches in all epochs: each is a step of the optimizer."""
         return self._settings.epochs * self._settings.minibatches
@@ -159,7 +164,7 @@ class PPO(A3C):
 
     def _learn(self, apply, weights, state, learning_rate, batch, entropy_weight):
         rows = self._rows(apply, weights, batch)
-        passes = minibatches.Passes(self._settings, self._optimizer, self.devices)
+        passes = minibatches.Passes(self._settings, self._optimizer, self.devices, self.central)
         of_minibatch = partial(self._minibatch_loss, apply, entropy_weight)
         learned = minibatches.learn(of_minibatch, self._names, weights, state, learning_rate, rows, passes)
         new_weights, state, numbers = learned

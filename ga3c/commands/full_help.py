@@ -34,7 +34,7 @@ GROUPS = {
         trainers""",
     "Speed and machine": """device precision emulator xla tensorflow_threads max_prediction_batch
         agent_silence_seconds""",
-    "Several devices": "devices device_updates",
+    "Several devices": "devices device_updates device_exchange_minibatches device_pull_steps",
     "Many machines": "cluster experience_age_limit_updates replay_shards",
     "What is written and shown": """name run_dir console track record_norms log_seconds plot_seconds stall_seconds
         checkpoint_seconds checkpoints_kept checkpoint_steps checkpoint_games""",

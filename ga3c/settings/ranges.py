@@ -67,6 +67,8 @@ RANGES: dict[str, tuple[float, float]] = {
     "actor_gradient_clip": (0, MANY),
     "log_epsilon": (1e-12, 1),
     "seed": (0, 2**31 - 1),
+    "device_exchange_minibatches": (0, MANY),
+    "device_pull_steps": (0, MANY),
     "replay_transitions": (1, 1e9),
     "replay_copies": (1, 64),
     "replay_minimum_transitions": (1, 1e9),

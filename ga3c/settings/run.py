@@ -35,6 +35,12 @@ class RunSettings:
     synchronous: they make each update together.
     asynchronous: each has agents and batches of its own, and adds what it has learned to weights that all share
     (Stooke and Abbeel 2018, section 4.3)."""
+    device_exchange_minibatches: int = 0
+    """Devices of --device-updates asynchronous exchange weights after this many minibatches (Stooke and Abbeel 2018: 1
+    to 4). 0 means after all minibatches of an update. It is for ppo."""
+    device_pull_steps: int = 0
+    """Devices of --device-updates asynchronous take the shared weights again after this many steps of each game (Stooke
+    and Abbeel 2018: 64). 0 means that they take them after each of their own updates only."""
     xla: Literal["auto", "on", "off"] = "auto"
     """TensorFlow compiles the model with XLA.
     auto: on a GPU.

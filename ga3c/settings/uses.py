@@ -192,6 +192,13 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
         (replay.replay_eviction == "priority", ("eviction_alpha",), "--replay-eviction", "oldest", "priority"),
     ):
         yield _Rule(holds, these, f"{flag} {value}", f"{flag} {wanted}")
+    alone, apart = settings.run.device_updates == "synchronous", "--device-updates asynchronous"
+    for holds, name, wanted in (
+        (not alone, "device_pull_steps", apart),
+        (not alone and learning.algorithm == "ppo", "device_exchange_minibatches", f"--algorithm ppo and {apart}"),
+    ):
+        against = "--device-updates synchronous" if alone else f"--algorithm {learning.algorithm}"
+        yield _Rule(holds, (name,), against, wanted)
     both = "--learning-rate-schedule linear and --steps"
     yield _Rule(not (schedule == "linear" and until), ("learning_rate_decay_steps",), both, "runs without one of them")
     falls = "--learning-rate-schedule inverse or linear"

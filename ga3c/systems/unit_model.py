@@ -3,10 +3,12 @@
 import contextlib
 import threading
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ga3c.devices.device import scope  # isort: skip (first: it loads TensorFlow)
+from ga3c.devices.exchange import Exchange
 from ga3c.devices.parameter_store import ParameterStore, Pulled
 from ga3c.errors import ConfigError
 from ga3c.model import Acting, Model, Update
@@ -14,6 +16,18 @@ from ga3c.networks import saved_tensors
 from ga3c.networks.weights import Weights, to_arrays
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.learning import LearningSettings
+
+
+class Sharing(NamedTuple):
+    """How a device shares what it learns with others."""
+
+    steps_of_all: Callable[[], int] | None
+    """Returns the steps of play of all devices, by which schedules go. None: they go by the steps that `train` is
+    given."""
+    exchange_minibatches: int = 0
+    """As `RunSettings.device_exchange_minibatches`."""
+    pull_steps: int = 0
+    """As `RunSettings.device_pull_steps`."""
 
 
 class UnitModel(Model):
@@ -27,12 +41,13 @@ class UnitModel(Model):
         algorithm,
         seed: int,
         acting: Acting,
-        steps_of_all: Callable[[], int] | None,
+        sharing: Sharing,
     ):
-        """`device` is TensorFlow's name of it. `steps_of_all()` returns the steps of play of all devices, by which
-        schedules go; None: they go by the steps that `train` is given. The other arguments are those of a `Model`."""
+        """`device` is TensorFlow's name of it. The other arguments are those of a `Model`."""
         self._device, self.joining, self._store = device, threading.RLock(), None
-        self._steps_of_all = steps_of_all
+        self._steps_of_all, self._pull_steps = sharing.steps_of_all, sharing.pull_steps
+        self._states = 0  # that it has predicted for since it pulled
+        self._exchange = algorithm.central = Exchange(sharing.exchange_minibatches)
         with scope(device):
             super().__init__(spec, settings, algorithm, seed, xla=False, acting=acting)
         if self._current[1].statistics:
@@ -55,7 +70,7 @@ class UnitModel(Model):
     def new_store(self) -> ParameterStore:
         """Returns a store that begins with the tensors of this model."""
         algorithm = self._algorithm
-        return ParameterStore(self.tensors, len(self._current[1].trained), algorithm.decays, algorithm.local_steps)
+        return ParameterStore(self.tensors, len(self._current[1].trained), algorithm.decays)
 
     def join(self, store: ParameterStore) -> None:
         """Joins a store, and goes on from its tensors."""
@@ -67,16 +82,23 @@ class UnitModel(Model):
     def _go_on(self, pulled: Pulled, version: int) -> None:
         weights, optimizer = self.split(pulled.tensors)
         with self._training:
-            self._pulled, self._current, self._optimizer = pulled, (version, weights), optimizer
+            self._exchange.join(self._store, pulled)
+            self._current, self._optimizer, self._states = (version, weights), optimizer, 0
 
     def split(self, tensors: Sequence) -> tuple[Weights, tuple]:
         """Splits the tensors of the store into weights and optimizer."""
         weights = len(self._current[1].trained)
         return Weights(tuple(tensors[:weights]), ()), tuple(tensors[weights:])
 
-    def _act(self, *arguments):
+    def _act(self, observations, *others):
+        self._states += len(observations)
+        due = self._pull_steps and self._states >= self._pull_steps * self._games
+        if due and self._store and self.joining.acquire(blocking=False):  # else an update pulls soon
+            with contextlib.ExitStack() as held:
+                held.callback(self.joining.release)
+                self.join(self._store)
         with scope(self._device):
-            return super()._act(*arguments)
+            return super()._act(observations, *others)
 
     def copy_to_target(self, steps: int) -> None:
         with self.joining, scope(self._device):
@@ -85,18 +107,23 @@ class UnitModel(Model):
     def warm_up(self, envs: int, limit: int, columns: int) -> list[int]:
         """As `Model.warm_up`; the store stays as it is."""
         with self.joining, scope(self._device):
-            store, self._store = self._store, None
+            store, pulled, self._store = self._store, self._exchange.pulled, None
+            self._exchange.join(None, None)
             sizes = super().warm_up(envs, limit, columns)
             self._store = store
+            self._exchange.join(store, pulled)
             return sizes
 
     def train(self, batch: dict[str, np.ndarray], steps: int = 0) -> Update:
         """As `Model.train`; then it adds its changes to the store, and goes on from the tensors there."""
         with self.joining, scope(self._device):
             update = super().train(batch, self._steps_of_all() if self._steps_of_all else steps)
+            pulled = self._exchange.take_applied()
             if not update.applied or self._store is None:
                 return update
-            pulled = self._store.update(self._pulled, self.tensors)
+            if pulled is None:
+                steps = self._exchange.last_steps(self._algorithm.local_steps)
+                pulled = self._store.update(self._exchange.pulled, self.tensors, steps)
             self._go_on(pulled, pulled.version + 1)
             return update._replace(version=pulled.version)
 

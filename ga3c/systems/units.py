@@ -25,7 +25,7 @@ from ga3c.systems import wiring_of
 from ga3c.systems.replay_parts import check_fits, recipe_of
 from ga3c.systems.replicas import devices_of
 from ga3c.systems.stations import Stations
-from ga3c.systems.unit_model import SharedModel, UnitModel
+from ga3c.systems.unit_model import SharedModel, Sharing, UnitModel
 from ga3c.systems.wiring import Unit
 
 AGENTS_APART = 100_000  # between the numbers of the agents of two units
@@ -103,11 +103,12 @@ class Units:
         names = set_up_devices(kind, numbers, max(1, count // len(self._units)))
         begun, games = self._begun, self.counts.agents * self._settings.schedule.envs_per_agent
         self.stats = Stats(begun.totals, begun.recent_scores)
-        steps_of_all = self.stats.trained_steps if self._replays else None
+        run, steps_of_all = self._settings.run, self.stats.trained_steps if self._replays else None
+        sharing = Sharing(steps_of_all, run.device_exchange_minibatches, run.device_pull_steps)
         acting, seed = Acting(begun.totals.trained_steps, games // len(names)), learning.seed + begun.totals.updates
         own = (algorithms.make(self._settings, self._spec.actions) for _ in names)
         models = [
-            UnitModel(name, self._spec, learning, algorithm, seed, acting, steps_of_all)
+            UnitModel(name, self._spec, learning, algorithm, seed, acting, sharing)
             for name, algorithm in zip(names, own, strict=True)
         ]
         self.device, self.model = " and ".join(names), SharedModel(models)

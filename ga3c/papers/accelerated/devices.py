@@ -11,6 +11,8 @@ ON_CORES = "Devices are parts of one CPU here, which share its cores: this shows
 GAMES = {"a2c": 16, "a3c": 16, "ppo": 8, "appo": 8}  # on each device (table 2)
 ASYNCHRONOUS = {"a3c": "a2c", "appo": "ppo"}  # and what their units learn by
 APPO_RATE = 2.5e-4 / 4  # section 5.3
+PPO_BATCH_STEPS = 2048  # section 5.3: 8 games of 256 steps; with more games in a batch fewer steps of each
+EXCHANGE_MINIBATCHES, PULL_STEPS = 4, 64  # section 5.3: the paper exchanges weights after 1 to 4 updates
 
 
 def flag(scale: str, count: int) -> str | None:
@@ -24,6 +26,24 @@ def preset(algorithm: str) -> str:
     """Returns the preset with the constants of the paper, by which the algorithm's units learn."""
     learns_by = ASYNCHRONOUS.get(algorithm, algorithm)
     return "ppo-paper" if learns_by == "ppo" else learns_by
+
+
+def horizon(algorithm: str, count: int) -> int | None:
+    """Returns the steps of a rollout on so many devices; None: those of the preset."""
+    if preset(algorithm) != "ppo-paper":
+        return None
+    return PPO_BATCH_STEPS // (GAMES[algorithm] * (1 if algorithm in ASYNCHRONOUS else count))
+
+
+def appo(exchange_minibatches: int = EXCHANGE_MINIBATCHES) -> dict[str, object]:
+    """Returns settings of APPO's units (section 5.3): a quarter of PPO's rate, no schedule, and their exchange."""
+    return {
+        "learning_rate": APPO_RATE,
+        "learning_rate_schedule": "inverse",
+        "learning_rate_decay_steps": 0,
+        "device_exchange_minibatches": exchange_minibatches,
+        "device_pull_steps": PULL_STEPS,
+    }
 
 
 def note(options: Options) -> str:
@@ -44,6 +64,10 @@ class DeviceRun(ReplayedRun):
     algorithm: str = "a2c"
     device_updates: str | None = None
     learning_rate: float | None = None
+    learning_rate_schedule: str | None = None
+    learning_rate_decay_steps: int | None = None
+    device_exchange_minibatches: int | None = None
+    device_pull_steps: int | None = None
     exploration_start: float | None = None
     exploration_end: float | None = None
 

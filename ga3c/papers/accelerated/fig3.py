@@ -1,10 +1,10 @@
-"""Figure 3 of the paper: learning curves of A2C, A3C, PPO and APPO over steps, with more and more games."""
+"""Figure 3 of the paper: learning curves over steps of A2C, A3C and PPO with more and more games, and of APPO."""
 
 from pathlib import Path
 
 from ga3c.errors import ConfigError
 from ga3c.experiments.comparison import LearningRun
-from ga3c.papers.accelerated import START_STEPS, Options, games_flags
+from ga3c.papers.accelerated import START_STEPS, Options, devices, fig5, games_flags
 from ga3c.papers.plan import chosen, learning_runs, reports
 
 RUNS = "accelerated-fig3"
@@ -13,21 +13,22 @@ SCALES = {
     # The paper averages two seeds; its games are in the picture alone.
     "full": {"game": ("Breakout", "Pong", "Qbert", "Seaquest"), "steps": 50_000_000, "seconds": 864_000.0, "seeds": 2},
 }
+APPO_DEVICES = {"cpu": 2, "full": 8}
+# Games of a run; of APPO the minibatches after which its devices exchange weights.
 COUNTS = {
-    "cpu": {"a2c": (16, 64), "a3c": (16, 64), "ppo": (8, 64), "appo": (8, 32)},
+    "cpu": {"a2c": (16, 64), "a3c": (16, 64), "ppo": (8, 64), "appo": (1, 4)},
     "full": {
         "a2c": (16, 32, 64, 128, 256, 512),
         "a3c": (16, 32, 64, 128, 256, 512),
         "ppo": (8, 16, 32, 64, 128, 256, 512),
-        # The paper has 8 learners, which exchange weights after 1 to 4 updates. Here is one model, and more agents.
-        "appo": (8, 16, 32, 64),
+        "appo": (1, 2, 4),
     },
 }
-A3C_GAMES, APPO_GAMES, PPO_BATCH_STEPS = 16, 8, 2048  # of each learner; of each learner; in an update
+A3C_GAMES, PPO_BATCH_STEPS = 16, devices.PPO_BATCH_STEPS  # of each learner; in an update
 
 
 def flags(algorithm: str, count: int) -> str:
-    """Returns the flags of `train` for so many games in all (section 5.3)."""
+    """Returns the flags of `train` for so many games in all (section 5.3); not of APPO."""
     spread = games_flags(count)
     return {
         # The batch grows with the games, and the rate with its root: the preset's learning_rate_batch_steps.
@@ -37,7 +38,6 @@ def flags(algorithm: str, count: int) -> str:
         # Shorter rollouts: the batch stays.
         "ppo": f"--preset ppo-paper {spread} --t-max {PPO_BATCH_STEPS // count} --minimum-batch-steps {PPO_BATCH_STEPS}"
         f" {START_STEPS}",
-        "appo": f"--preset appo --agents {count // APPO_GAMES} --envs-per-agent {APPO_GAMES}",
     }[algorithm]
 
 
@@ -49,12 +49,16 @@ def plan(options: Options) -> dict[str, list[LearningRun]]:
                 f"--games {count} is out of range: give powers of 2 from {A3C_GAMES} to {PPO_BATCH_STEPS}."
             )
     scale = chosen(SCALES, options)
-    return {
-        algorithm: learning_runs(
-            scale, {f"{algorithm}-{count}": flags(algorithm, count) for count in options.games or counts}
-        )
-        for algorithm, counts in COUNTS[options.scale].items()
-    }
+    return {algorithm: learning_runs(scale, _settings(algorithm, options)) for algorithm in COUNTS[options.scale]}
+
+
+def _settings(algorithm: str, options: Options) -> dict[str, str]:
+    """Returns the flags of `train` for each setting of an algorithm, by its name."""
+    counts = COUNTS[options.scale][algorithm]
+    if algorithm == "appo":
+        count = APPO_DEVICES[options.scale]
+        return {f"appo-exchange-{n}": fig5.flags("appo", options.scale, count, exchange=n) for n in counts}
+    return {f"{algorithm}-{count}": flags(algorithm, count) for count in options.games or counts}
 
 
 def reproduce(options: Options, out: Path) -> str:

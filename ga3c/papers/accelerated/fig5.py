@@ -28,17 +28,18 @@ def plan(options: Options) -> Runs:
     return runs
 
 
-def flags(algorithm: str, scale: str, count: int) -> str:
-    """Returns the flags of `train`."""
+def flags(algorithm: str, scale: str, count: int, exchange: int = devices.EXCHANGE_MINIBATCHES) -> str:
+    """Returns the flags of `train`. exchange: APPO's devices exchange weights after so many minibatches."""
     words = [f"--preset {devices.preset(algorithm)}", START_STEPS]
     words.append(as_flags(devices.spread(algorithm, count)))
     if count > 1:
         words.append(f"--devices {devices.flag(scale, count)}")
     if algorithm in devices.ASYNCHRONOUS and count > 1:
         words.append("--device-updates asynchronous")
-    if algorithm == "appo":
-        words.append(f"--learning-rate {devices.APPO_RATE:g} --learning-rate-schedule inverse")
-        words.append("--learning-rate-decay-steps 0")
+    if horizon := devices.horizon(algorithm, count):
+        words.append(f"--t-max {horizon}")
+    if algorithm == "appo" and count > 1:
+        words.append(as_flags(devices.appo(exchange)))
     return " ".join(words)
 
 

@@ -30,12 +30,13 @@ def plan(options: Options) -> list[DeviceRun]:
         if count == 1 and algorithm in devices.ASYNCHRONOUS:
             continue  # it would be the one that is not
         spread = devices.spread(algorithm, count)
+        appo = devices.appo() if algorithm == "appo" else {}
         runs.append(
             DeviceRun(
                 scale["game"], spread["agents"], 1, 1, scale["seconds"], envs_per_agent=spread["envs_per_agent"],
                 preset=devices.preset(algorithm), algorithm=algorithm, devices=devices.flag(options.scale, count),
                 device_updates="asynchronous" if algorithm in devices.ASYNCHRONOUS else None,
-                learning_rate=devices.APPO_RATE if algorithm == "appo" else None,
+                t_max=devices.horizon(algorithm, count), **appo,
             )
         )  # fmt: skip
     return runs
