@@ -259,6 +259,7 @@ def test_accelerated_figure_3_is_a_report_for_each_algorithm(tmp_path):
             learnt(run, tmp_path, float(run.setting.rpartition("-")[2]))
     words = accelerated_fig3.reproduce(options, tmp_path)
     for algorithm, first, second in (("a2c", 16, 32), ("a3c", 16, 32), ("ppo", 16, 32), ("appo-exchange", 1, 4)):
+        file = f"fig3-{algorithm.partition('-')[0]}"
         rows = program.rows(tmp_path / f"fig3-{algorithm.partition('-')[0]}-runs.csv")
         assert [(row["setting"], row["sampled_mean"]) for row in rows] == [
             (f"{algorithm}-{first}", f"{first}"), (f"{algorithm}-{second}", f"{second}"),
