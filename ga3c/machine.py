@@ -36,6 +36,18 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def can_pin() -> bool:
+    """Returns True if a process can keep to one core here."""
+    return hasattr(os, "sched_setaffinity")
+
+
+def pin(number: int) -> None:
+    """Keeps this process to one of its cores: the numbers 0, 1, ... go to the cores in turns. Threads that it starts
+    later keep to that core, too."""
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[number % len(cores)]})
+
+
 def signal_at_parents_end(number: int) -> None:
     """Lets the kernel send this process a signal when the one that started it ends, however it ends. Linux alone."""
     if sys.platform == "linux":

@@ -260,12 +260,12 @@ def test_accelerated_figure_3_is_a_report_for_each_algorithm(tmp_path):
     words = accelerated_fig3.reproduce(options, tmp_path)
     for algorithm, first, second in (("a2c", 16, 32), ("a3c", 16, 32), ("ppo", 16, 32), ("appo-exchange", 1, 4)):
         file = f"fig3-{algorithm.partition('-')[0]}"
-        rows = program.rows(tmp_path / f"fig3-{algorithm.partition('-')[0]}-runs.csv")
+        rows = program.rows(tmp_path / f"{file}-runs.csv")
         assert [(row["setting"], row["sampled_mean"]) for row in rows] == [
             (f"{algorithm}-{first}", f"{first}"), (f"{algorithm}-{second}", f"{second}"),
         ]  # fmt: skip
         assert f"| Pong | {algorithm}-{second} | 1 | {second}.00 |" in words
-        assert (tmp_path / f"fig3-{algorithm.partition('-')[0]}-steps.png").exists()
+        assert (tmp_path / f"{file}-steps.png").exists()
 
 
 # The real thing

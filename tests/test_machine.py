@@ -5,6 +5,7 @@ import os
 import re
 import resource
 import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -225,3 +226,11 @@ def test_one_of_whose_threads_runs_or_waits_for_a_disk_wants_a_core(monkeypatch,
     tasks = {f"proc/7/task/{7 + i}/stat": f"7 (R) x) {state} 1 7" for i, state in enumerate(states)}
     lay_out(monkeypatch, tmp_path, tasks)
     assert machine.wants_core(7) is wanted
+
+
+def test_a_process_keeps_to_one_of_its_cores():
+    cores = sorted(os.sched_getaffinity(0))
+    code = "import os; from ga3c import machine; machine.pin(int(os.sys.argv[1])); print(*os.sched_getaffinity(0))"
+    for number in (0, 1, len(cores)):
+        said = subprocess.run([sys.executable, "-c", code, str(number)], capture_output=True, text=True, check=True)
+        assert said.stdout.split() == [str(cores[number % len(cores)])]

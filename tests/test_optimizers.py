@@ -81,6 +81,20 @@ def test_what_has_no_effect_is_refused(words, said):
         parse_settings([*map(str, TINY), *words.split()])
 
 
+def test_priorities_by_kl_are_the_loss_without_the_target_s_entropy():
+    wanted = tf.constant([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])
+    logits = tf.random.stateless_normal((2, 2, 3), (1, 2))
+    outputs, actions = (tf.zeros((2, 2)), tf.zeros(2), logits), tf.constant([1, 0])
+    found = {}
+    for error in ("cross-entropy", "kl"):
+        settings = parse_settings([*map(str, TINY), "--preset", "rainbow", "--priority-error", error])[0]
+        losses, found[error], _ = algorithms.make(settings)._losses(outputs, actions, wanted)
+        np.testing.assert_array_equal(losses, found["cross-entropy"])
+    np.testing.assert_allclose(found["cross-entropy"] - found["kl"], [np.log(2), 0.0], atol=1e-6)
+    same = (tf.zeros((2, 2)), tf.zeros(2), tf.repeat(tf.math.log(wanted + 1e-9)[:, None], 2, axis=1))
+    np.testing.assert_allclose(algorithms.make(settings)._losses(same, actions, wanted)[1], 0.0, atol=1e-5)
+
+
 def test_continuous_actions_have_either_optimizer():
     settings = parse_settings(["--game", "Pendulum-v1", "--algorithm", "dpg", "--optimizer", "rmsprop"])[0]
     assert algorithms.make(settings, continuous([-1.0], [1.0])).initial_state((tf.zeros(3),))[0] == 0

@@ -412,10 +412,14 @@ def test_table_3_of_accelerated_methods(tmp_path):
 
 def test_table_3_on_parts_of_the_cores(tmp_path):
     runs = table3.plan(accelerated.Options(devices=(1, 2)))
-    assert [run.devices for run in runs] == [None, "cpu:2"] * 3
-    assert len({run.name for run in runs}) == 6
+    assert [run.devices for run in runs] == [*[None, "cpu:2"] * 3, "cpu:2"]
+    assert len({run.name for run in runs}) == 7
+    assert [run.preset for run in runs if run.device_updates] == ["dqn"]
     for run in runs:
         assert settings_of(run, tmp_path).run.devices == run.devices
+        make_run(run, tmp_path, tps=100.0)
+    words = table3.reproduce(accelerated.Options(devices=(1, 2)), tmp_path)
+    assert "| dqn-512 | cpu:2, asynchronous | 500 | 27.8 | - | - | 3.9 | - |" in words
 
 
 @pytest.mark.parametrize("scale", ["cpu", "full"])

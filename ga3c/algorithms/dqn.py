@@ -118,7 +118,7 @@ class C51(DQN):
     The third output of its network is the distribution's logits [batch, actions, atoms].
     """
 
-    initial_errors = False  # its errors are cross entropies
+    initial_errors = False  # its errors are of distributions
 
     @property
     def network_options(self):
@@ -138,6 +138,9 @@ class C51(DQN):
         return q_learning.projection(rows["return"], rows["discount"], probabilities, -limit, limit)
 
     def _losses(self, outputs, actions, wanted):
-        """Returns the cross entropy as loss and as error (Hessel et al. 2018: priorities by the loss)."""
+        """Returns the cross entropy as loss, and it or the KL divergence as error (`priority_error`)."""
         losses = q_learning.cross_entropy(wanted, q_learning.action_values(outputs[2], actions))
-        return losses, losses, q_learning.action_values(outputs[0], actions)
+        errors = losses
+        if self._replay.priority_error == "kl":
+            errors = losses + tf.reduce_sum(tf.math.xlogy(wanted, wanted), axis=1)  # minus the target's entropy
+        return losses, errors, q_learning.action_values(outputs[0], actions)

@@ -27,12 +27,12 @@ GROUPS = {
     "How it explores": """exploration exploration_start exploration_end exploration_decay_steps exploration_base
         exploration_exponent exploration_levels exploration_noise""",
     f"Replay memory ({_REPLAYING})": """replay_transitions replay_minimum_transitions batch steps_per_update
-        target_updates n_steps double_q dueling atoms value_limit priority_alpha priority_beta priority_beta_final
-        replay_eviction eviction_alpha replay_copies concurrent_training prefetch_batches replay_compression
-        checkpoint_replay secondary_batch""",
+        target_updates n_steps double_q dueling atoms value_limit priority_alpha priority_error priority_beta
+        priority_beta_final replay_eviction eviction_alpha replay_copies concurrent_training prefetch_batches
+        replay_compression checkpoint_replay secondary_batch""",
     "The controller, and what it controls": """controller controller_seconds policy_lag_limit_updates predictors
         trainers""",
-    "Speed and machine": """device precision emulator xla tensorflow_threads max_prediction_batch
+    "Speed and machine": """device precision emulator pin_agents xla tensorflow_threads max_prediction_batch
         agent_silence_seconds""",
     "Several devices": "devices device_updates device_exchange_minibatches device_pull_steps",
     "Many machines": "cluster experience_age_limit_updates replay_shards",

@@ -30,12 +30,14 @@ class ReplayedRun(SpeedRun):
     exploration_decay_steps: int | None = None
     seed: int = 1
     devices: str | None = None
+    device_updates: str | None = None
 
     @property
     def name(self) -> str:
         game, how = game_directory(self.game).name, self.sampling + "-concurrent" * self.concurrent_training
         batch = f"-batch{self.batch}" if self.batch else ""
         where = f"-{self.devices}".replace(":", "").replace(",", "-") if self.devices else ""
+        where += f"-{self.device_updates}" if self.device_updates else ""
         return f"{game}-{self.preset}{batch}-{how}{where}-{self.agents}x{self.envs_per_agent}-trial{self.seed}"
 
     @property

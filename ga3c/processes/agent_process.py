@@ -17,7 +17,7 @@ from ga3c import environments
 from ga3c.agent import play
 from ga3c.environments.game_fault import GameFault
 from ga3c.environments.games_in_play import Games
-from ga3c.machine import adopt_orphans, signal_at_parents_end
+from ga3c.machine import adopt_orphans, pin, signal_at_parents_end
 from ga3c.prediction_queue import PredictionClient
 from ga3c.processes.family import end_group
 from ga3c.processes.stop_signals import STOP_SIGNALS
@@ -41,6 +41,7 @@ class AgentPlan:
     slots: int  # for rollouts, of each agent
     seed: int  # of the run
     silence_seconds: float  # an agent that is silent for longer is replaced; 0: never
+    pinned: bool = False  # each agent keeps to one core
     ships_when_complete: bool = False  # see `agent.play`
     own_objects: bytes = b""  # those that agents cannot import: `named_objects.packed`
 
@@ -108,6 +109,8 @@ def main(
         sys.stdout.reconfigure(line_buffering=True)  # it is a pipe: what a game printed before it died shall be known
     make_room_for_games(predictions, training)
     try:
+        if plan.pinned:
+            pin(number)
         named_objects.unpack(plan.own_objects)
         envs = environments.make_for_player(plan.environment, plan.games, seed)
         yield_to_server()  # not before: on a busy machine the games would take minutes to start

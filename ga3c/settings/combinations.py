@@ -3,6 +3,7 @@
 import math
 
 from ga3c.errors import ConfigError
+from ga3c.machine import can_pin
 from ga3c.settings import devices
 from ga3c.settings.catalogue import ALGORITHMS, NETWORKS, PRESETS, listed, names, users
 from ga3c.settings.game import game_arguments
@@ -28,6 +29,8 @@ def check(settings: Settings) -> None:
         raise ConfigError(
             f"--learning-rate-schedule kl does not go with --algorithm {learning.algorithm}: it is for {listed(able)}."
         )
+    if settings.schedule.pin_agents and not can_pin():
+        raise ConfigError("--pin-agents works on Linux alone: leave it out.")
     if settings.run.device_updates == "asynchronous":
         _check_units(settings)
     if settings.run.devices is not None:

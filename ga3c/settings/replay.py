@@ -57,6 +57,10 @@ class ReplaySettings:
     priority_alpha: float = 0.0
     """The chance that a transition is drawn is in proportion to its error to this power (Schaul et al. 2016). 0 means
     that all are drawn equally often."""
+    priority_error: Literal["cross-entropy", "kl"] = "cross-entropy"
+    """This is the error of a transition with a distribution of values.
+    cross-entropy: the loss itself. It is never 0 where the target is no single value.
+    kl: the cross entropy minus the entropy of the target, as in Rainbow (Hessel et al. 2018): the KL divergence."""
     priority_beta: float = 0.4
     """Drawing by priority biases an update. This share of the bias is corrected at the start. It is for
     --priority-alpha above 0."""

@@ -71,7 +71,7 @@ REPLAY_ALGORITHMS = (
     ),
     AlgorithmRow(
         "c51", "dqn that learns the distribution of returns (Bellemare et al. 2017).", "dqn.C51",
-        settings=(*_Q_SETTINGS, "adam_epsilon", "atoms", "value_limit"),
+        settings=(*_Q_SETTINGS, "adam_epsilon", "atoms", "value_limit", "priority_error"),
         replays=True, policy=False, pictures=("dqn",), vectors=("dqn-mlp",),
         device_updates=_EACH_ON_ITS_OWN,
         presets=(

@@ -52,6 +52,9 @@ class ScheduleSettings:
     policy_lag_limit_updates: float = field(default_factory=lambda: 0.75 * (usable_cores() + 1))
     """The controller avoids numbers with a mean policy lag above this many updates. 0 means no limit, as in the paper.
     Not given: 0.75 for each core and one more."""
+    pin_agents: bool = False
+    """Each agent keeps to one core, and agents are dealt evenly to the cores (Stooke and Abbeel 2018, section 4.1). It
+    works on Linux, for agents in processes of this machine."""
     agent_silence_seconds: float = 5.0
     """An agent that gives no sign of life for this many seconds is replaced. 0 means never. Games with slow steps need
     more."""

@@ -159,7 +159,7 @@ def _rules_of_play(settings: Settings) -> Iterator[_Rule]:
     without = "algorithms without a replay memory"
     yield _Rule(not replaying, ("trainers", *control, "minimum_batch_steps"), f"--algorithm {algorithm}", without)
     here = not (alone or pods or schedule.sampling == "batched")
-    yield _Rule(here, ("agent_silence_seconds",), mode, "agents in processes of this machine")
+    yield _Rule(here, ("agent_silence_seconds", "pin_agents"), mode, "agents in processes of this machine")
     yield _Rule(not schedule.games, ("agents", "envs_per_agent"), f"--games {schedule.games}", "games of agents")
     waiting = listed(names(row for row in ALGORITHMS.values() if not row.learns_at_once))
     exact = settings.learning.minimum_batch_steps == _batch_steps(settings)
@@ -177,6 +177,7 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
     schedule, until = learning.learning_rate_schedule, settings.run.steps is not None
     scheduled = ("exploration_start", "exploration_end", "exploration_decay_steps")
     per_game = ("exploration_base", "exploration_exponent", "exploration_levels")
+    of_priorities = ("priority_error", "priority_beta", "priority_beta_final")
     pace = replay.steps_per_update
     for holds, these, flag, value, wanted in (
         (controller != "off", ("controller_seconds",), "--controller", controller, "on or paper"),
@@ -186,7 +187,7 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
         (schedule == "kl", ("kl_target",), "--learning-rate-schedule", schedule, "kl"),
         (learning.exploration == "schedule", scheduled, "--exploration", learning.exploration, "schedule"),
         (learning.exploration == "per-game", per_game, "--exploration", learning.exploration, "per-game"),
-        (replay.priority_alpha > 0, ("priority_beta", "priority_beta_final"), "--priority-alpha", 0, "above 0"),
+        (replay.priority_alpha > 0, of_priorities, "--priority-alpha", 0, "above 0"),
         (not pace, ("prefetch_batches", "replay_copies"), "--steps-per-update", pace, "0"),
         (not replay.replay_shards, ("prefetch_batches",), "--replay-shards", replay.replay_shards, "0"),
         (replay.replay_eviction == "priority", ("eviction_alpha",), "--replay-eviction", "oldest", "priority"),

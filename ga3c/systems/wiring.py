@@ -131,6 +131,7 @@ class Context:
             slots=slots,
             seed=settings.learning.seed,
             silence_seconds=settings.schedule.agent_silence_seconds,
+            pinned=settings.schedule.pin_agents,
             ships_when_complete=self.ships_when_complete,
             own_objects=named_objects.packed([settings.environment.game, *settings.environment.wrapper]),
         )

@@ -62,7 +62,6 @@ class DeviceRun(ReplayedRun):
     """A run of table 2: `algorithm` is one of GAMES."""
 
     algorithm: str = "a2c"
-    device_updates: str | None = None
     learning_rate: float | None = None
     learning_rate_schedule: str | None = None
     learning_rate_decay_steps: int | None = None

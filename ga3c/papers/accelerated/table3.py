@@ -25,18 +25,23 @@ PAPER = {
     ("c51", 2048): (10.7, 6.0, 2.8, 1.8),
 }
 GPUS = (1, 2, 4, 8)
+ASYNCHRONOUS = ("dqn", 512)  # with several devices it is measured in both ways
+PAPER_ASYNCHRONOUS = (None, None, 3.9, None)
 
 
 def plan(options: Options) -> list[ReplayedRun]:
     scale, runs = chosen(SCALES, options), []
-    for (preset, batch), count in product(PAPER, scale["devices"]):
+    cases = [(*key, count, None) for key, count in product(PAPER, scale["devices"])]
+    cases += [(*ASYNCHRONOUS, count, "asynchronous") for count in scale["devices"] if count > 1]
+    for preset, batch, count, updates in cases:
         spread = agents_of(fig4.games_for(batch))
         if spread["agents"] < count:
             spread = {"agents": count, "envs_per_agent": fig4.games_for(batch) // count}
         runs.append(
             ReplayedRun(
                 scale["game"], spread["agents"], 1, 1, scale["seconds"], envs_per_agent=spread["envs_per_agent"],
-                preset=preset, batch=batch, devices=devices.flag(options.scale, count), **scale["constants"],
+                preset=preset, batch=batch, devices=devices.flag(options.scale, count),
+                device_updates=updates, **scale["constants"],
             )
         )  # fmt: skip
     return runs
@@ -50,16 +55,20 @@ def reproduce(options: Options, out: Path) -> str:
     return f"\n{table}" + (devices.note(options) if options.devices else "")
 
 
-def _paper(run: ReplayedRun) -> tuple[float, ...]:
-    return PAPER[run.preset, run.batch]
+def _paper(run: ReplayedRun) -> tuple[float | None, ...]:
+    return PAPER_ASYNCHRONOUS if run.device_updates else PAPER[run.preset, run.batch]
+
+
+def _where(run: ReplayedRun) -> str:
+    return ", ".join(filter(None, (run.devices or "one", run.device_updates)))
 
 
 def markdown(speeds: dict[ReplayedRun, float]) -> str:
     head = ["algorithm and batch", "devices", "steps/s", "hours for 50 million steps"]
     head += [f"paper: {count} GPU{'s' * (count > 1)}" for count in GPUS]
     rows = (
-        [f"{run.preset}-{run.batch}", run.devices or "one", f"{speed:,.0f}", f"{hours(speed):.1f}"]
-        + [f"{time:.1f}" for time in _paper(run)]
+        [f"{run.preset}-{run.batch}", _where(run), f"{speed:,.0f}", f"{hours(speed):.1f}"]
+        + [f"{time:.1f}" if time else "-" for time in _paper(run)]
         for run, speed in speeds.items()
     )
     return tables.markdown(head, rows)
