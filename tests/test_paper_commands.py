@@ -17,8 +17,8 @@ from tests.finished_runs import PROTOCOL
 NORMS = [f"{layer}_{kind}_norm" for layer in ("conv0", "fc0") for kind in ("weight", "gradient", "update")]
 FIGURES = {
     "accelerated": "table1 fig3 table2 fig4 fig5 table3 fig6 fig7 fig9 fig12",
-    "ga3c": "fig3 fig4 table2 fig5 fig6 fig7 ablation",
-    "cule": "table1 table3 fig5 table4 table5",
+    "ga3c": "fig3 fig4 table2 fig5 fig6 fig7",
+    "cule": "table1 table3",
 }
 COMMANDS = [(paper, name) for paper, names in FIGURES.items() for name in names.split()]
 
