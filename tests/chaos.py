@@ -45,9 +45,11 @@ sys.path.insert(0, str(ROOT))
 
 from ga3c.records import checkpoint  # noqa: E402
 from ga3c.records.csv_reading import read_csv  # noqa: E402
+from tests import program  # noqa: E402
 from tests.chaos_nodes import AUTHENTICATION, Nodes  # noqa: E402
 
 MARK = "GA3C_CHAOS"  # an environment variable that tells our processes from all others
+LOOK_SECONDS = 0.25  # between two looks at all processes, which take a tenth of that
 NODES = "-nodes"  # at the end of what it holds in those of nodes that go on without the run, and of pods on them
 CHECKPOINT_SECONDS = 2
 START_SECONDS, END_SECONDS = 300.0, 10.0  # pods load TensorFlow, each of them; Ray ends its processes one by one
@@ -86,13 +88,14 @@ class Run:
         """`at_first`: arguments of the first start alone."""
         self.directory, self._arguments, self._at_first = directory, arguments, at_first
         self.pods = self.shards = 0
+        self.code = ""  # that runs before the program
         self.nodes: Nodes | None = None
         self.mark = f"{os.getpid()}-{time.time_ns()}"
         self.output: list[str] = []
         self.process: psutil.Popen | None = None
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "ga3c", "train", *self._arguments]
+        command = program.command("train", *self._arguments, code=self.code)
         begin = ["--run-dir", str(self.directory), *self._at_first]
         command += ["--resume", str(self.directory)] if self.directory.exists() else begin
         environment = os.environ | {"PYTHONPATH": str(ROOT), MARK: self.mark} | (AUTHENTICATION if self.nodes else {})
@@ -120,7 +123,7 @@ class Run:
                 raise Wrong(f"the run ended by itself with status {self.process.returncode}:\n" + self.tail())
             if time.monotonic() > deadline:
                 raise Wrong(f"{what} within {seconds:.0f} s:\n{self.tail()}")
-            time.sleep(0.05)
+            time.sleep(LOOK_SECONDS)
 
     def tail(self) -> str:
         return "\n".join(self.output[-40:])
@@ -165,7 +168,7 @@ class Run:
         while left := [command for one in self.processes() if (command := _command(one, but))]:
             if time.monotonic() > deadline:
                 raise Wrong(f"{seconds:.0f} s after the server ended there are still {left}")
-            time.sleep(0.05)
+            time.sleep(LOOK_SECONDS)
         while left := self.actors("Pod") + self.actors("Shard"):  # on nodes that stay
             if time.monotonic() > deadline + RAYS_SECONDS:
                 raise Wrong(f"pods and shards outlived the server: {left}")
@@ -354,7 +357,7 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
     arguments += ["--replay-shards", str(options.shards)] if options.pods else []
     arguments += ["--cluster", "local"] if options.pods and not options.nodes else []
     run = Run(directory / "run", arguments, at_first)
-    run.pods, run.shards = options.agents, options.shards
+    run.pods, run.shards, run.code = options.agents, options.shards, program.CALM * options.calm
     blows = Chaos(run, options.seed)
     in_checkpoint = options.server_kills * 3 // 10
     todo = [blows.kill_pod if options.pods else blows.kill_agent] * options.kills
@@ -438,6 +441,7 @@ def main() -> int:
     parser.add_argument("--server-kills", type=int, default=2, help="times that the server is killed and resumed")
     parser.add_argument("--pause-seconds", type=float, default=0.5, help="between two blows, on average")
     parser.add_argument("--settled-seconds", type=float, default=10.0, help="after the last blow")
+    parser.add_argument("--calm", action="store_true", help="the learner rests before each update, and costs less")
     parser.add_argument("--keep", help="directory for the run, kept afterwards")
     parser.add_argument("more", nargs="*", help="after --: more settings of the run")
     options = parser.parse_args()

@@ -6,6 +6,7 @@ A program that needs TensorFlow is forked from a Python that has loaded it (`tes
 import contextlib
 import csv
 import io
+import itertools
 import os
 import signal
 import subprocess
@@ -21,15 +22,29 @@ from tests import warm
 
 ROOT = Path(__file__).parent.parent
 HANG_SECONDS = 600  # nothing takes so long, on a busy machine neither: who waits for longer waits in vain
+LOOKS_APART = 10  # of those at all of a program's processes: a look reads the whole of /proc
 # Small and quick: two agents with four games each on the environment of tests/tiny_environment.py.
 TINY = ["--game", "tests.tiny_environment:Match-v0", "--agents", "2", "--envs-per-agent", "4"]
 TINY += ["--learning-rate", "0.002"]
+SLOW = ["--wrapper", "tests.tiny_environment:Slow"]  # for a run that plays while a test waits for something else
 
 STARTED: list[subprocess.Popen | warm.Process] = []  # for those that a failed test leaves behind
 
 
 # What breaks a part of the program, and then the program.
 BROKEN = "{code}\nimport sys\nfrom ga3c.__main__ import main\nsys.exit(main(sys.argv[1:]))"
+
+# A learner that waits for nobody rests before each update: it costs less while a test waits for others.
+CALM = """
+import time
+from ga3c.devices import device
+from ga3c.model import Model
+train = Model.train
+def rest_and_train(self, *arguments):
+    time.sleep(0.02)
+    return train(self, *arguments)
+Model.train = rest_and_train
+"""
 
 
 def command(*arguments, code="") -> list[str]:
@@ -107,10 +122,13 @@ class Started:
     def wait_for(self, condition, seconds=HANG_SECONDS):
         """Waits until `condition()` is true, remembering all processes of the program on the way."""
         deadline = time.monotonic() + seconds
-        while not condition():
+        for look in itertools.count():
+            if condition():
+                break
             assert self.process.poll() is None, f"ended early:\n{self.log.read_text()}"
             assert time.monotonic() < deadline, f"did not happen in time:\n{self.log.read_text()}"
-            self.look()
+            if look % LOOKS_APART == 0:
+                self.look()
             time.sleep(0.05)
         self.look()
 

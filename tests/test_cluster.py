@@ -18,7 +18,7 @@ from ga3c.rollout import EnvironmentSpec, Episode, column_axis, discrete, rollou
 from ga3c.views import cluster_view
 from tests import program
 from tests.chaos_nodes import AUTHENTICATION, Nodes
-from tests.program import TINY, Started
+from tests.program import CALM, TINY, Started
 from tests.test_apex import SMALL, books
 
 pytest.importorskip("ray", reason="run tests/run.sh, which installs Ray")
@@ -123,7 +123,7 @@ def test_pods_send_to_shards_learning_waits_for_one_that_died_and_a_run_is_saved
     run = tmp_path / "run"
     started = Started(
         tmp_path / "log", "--cluster", "local", "--preset", "apex-dqn", *SMALL, *SMALLEST_SHARD, "--run-dir", run,
-        "--seed", 1, "--checkpoint-seconds", 1,
+        "--seed", 1, "--checkpoint-seconds", 1, code=CALM,
     )  # fmt: skip
 
     def updates():
@@ -170,7 +170,7 @@ def test_pods_on_this_machine_learn_are_replaced_and_go_on(tmp_path):
     run = tmp_path / "run"
     started = Started(
         tmp_path / "log", "--cluster", "local", "--preset", "apex-dqn", *SMALL, "--run-dir", run, "--seed", 1,
-        "--checkpoint-seconds", 1,
+        "--checkpoint-seconds", 1, code=CALM,
     )  # fmt: skip
 
     def steps():
@@ -222,7 +222,7 @@ def test_a_node_leaves_another_joins_and_the_run_goes_on(tmp_path, monkeypatch):
         run = tmp_path / "run"
         started = Started(
             tmp_path / "log", "--cluster", nodes.address, "--preset", "apex-dqn", *SMALL, "--agents", 1, "--run-dir",
-            run,
+            run, code=CALM,
         )  # fmt: skip
 
         def steps():

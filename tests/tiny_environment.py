@@ -68,6 +68,14 @@ class Name(Reach):
         return (super()._show() - 300) / 100
 
 
+class Slow(gymnasium.Wrapper):
+    """Sleeps in each step of a game: a run that a test waits for costs little."""
+
+    def step(self, action):
+        time.sleep(0.005)
+        return super().step(action)
+
+
 class Broken(Match):
     """Fails at its first step."""
 

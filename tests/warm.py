@@ -1,12 +1,14 @@
 """A Python that has loaded TensorFlow, and from which the tests fork the program: a start saves three seconds.
 
 It has loaded nothing of ours and has one thread, so the program that it becomes differs in one thing from one that is
-started anew: `import tensorflow` finds what is loaded. Linux only; where it cannot be had, `start` returns None.
+started anew: an import of TensorFlow, or of another package in `LOADED`, finds what is loaded. Linux only; where it
+cannot be had, `start` returns None.
 """
 
 import contextlib
 import functools
 import gc
+import importlib
 import json
 import os
 import runpy
@@ -24,8 +26,19 @@ ROOT = Path(__file__).parent.parent
 SERVER = "import sys\nfrom tests import warm\nprogram = warm.serve(int(sys.argv[1]))\nprogram()"
 REQUEST_BYTES = 1 << 17
 NUMBER = struct.Struct("i")
-# Python and TensorFlow read these when they start: where one differs, the program is started anew.
-READ_AT_START = ("PYTHON", "TF_", "CUDA", "LD_", "LANG", "LC_")
+# Packages that most runs load. What of them is not installed is left out.
+LOADED = [
+    "tensorflow",
+    "tensorboard.summary.v2",
+    "tensorboard.compat.tensorflow_stub",
+    "tyro",
+    "typeguard",
+    "gymnasium",
+]
+LOADED += ["gymnasium.wrappers", "ale_py", "numba", "lz4.frame", "PIL.PngImagePlugin", "matplotlib.pyplot"]
+LOADED += ["matplotlib.backends.backend_agg", "asyncio", "multiprocessing.forkserver", "unittest.mock"]
+# Python and these packages read these when they start: where one differs, the program is started anew.
+READ_AT_START = ("PYTHON", "TF_", "CUDA", "LD_", "LANG", "LC_", "NUMBA_", "MPL", "GYM")
 OWN = {"PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3", "OPENBLAS_NUM_THREADS": "1"}
 AT_START = dict(os.environ)
 STARTED: list[subprocess.Popen] = []  # at most one
@@ -99,13 +112,14 @@ def _server() -> socket.socket | None:
 
 
 def serve(number: int) -> Callable[[], None]:
-    """Loads TensorFlow, and forks at each request. Returns in the child: what makes it the program."""
+    """Loads packages, and forks at each request. Returns in the child: what makes it the program."""
     gc.disable()  # as `ga3c.devices.device` does it
-    import tensorflow  # noqa: F401
-
+    for name in LOADED:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     gc.freeze()
     if len(os.listdir("/proc/self/task")) > 1:
-        sys.exit("TensorFlow has left a thread: a fork is not safe.")
+        sys.exit("A package has left a thread: a fork is not safe.")
     requests, ready = socket.socket(fileno=number), selectors.DefaultSelector()
     requests.send(b".")
     ready.register(requests, selectors.EVENT_READ)
