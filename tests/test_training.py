@@ -22,12 +22,13 @@ from ga3c.records import checkpoint, run_state
 from ga3c.server.server import Server
 from ga3c.views.run_view import RunView
 from tests import program
-from tests.program import HANG_SECONDS, TINY, Started, fill
+from tests.program import HANG_SECONDS, SLOW, TINY, Started, fill
 
 
 def test_it_solves_the_tiny_environment(tmp_path):
     run_dir = tmp_path / "run"
-    ended = program.run(*TINY, "--run-dir", run_dir, "--episodes", 7_000, "--log-seconds", 1)
+    quick = ["--learning-rate", 0.005, "--discount", 0.5, "--log-seconds", 1]
+    ended = program.run(*TINY, *quick, "--run-dir", run_dir, "--episodes", 1_000)
     assert ended.returncode == 0, ended.stderr
     assert run_state.read(run_dir) == ("ended", "")
     scores = [float(row["score"]) for row in program.rows(run_dir / "episodes.csv")]
@@ -43,7 +44,7 @@ def test_the_learning_rate_falls_with_the_steps_of_the_run(tmp_path):
     for decay_steps in (0, 1):
         run_dir = tmp_path / str(decay_steps)
         flags = ["--learning-rate-decay-steps", decay_steps, "--controller", "off", "--log-seconds", 0.2]
-        ended = program.run(*TINY, "--run-dir", run_dir, "--steps", 6_000, *flags)
+        ended = program.run(*TINY, "--run-dir", run_dir, "--steps", 3_000, *flags)
         assert ended.returncode == 0, ended.stderr
         rows = [float(row["update_norm"]) for row in program.rows(run_dir / "throughput.csv")]
         norms.append([norm for norm in rows if not math.isnan(norm)][-1])  # the end alone: a quick run has few rows
@@ -190,7 +191,7 @@ def end_again(self):
     end(self)
 Pause.end = end_again
 """
-    started = Started(tmp_path / "log", *TINY, "--run-dir", tmp_path / "run", "--log-seconds", 0.5, code=code)
+    started = Started(tmp_path / "log", *TINY, *SLOW, "--run-dir", tmp_path / "run", "--log-seconds", 0.5, code=code)
     started.wait_for(lambda: len(program.rows(tmp_path / "run" / "throughput.csv")) > 1)
     os.kill(started.process.pid, signal.SIGQUIT)
     started.wait_for(lambda: "Who waits for whom" in started.log.read_text())
@@ -211,7 +212,7 @@ A3C.update = with_one_more
 def test_a_number_that_an_algorithm_reports_reaches_the_logs_by_its_name(tmp_path):
     run_dir = tmp_path / "run"
     assert program.run(*TINY, "--run-dir", run_dir, "--steps", 1_000).returncode == 0
-    ended = program.run("--resume", run_dir, "--steps", 5_000, "--log-seconds", 0.2, code=NEW_NUMBER)
+    ended = program.run("--resume", run_dir, "--steps", 3_000, "--log-seconds", 0.2, code=NEW_NUMBER)
     assert ended.returncode == 0, ended.stderr
     values = [row["made_up"] for row in program.rows(run_dir / "throughput.csv")]
     assert values[0] == ""  # it was not known then
@@ -233,7 +234,7 @@ def test_a_run_is_not_overwritten(atari_run):
 
 def test_a_signal_that_comes_twice_at_once_is_one_wish(tmp_path):
     """As `timeout` sends it: to the process, and to its group."""
-    started = Started(tmp_path / "log", *TINY, "--run-dir", tmp_path / "run", "--log-seconds", 0.5)
+    started = Started(tmp_path / "log", *TINY, *SLOW, "--run-dir", tmp_path / "run", "--log-seconds", 0.5)
     started.wait_for(lambda: program.rows(tmp_path / "run" / "throughput.csv"))
     os.kill(started.process.pid, signal.SIGINT)
     time.sleep(0.01)  # two that wait at the same time are one to the kernel, too
@@ -244,7 +245,7 @@ def test_a_signal_that_comes_twice_at_once_is_one_wish(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1])
 def test_a_signal_stops_it_cleanly(tmp_path, number):
     run_dir = tmp_path / "run"
-    started = Started(tmp_path / "log", *TINY, "--run-dir", run_dir, "--log-seconds", 0.5)
+    started = Started(tmp_path / "log", *TINY, *SLOW, "--run-dir", run_dir, "--log-seconds", 0.5)
     started.wait_for(lambda: any(float(row["tps"]) > 0 for row in program.rows(run_dir / "throughput.csv")))
     assert started.stop(number) == 128 + number, started.log.read_text()
     assert started.left_over() == []
@@ -283,7 +284,7 @@ Model.train = say_so
 @pytest.mark.parametrize("flags", [[], ["--preset", "dqn", "--replay-minimum-transitions", 500]], ids=["ga3c", "dqn"])
 def test_a_run_makes_no_more_steps_than_it_was_asked_for_but_those_that_are_under_way(tmp_path, flags):
     """In each of its 8 games; it says why it is more. So it is when it goes on."""
-    run, limit = tmp_path / "run", 3_000
+    run, limit = tmp_path / "run", 1_000
     for more in (["--run-dir", run, *TINY, *flags], ["--resume", run]):
         ended = program.run(*more, "--steps", limit)
         assert ended.returncode == 0, ended.stderr
@@ -291,7 +292,7 @@ def test_a_run_makes_no_more_steps_than_it_was_asked_for_but_those_that_are_unde
         assert limit <= made < limit + 8 * 2, ended.stdout
         said = f"more than --steps {limit}: every game finishes the step that it is in."
         assert (f"These are {text.count(made - limit, 'step')} {said}" in ended.stdout) == (made > limit)
-        limit = 6_000
+        limit = 2_000
 
 
 @pytest.mark.parametrize("output", ["pipe", "terminal", "screen"])
@@ -302,7 +303,7 @@ def test_output_that_nobody_takes_stops_nothing(tmp_path, output):
     fill(writer)
     flags = ["--run-dir", run_dir, "--log-seconds", 0.2, "--checkpoint-seconds", 1, "--console", console]
     process = subprocess.Popen(
-        program.command(*TINY, *flags, code=LOUD), stdin=subprocess.DEVNULL, stdout=writer, stderr=writer,
+        program.command(*TINY, *SLOW, *flags, code=LOUD), stdin=subprocess.DEVNULL, stdout=writer, stderr=writer,
         cwd=program.ROOT, env=os.environ | {"TERM": "xterm"}, start_new_session=True,
         preexec_fn=None if output == "pipe" else lambda: fcntl.ioctl(1, termios.TIOCSCTTY, 0),
     )  # fmt: skip
@@ -364,7 +365,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path):
 
 def test_killed_without_warning_it_leaves_no_process_and_can_be_resumed(tmp_path):
     run_dir = tmp_path / "run"
-    started = Started(tmp_path / "log", *TINY, "--run-dir", run_dir, "--checkpoint-seconds", 1)
+    started = Started(tmp_path / "log", *TINY, *SLOW, "--run-dir", run_dir, "--checkpoint-seconds", 1)
     started.wait_for(lambda: any((run_dir / "checkpoints").glob("*.npz")))
     started.agents()[0].suspend()  # one that cannot even notice
     assert run_state.read(run_dir) == ("running", "")
@@ -381,7 +382,7 @@ def test_killed_without_warning_it_leaves_no_process_and_can_be_resumed(tmp_path
     _assert_logs_fit(run_dir)
 
 
-PARENTS = ["--game", "tests.tiny_environment:Parent-v0", *TINY[2:], "--controller", "off", "--log-seconds", 0.5]
+PARENTS = ["--game", "tests.tiny_environment:Parent-v0", *TINY[2:], *SLOW, "--controller", "off", "--log-seconds", 0.5]
 
 
 def _trains(run_dir):
@@ -461,7 +462,7 @@ def _assert_logs_fit(run_dir):
 
 def test_a_killed_agent_is_replaced_and_its_loss_is_counted(tmp_path):
     run_dir = tmp_path / "run"
-    started = Started(tmp_path / "log", *TINY, "--run-dir", run_dir, "--log-seconds", 0.5)
+    started = Started(tmp_path / "log", *TINY, *SLOW, "--run-dir", run_dir, "--log-seconds", 0.5)
     started.wait_for(lambda: any(float(row["tps"]) > 0 for row in program.rows(run_dir / "throughput.csv")))
     victim = started.agents()[0]
     victim.kill()
@@ -559,7 +560,17 @@ def test_a_damaged_checkpoint_is_said_and_the_one_before_is_used(tmp_path):
 
 def test_on_a_full_disk_training_goes_on_and_catches_up(tmp_path):
     run_dir = tmp_path / "run"
-    arguments = [*TINY, "--run-dir", run_dir, "--checkpoint-seconds", 1, "--log-seconds", 0.5, "--controller", "off"]
+    arguments = [
+        *TINY,
+        "--run-dir",
+        run_dir,
+        "--checkpoint-seconds",
+        1,
+        "--log-seconds",
+        0.5,
+        "--controller",
+        "off",
+    ]
     started = Started(tmp_path / "log", *arguments)
     started.wait_for(lambda: any((run_dir / "checkpoints").glob("*.npz")))
     server = psutil.Process(started.process.pid)
