@@ -560,17 +560,7 @@ def test_a_damaged_checkpoint_is_said_and_the_one_before_is_used(tmp_path):
 
 def test_on_a_full_disk_training_goes_on_and_catches_up(tmp_path):
     run_dir = tmp_path / "run"
-    arguments = [
-        *TINY,
-        "--run-dir",
-        run_dir,
-        "--checkpoint-seconds",
-        1,
-        "--log-seconds",
-        0.5,
-        "--controller",
-        "off",
-    ]
+    arguments = [*TINY, "--run-dir", run_dir, "--checkpoint-seconds", 1, "--log-seconds", 0.5, "--controller", "off"]
     started = Started(tmp_path / "log", *arguments)
     started.wait_for(lambda: any((run_dir / "checkpoints").glob("*.npz")))
     server = psutil.Process(started.process.pid)
