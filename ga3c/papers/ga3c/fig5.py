@@ -23,7 +23,7 @@ SETTINGS = {
 FLAGS = {"cpu": "--preset ga3c ", "full": "--preset paper "}
 FROM_ONE = "--agents 1 --predictors 1 --trainers 1"
 SCALES = {
-    "cpu": {"game": ("Boxing", "Pong"), "seconds": 1800.0, "seeds": 1},
+    "cpu": {"game": ("Boxing", "Pong"), "seconds": 600.0, "seeds": 1},
     "full": {"game": ("Boxing", "Pong"), "seconds": 10_800.0, "seeds": 1},
 }
 

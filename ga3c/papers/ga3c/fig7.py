@@ -11,7 +11,7 @@ RUNS = "fig7"
 SIZES = (1, 20, 40, 80)  # steps; the paper goes to 40 and says what comes after that
 SCALES = {
     # An agent with one game, as the paper's, ships rollouts of t_max steps: the smallest batch there is.
-    "cpu": {"game": ("Pong",), "seconds": 2400.0, "seeds": 3,
+    "cpu": {"game": ("Pong",), "seconds": 900.0, "seeds": 1,
             "flags": "--preset ga3c --t-max 5 --envs-per-agent 1 --agents 16 --controller off"},
     "full": {"game": ("Pong",), "seconds": 10_800.0, "seeds": 3,
              "flags": "--preset paper --agents 128 --controller off"},

@@ -23,7 +23,7 @@ PAPER = {
     "UpNDown": (9896, 533, 74706, 8623),
 }
 SCALES = {
-    "cpu": {"game": tuple(PAPER), "seconds": 3600.0, "seeds": 1, "flags": "--preset ga3c"},
+    "cpu": {"game": tuple(PAPER), "seconds": 420.0, "seeds": 1, "flags": "--preset ga3c"},
     "full": {"game": tuple(PAPER), "seconds": 86_400.0, "seeds": 1, "flags": "--preset paper"},
 }
 
