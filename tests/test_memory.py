@@ -12,7 +12,7 @@ import keras
 import tensorflow as tf
 
 from ga3c import environments, progress
-from ga3c.algorithms import minibatches, sequences
+from ga3c.algorithms import minibatches, optimizers, sequences
 from ga3c.algorithms.a2c import A2C
 from ga3c.algorithms.a3c import A3C
 from ga3c.algorithms.ppo import PPO
@@ -358,7 +358,8 @@ def test_minibatches_are_of_whole_rollouts():
     settings = LearningSettings(epochs=2, minibatches=2)
     weights = (tf.zeros(1),)
     state = (tf.constant(0), tf.zeros(1), tf.zeros(1))
-    minibatches.learn(loss, ("loss",), weights, state, tf.constant(0.1), rows, minibatches.Passes(settings))
+    passes = minibatches.Passes(settings, optimizers.of_adam(settings))
+    minibatches.learn(loss, ("loss",), weights, state, tf.constant(0.1), rows, passes)
     assert len(seen) == 4
     for epoch in (seen[:2], seen[2:]):
         rollouts = [rollout for taken, _ in epoch for rollout in taken]

@@ -49,6 +49,9 @@ class FakeRun:
         if self.fails:
             raise self.fails
 
+    def is_due(self, steps):
+        return False
+
     def save(self):
         return True
 
