@@ -213,7 +213,7 @@ def test_the_ablation_puts_everything_back_that_the_preset_changes():
 
 
 def test_table_3_has_the_best_seed_beside_the_papers_scores(tmp_path):
-    options = Options(game=("Boxing", "Breakout"), seeds=2, episodes=3)
+    options = Options(game=("Boxing", "Breakout"), seconds=3600.0, seeds=2, episodes=3)
     for run in table3.plan(options):
         learnt(run, tmp_path, 10.0 * run.seed)
     words = table3.reproduce(options, tmp_path)
@@ -224,7 +224,7 @@ def test_table_3_has_the_best_seed_beside_the_papers_scores(tmp_path):
 
 def test_figures_5_and_7_say_what_the_settings_did(tmp_path):
     for figure, said in ((fig5, "TPS 100, 4.0 million frames, score"), (fig7, "batch-20: policy lag 1.0 updates")):
-        options = Options(game=("Pong",), seeds=2, episodes=3)
+        options = Options(game=("Pong",), seconds=1800.0, seeds=2, episodes=3)
         out = tmp_path / figure.RUNS
         for run in figure.plan(options):
             learnt(run, out, 3.0)

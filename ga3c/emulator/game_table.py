@@ -113,8 +113,9 @@ GAMES = {
     ),
     "wizard_of_wor": Game(
         "100 0f 06, 1000 f0 06, 10000 0f 08, 100000 70 08",
-        "low 0d, 01 57",
+        "low 0d",
         "0d&0f=0 and 74=f8",
+        hold="57&01!=0",
         actions="0 1 2 3 4 5 10 11 12 13",
     ),
     "yars_revenge": Game("bcd 62, 100 bcd 61, 10000 bcd 60", "high 1e", "1e<10"),

@@ -11,7 +11,7 @@ PROVEN = frozenset({
     "mario_bros", "montezuma_revenge", "mr_do", "ms_pacman", "name_this_game", "othello", "phoenix", "pitfall",
     "pitfall2", "pong", "pooyan", "private_eye", "qbert", "riverraid", "road_runner", "robotank", "seaquest", "skiing",
     "solaris", "space_invaders", "star_gunner", "surround", "tennis", "time_pilot", "turmoil", "tutankham",
-    "up_n_down", "venture", "video_chess", "video_pinball", "wizard_of_wor", "yars_revenge", "zaxxon",
+    "up_n_down", "venture", "video_pinball", "wizard_of_wor", "yars_revenge", "zaxxon",
 })
 # fmt: on
 # Games whose beginning depends on the RAM that the last game left.
