@@ -79,6 +79,15 @@ def test_any_memory_is_read_as_ale_reads_it(game):
             games.begin(console.begun, reading, noted)
 
 
+def test_the_lives_of_wizard_of_wor_are_not_read_while_a_player_waits():
+    reading, noted = games.reading("wizard_of_wor"), np.zeros(games.STATE, np.int32)
+    console = FrozenConsole(ale_of("wizard_of_wor"), 0x20)
+    games.begin(console.begun, reading, noted)
+    lives, waits = 0x0D, 0x57
+    for changes in ({lives: 2, waits: 1}, {waits: 0}, {lives: 1}, {waits: 1}, {lives: 2}, {waits: 0}, {lives: 0}):
+        assert console.frame(changes) == games.read(console.memory, reading, noted), changes
+
+
 @pytest.mark.parametrize(("byte", "reward"), [(0x12, 100), (0x13, -100)])
 def test_a_knockout_in_boxing_is_100_points(byte, reward):
     ale, reading, noted = ale_of("boxing"), games.reading("boxing"), np.zeros(games.STATE, np.int32)
