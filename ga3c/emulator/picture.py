@@ -37,12 +37,11 @@ def draw_until(console: int, picture: int, clock: int) -> None:
     """
     start, end = load32(console, state.DRAWN_CLOCK), min(clock, load32(console, state.END_LINE) * LINE_CLOCKS)
     if start < end:
-        drawn = _draw(console, picture, start, end) if picture else _collide(console, start, end)
-        store32(console, state.DRAWN_CLOCK, drawn)
+        store32(console, state.DRAWN_CLOCK, _draw_lines(console, picture, start, end))
 
 
 @compiled
-def _draw(console: int, picture: int, start: int, end: int) -> int:
+def _draw_lines(console: int, picture: int, start: int, end: int) -> int:
     """Draws from one clock to another one. Returns the clock at which drawing continues."""
     row = start // LINE_CLOCKS
     line = row * LINE_CLOCKS
@@ -52,7 +51,10 @@ def _draw(console: int, picture: int, start: int, end: int) -> int:
         if last > first:
             if first == 0:
                 _begin_line(console)
-            _draw_part(console, picture, row - load32(console, state.FIRST_LINE), first, last)
+            if picture:
+                _draw_part(console, picture, row - load32(console, state.FIRST_LINE), first, last)
+            else:
+                _collide_part(console, first, last)
         line += LINE_CLOCKS
         row += 1
         start = _next_clock(console, stop, line)
@@ -60,26 +62,17 @@ def _draw(console: int, picture: int, start: int, end: int) -> int:
 
 
 @compiled
-def _collide(console: int, start: int, end: int) -> int:
-    """Does what `_draw` does without a picture."""
-    line = start // LINE_CLOCKS * LINE_CLOCKS
-    while start < end:
-        stop = min(end, line + LINE_CLOCKS)
-        first, last = max(start - line - BLANK_CLOCKS, 0), stop - line - BLANK_CLOCKS
-        if last > first:
-            if first == 0:
-                _begin_line(console)
-            if first < 8 <= last:
-                store32(console, state.HMOVE_BLANK, 0)
-            if not tia_register(console, reg.VBLANK) & 2:
-                if load32(console, state.STALE):
-                    refresh_masks(console)
-                if load32(console, state.ANY_OVERLAP):
-                    for word in range(first // WORD_PIXELS, (last + WORD_PIXELS - 1) // WORD_PIXELS):
-                        _collide_word(console, word, _part_of_word(word, first, last))
-        line += LINE_CLOCKS
-        start = _next_clock(console, stop, line)
-    return start
+def _collide_part(console: int, first: int, last: int) -> None:
+    """Does what `_draw_part` does, without a picture."""
+    if first < 8 <= last:
+        store32(console, state.HMOVE_BLANK, 0)
+    if tia_register(console, reg.VBLANK) & 2:
+        return
+    if load32(console, state.STALE):
+        refresh_masks(console)
+    if load32(console, state.ANY_OVERLAP):
+        for word in range(first // WORD_PIXELS, (last + WORD_PIXELS - 1) // WORD_PIXELS):
+            _collide_word(console, word, _part_of_word(word, first, last))
 
 
 @compiled
