@@ -215,7 +215,9 @@ def test_each_format_of_other_games(flags, tmp_path):
     mean = play(tmp_path / "play_onnx.py", 2, PYTHONPATH=str(program.ROOT))
     if flags == MEMORY:
         assert mean == np.mean(list(scores(one, 2)))
-    if ":" not in one.settings.environment.game:  # those of the tests take long to import
+    of_the_tests = ":" in one.settings.environment.game
+    assert ("Python must find tests as well" in (tmp_path / "play_onnx.py").read_text()) == of_the_tests
+    if not of_the_tests:  # those of the tests take long to import
         assert play(tmp_path / "play_tflite.py", 2) == mean
     if one.games.spec.actions.continuous:  # the mean of the policy, as the agent's most probable actions
         _, ways = found["score"]["ways"]

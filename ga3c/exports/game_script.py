@@ -12,7 +12,7 @@ from ga3c.play.trained_agent import TrainedAgent
 
 TEMPLATE = '''"""Plays {game} with {file}: python {script} [GAMES]
 
-pip install {packages}
+pip install {packages}{own_modules}
 """
 
 import sys
@@ -54,6 +54,7 @@ def script(agent: TrainedAgent, format_name: str, file: str, seed: int) -> str |
         file=file,
         script=script_name(file),
         packages=f"{form.runtime} {game.packages} numpy",
+        own_modules=game.own_modules and f"\nPython must find {game.own_modules} as well, where the game is made.",
         imports=_sorted("import numpy as np", form.imports, game.imports, spaces),
         load=form.load,
         seed=seed,

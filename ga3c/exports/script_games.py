@@ -1,6 +1,7 @@
 """The parts of a script that depend on the game: how it is made, started and stepped."""
 
 import re
+from importlib.metadata import packages_distributions
 from typing import NamedTuple
 
 import gymnasium
@@ -23,6 +24,7 @@ class ScriptGame(NamedTuple):
     observation: str = "observation"
     reward: str = "float(reward)"
     over: str = "bool(terminated or truncated)"
+    own_modules: str = ""
 
 
 def game_of(agent: TrainedAgent) -> ScriptGame | None:
@@ -108,11 +110,21 @@ def _gymnasium(name: str, settings: EnvironmentSettings) -> ScriptGame:
         imports.append(f"import {wrapper.partition(':')[0]}")
         made = f"{wrapper.replace(':', '.')}({made})"
     extra = re.match(r"gymnasium\.envs\.(mujoco|box2d)", entry)
-    packages = f"'gymnasium[{extra[1]}]'" if extra else "gymnasium"
-    if module:
-        packages += f" {module.partition('.')[0]}"
-    reset = "observation, info = env.reset(seed=seed + game)"
-    return ScriptGame(packages, "\n".join(dict.fromkeys(imports)), f"env = {made}", reset, _STEP)
+    packages, own_modules = [f"'gymnasium[{extra[1]}]'" if extra else "gymnasium"], []
+    distributions = packages_distributions()
+    for package in dict.fromkeys(re.split("[.:]", one)[0] for one in (name, *settings.wrapper) if ":" in one):
+        if package in distributions:
+            packages += distributions[package][:1]
+        else:
+            own_modules.append(package)
+    return ScriptGame(
+        " ".join(dict.fromkeys(packages)),
+        "\n".join(dict.fromkeys(imports)),
+        f"env = {made}",
+        "observation, info = env.reset(seed=seed + game)",
+        _STEP,
+        own_modules=" and ".join(own_modules),
+    )
 
 
 def _control(name: str) -> ScriptGame:

@@ -22,7 +22,7 @@ from ga3c.tracking.tracked_run import TrackedRun, sent_so_far
 LOOK_SECONDS = 2.0  # between two looks for new rows
 RETRY_SECONDS = 30.0  # between two tries after one that failed
 SLOW_SECONDS = 120.0  # a call that takes longer is reported: on a busy machine loading a package takes a minute
-GRACE_SECONDS = 5.0  # time to come to an end when the run was killed
+GRACE_SECONDS = 20.0  # time to come to an end when the run was killed: a call that is cut short may be made twice
 POINTS_AT_ONCE = 100
 NICENESS = 10  # it yields to the run
 
