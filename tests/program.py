@@ -25,7 +25,7 @@ HANG_SECONDS = 600  # nothing takes so long, on a busy machine neither: who wait
 LOOKS_APART = 10  # of those at all of a program's processes: a look reads the whole of /proc
 # Small and quick: two agents with four games each on the environment of tests/tiny_environment.py.
 TINY = ["--game", "tests.tiny_environment:Match-v0", "--agents", "2", "--envs-per-agent", "4"]
-TINY += ["--learning-rate", "0.002"]
+TINY += ["--learning-rate", "0.002", "--plot-seconds", "0"]
 SLOW = ["--wrapper", "tests.tiny_environment:Slow"]  # for a run that plays while a test waits for something else
 
 STARTED: list[subprocess.Popen | warm.Process] = []  # for those that a failed test leaves behind

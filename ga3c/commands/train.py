@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ga3c import environments, networks, systems
-from ga3c.commands.train_messages import say_model, say_saved, say_start, say_totals
+from ga3c.commands.train_messages import draw_last, say_model, say_saved, say_start, say_totals
 from ga3c.commands.train_options import Start, parse_settings
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError, TrainingFailed
@@ -160,6 +160,8 @@ def _train(settings: Settings, directories: TakenDirectories, games, host: Host,
             directories.take_back()
     say_totals(totals, settings, spec, [server.system, *seconds], console)
     say_saved(directories.runs, server.saved, console)
+    if server.saved and settings.run.plot_seconds:
+        draw_last(directories.runs, console)
     return Ended(run_dir, server.saved, signals.status, failure)
 
 

@@ -67,7 +67,7 @@ def _why_more(settings: Settings) -> str:
 
 
 def say_saved(runs: list[Path], saved: bool, console: Console) -> None:
-    """Says where the run lies and how to go on with it, and draws its curves. `saved`: its last checkpoint is there."""
+    """Says where the run lies and how to go on with it. `saved`: its last checkpoint is there."""
     run_dir = runs[0]
     if not saved:
         console.say("The last checkpoint could not be written. This takes the one before:")
@@ -77,6 +77,11 @@ def say_saved(runs: list[Path], saved: bool, console: Console) -> None:
     for what, command in (("Go on", "./run.sh --resume"), ("Watch it play", "./play.sh")):
         console.say(f"{what}:")
         console.say(f"{command} {word(run_dir)}")  # on a line of its own, to be copied
+
+
+def draw_last(runs: list[Path], console: Console) -> None:
+    """Draws the curves of a run that has ended."""
+    run_dir = runs[0]
     try:
         draw(runs, run_dir / "plot.png")
     except OSError as error:

@@ -197,8 +197,7 @@ def _make(run: Run, directory: Path) -> None:
         raise RunFailed(f"{run.name} failed with status {process.returncode}; its output is in {output}")
     for name in ("tensorboard", *(() if run.goes_on else ("checkpoints",))):
         shutil.rmtree(directory / name, ignore_errors=True)
-    for name in ("plot.png", OUTPUT):
-        (directory / name).unlink(missing_ok=True)
+    (directory / OUTPUT).unlink(missing_ok=True)
     begun.replace(directory / FINISHED)
 
 

@@ -88,7 +88,7 @@ class RunSettings:
     """The console says who waits for whom when no update comes for this many seconds. Ctrl-\\ (SIGQUIT) asks for that
     at any time. 0 means never."""
     plot_seconds: float = 300.0
-    """The plot is drawn every this many seconds. 0 means only at the end."""
+    """The plot is drawn every this many seconds, and at the end. 0 means never; ./run.sh plot draws it later."""
 
 
 @dataclass(frozen=True)
