@@ -62,7 +62,7 @@ def atari_run(tmp_path_factory):
 
     def enough() -> bool:
         rows = program.rows(run_dir / "throughput.csv")
-        return bool(rows) and int(rows[-1]["steps"]) >= 24_000 and bool(program.rows(run_dir / "controller.csv"))
+        return bool(rows) and int(rows[-1]["steps"]) >= 16_000 and bool(program.rows(run_dir / "controller.csv"))
 
     started.wait_for(enough)
     status = started.stop()

@@ -22,7 +22,7 @@ from ga3c.papers.ga3c import Options, ablation, fig5, fig6, fig7, table3
 from ga3c.records import checkpoint
 from tests import program
 from tests.finished_runs import PROTOCOL, learnt
-from tests.program import Started
+from tests.program import SLOW, Started
 
 RUN = LearningRun("Pong", "default", (), 1, 60.0)
 
@@ -276,6 +276,7 @@ def test_a_comparison_stopped_and_gone_on_with(tmp_path):
     arguments = ["compare", "--game", "tests.tiny_environment:Match-v0", "--seeds", 1, "--minutes", 0.1]
     arguments += ["--episodes", 4, "--out", out]
     common = "--agents 1 --envs-per-agent 4 --checkpoint-seconds 1 --log-seconds 1 --controller off"
+    common = " ".join([common, *SLOW])
     arguments += ["--setting", f"quick: {common} --learning-rate 0.002 --rmsprop-epsilon 1e-5"]
     arguments += ["--setting", f"still: {common} --learning-rate 1e-30"]
     started = Started(tmp_path / "log", *arguments)

@@ -21,7 +21,7 @@ from ga3c.play.displays import terminal as displays
 from ga3c.play.playing import Moment, Stage, moments
 from ga3c.settings.game import EnvironmentSettings
 from tests import program
-from tests.program import TINY
+from tests.program import SLOW, TINY
 from tests.terminal import Terminal
 
 NO_DISPLAY = {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
@@ -399,7 +399,7 @@ def test_live_play_takes_up_new_weights(tmp_path):
     run_dir = tmp_path / "run"
     training = program.Started(
         tmp_path / "log", "--game", "Pong", "--agents", 1, "--envs-per-agent", 4, "--run-dir", run_dir,
-        "--checkpoint-seconds", 2,
+        "--checkpoint-seconds", 2, *SLOW,
     )  # fmt: skip
     training.wait_for(lambda: (run_dir / "config.json").exists())
     terminal = Terminal("play", run_dir, "--live", "--terminal")

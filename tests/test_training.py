@@ -60,13 +60,13 @@ def test_a_real_game_trains(atari_run):
     }  # fmt: skip
     rows = program.rows(run_dir / "throughput.csv")
     last = {name: float(value) for name, value in rows[-1].items()}
-    assert last["steps"] >= 24_000
+    assert last["steps"] >= 16_000
     assert last["frames"] == 4 * last["steps"]
     steps = [int(row["steps"]) for row in rows]
     assert steps == sorted(steps)
     assert all(math.isfinite(float(row["loss"])) for row in rows if row["loss"] != "nan")
     updates = json.loads(_meta(run_dir))["totals"]["updates"]
-    assert updates >= 24_000 // 4096 - 1
+    assert updates >= 16_000 // 4096 - 1
 
 
 def _meta(run_dir) -> str:
@@ -245,7 +245,8 @@ def test_a_signal_that_comes_twice_at_once_is_one_wish(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1])
 def test_a_signal_stops_it_cleanly(tmp_path, number):
     run_dir = tmp_path / "run"
-    started = Started(tmp_path / "log", *TINY, *SLOW, "--run-dir", run_dir, "--log-seconds", 0.5)
+    plot = ["--plot-seconds", 300]  # as without the flag
+    started = Started(tmp_path / "log", *TINY, *SLOW, *plot, "--run-dir", run_dir, "--log-seconds", 0.5)
     started.wait_for(lambda: any(float(row["tps"]) > 0 for row in program.rows(run_dir / "throughput.csv")))
     assert started.stop(number) == 128 + number, started.log.read_text()
     assert started.left_over() == []
@@ -646,7 +647,7 @@ def test_a_report_when_asked_and_when_nothing_moves(tmp_path):
 
 
 def test_nothing_that_a_run_writes_is_for_everybody_to_change(tmp_path):
-    ended = program.run(*TINY, "--run-dir", tmp_path / "deep" / "run", "--steps", 500, preexec_fn=lambda: os.umask(0))
+    ended = program.run(*TINY, "--run-dir", tmp_path / "deep" / "run", "--steps", 500, code="import os\nos.umask(0)")
     assert ended.returncode == 0, ended.stderr
     written = list((tmp_path / "deep").rglob("*"))
     assert len(written) > 5

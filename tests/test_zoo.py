@@ -15,7 +15,7 @@ from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import FINISHED
 from tests import program
 from tests.finished_runs import learnt
-from tests.program import Started
+from tests.program import SLOW, Started
 
 RANDOM, HUMAN = ({rom: RANDOM_AND_HUMAN_SCORES[rom][which] for rom in zoo_report.LISTS["atari5"]} for which in (0, 1))
 
@@ -144,7 +144,7 @@ def test_a_zoo_killed_twice_and_gone_on_with(tmp_path):
     out = tmp_path / "zoo"
     games = ["tests.tiny_environment:Match-v0", "CartPole-v1"]
     flags = ["--agents", 1, "--envs-per-agent", 4, "--checkpoint-seconds", 1, "--log-seconds", 1, "--controller", "off"]
-    arguments = ["zoo", *games, "--seeds", 1, "--minutes", 0.1, "--episodes", 4, "--out", out, *flags]
+    arguments = ["zoo", *games, "--seeds", 1, "--minutes", 0.1, "--episodes", 4, "--out", out, *flags, *SLOW]
     runs = out / "runs"
 
     started = Started(tmp_path / "first", *arguments)
