@@ -14,11 +14,10 @@ if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:  # under nohup: this goes 
 
 # The files that take longest begin, so that none of them is alone at the end. (`run.sh` leaves them in their order.)
 # Most of their time goes into programs that they start: `--quick` leaves them out.
-LONGEST = """hostile_runs training cluster emulator_cuda setup agent_pool replicas replayed games_file chaos export
-    exports datasets tracking play serial benchmark units dashboard gaussian screen cule atari_ours fuzz
-    turns apex secondary batched comparison zoo tune reproduce replay_file emulator_games program records
-    report own_games other_systems dashboard_server dpg machine emulator_starts python package
-    emulator_modes vector_env"""
+LONGEST = """hostile_runs cluster training chaos play memory emulator_modes emulator_cuda setup replicas tune turns
+    agent_pool replayed games_file export exports datasets tracking serial benchmark units dashboard gaussian screen
+    cule atari_ours fuzz apex secondary batched comparison zoo reproduce python replay_file emulator_games program
+    records report own_games other_systems dashboard_server dpg machine emulator_starts package vector_env"""
 PLACES = {f"test_{name}": place for place, name in enumerate(LONGEST.split())}
 
 

@@ -9,6 +9,7 @@ source "$(dirname "$self")/../.setup.sh"
 
 setup requirements.txt ga3c/{cluster,emulator/cuda,environments,experiments/search,exports,tracking}/requirements.txt tests/requirements.txt
 cd "$root"
+unset PYTHONDONTWRITEBYTECODE # each of some hundred programs would compile all of ours again
 "$venv/bin/python" -m ruff check .
 "$venv/bin/python" -m ruff format --check .
 # Four at a time: much of the time goes into waiting for programs.

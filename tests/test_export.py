@@ -14,9 +14,19 @@ from tests import program
 
 
 @pytest.fixture(scope="module")
-def exported(atari_run, tmp_path_factory):
+def pong_run(tmp_path_factory):
+    """The directory of a run in which a few games have ended."""
+    run = tmp_path_factory.mktemp("results") / "Pong" / "run"
+    small = ["--serial", "--agents", 1, "--envs-per-agent", 4, "--minimum-batch-steps", 400, "--plot-seconds", 0]
+    ended = program.run("--game", "Pong", *small, "--steps", 6_000, "--run-dir", run)
+    assert ended.returncode == 0, ended.stderr
+    return run
+
+
+@pytest.fixture(scope="module")
+def exported(pong_run, tmp_path_factory):
     out = tmp_path_factory.mktemp("pretrained") / "Pong"
-    ended = program.run("export", atari_run[0], "--out", out, "--episodes", 2)
+    ended = program.run("export", pong_run, "--out", out, "--episodes", 2)
     assert ended.returncode == 0, ended.stderr
     return out
 
@@ -39,10 +49,10 @@ def test_it_is_small_and_complete(exported):
     assert [float(row["minutes"]) for row in curve] == sorted(float(row["minutes"]) for row in curve)
 
 
-def test_it_says_nothing_of_where_it_was_made(exported, atari_run):
+def test_it_says_nothing_of_where_it_was_made(exported, pong_run):
     for file in exported.rglob("*.*"):
         if file.is_file():
-            assert str(atari_run[0]).encode() not in file.read_bytes(), file
+            assert str(pong_run).encode() not in file.read_bytes(), file
 
 
 def test_it_plays_as_the_run_did(exported, tmp_path):
@@ -61,7 +71,7 @@ def test_training_begins_from_it_and_leaves_it_alone(exported, tmp_path):
     refused = program.run("train", "--resume", exported)
     assert refused.returncode == 2
     assert f"--from {exported} begins a new run" in refused.stderr
-    flags = ["--agents", 1, "--steps", 10_000, "--run-dir", tmp_path / "run"]
+    flags = ["--agents", 1, "--steps", 10_000, "--run-dir", tmp_path / "run", "--plot-seconds", 0]
     flags += ["--learning-rate", 1e-30, "--learning-rate-schedule", "inverse"]
     ended = program.run("train", "--game", "Pong", "--from", exported, *flags)
     assert ended.returncode == 0, ended.stderr
@@ -73,17 +83,17 @@ def test_training_begins_from_it_and_leaves_it_alone(exported, tmp_path):
         np.testing.assert_allclose(ours[name], theirs[name], rtol=0, atol=1e-20)
 
 
-def test_an_agent_that_lies_there_is_not_overwritten_by_the_way(exported, atari_run, tmp_path):
+def test_an_agent_that_lies_there_is_not_overwritten_by_the_way(exported, pong_run, tmp_path):
     out = tmp_path / "shipped"
     shutil.copytree(exported, out)
     old = out / "checkpoints" / "checkpoint-999999999999.npz"
     next(out.glob("checkpoints/*.npz")).rename(old)  # one of more steps
     before = content(out)
-    refused = program.run("export", atari_run[0], "--out", out, "--episodes", 1)
+    refused = program.run("export", pong_run, "--out", out, "--episodes", 1)
     assert refused.returncode == 2
     assert "add --replace" in refused.stderr
     assert content(out) == before
-    ended = program.run("export", atari_run[0], "--out", out, "--episodes", 1, "--replace")
+    ended = program.run("export", pong_run, "--out", out, "--episodes", 1, "--replace")
     assert ended.returncode == 0, ended.stderr
     assert len(list(out.glob("checkpoints/*"))) == 1
     assert not old.exists()

@@ -30,7 +30,8 @@ NO_DISPLAY = {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
 @pytest.fixture(scope="module")
 def cart_pole_run(tmp_path_factory):
     run_dir = tmp_path_factory.mktemp("cart") / "run"
-    ended = program.run("--game", "CartPole-v1", "--run-dir", run_dir, "--steps", 500)
+    small = ["--agents", 2, "--plot-seconds", 0, "--steps", 500]
+    ended = program.run("--game", "CartPole-v1", *small, "--run-dir", run_dir)
     assert ended.returncode == 0, ended.stderr
     return run_dir
 
@@ -169,6 +170,7 @@ def test_mujoco_is_drawn_without_a_display_or_says_what_that_takes(tmp_path):
     """Games of an agent that has learned nothing are over within some steps."""
     run, film = tmp_path / "run", tmp_path / "film.mp4"
     train = ["--game", "Hopper-v5", "--preset", "ppo-continuous", "--serial", "--envs-per-agent", 4, "--steps", 1]
+    train += ["--plot-seconds", 0]
     assert program.run(*train, "--run-dir", run).returncode == 0
     for library, env in (("EGL", {}), ("GL, that has no display", {"MUJOCO_GL": "glfw"})):
         ended = program.run("play", run, "--record", film, env=NO_DISPLAY | env)
@@ -199,7 +201,7 @@ def test_training_on_the_tiny_environment_can_be_evaluated(tmp_path):
 def test_an_agent_of_action_values(tmp_path):
     """It takes the best action in each way; DQN's protocol takes others now and then, in short games."""
     run, file = tmp_path / "run", tmp_path / "result.json"
-    small = ["--replay-minimum-transitions", 200, "--replay-transitions", 1000, "--steps", 300]
+    small = ["--replay-minimum-transitions", 200, "--replay-transitions", 1000, "--steps", 300, "--plot-seconds", 0]
     ended = program.run("--preset", "rainbow", "--serial", "--game", "CartPole-v1", *small, "--run-dir", run)
     assert ended.returncode == 0, ended.stderr
     ended = program.run("evaluate", run, "--protocol", "dqn", "--episodes", 4, "--json", file)
@@ -398,8 +400,8 @@ def test_live_play_takes_up_new_weights(tmp_path):
     """And ends when it is left; the training does not notice."""
     run_dir = tmp_path / "run"
     training = program.Started(
-        tmp_path / "log", "--game", "Pong", "--agents", 1, "--envs-per-agent", 4, "--run-dir", run_dir,
-        "--checkpoint-seconds", 2, *SLOW,
+        tmp_path / "log", "--game", "CartPole-v1", "--agents", 1, "--envs-per-agent", 4, "--run-dir", run_dir,
+        "--checkpoint-seconds", 2, "--plot-seconds", 0, *SLOW,
     )  # fmt: skip
     training.wait_for(lambda: (run_dir / "config.json").exists())
     terminal = Terminal("play", run_dir, "--live", "--terminal")

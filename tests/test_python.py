@@ -42,7 +42,7 @@ def test_each_line_of_the_page(monkeypatch, capsys):
     train = ga3c.train
 
     def shortly(*environment, **settings):
-        limits = {"minutes": 0.05, "steps": 2000, "games": 3}
+        limits = {"minutes": 0.01, "steps": 1000, "games": 3}
         return train(*environment, **settings | {name: limits[name] for name in limits if name in settings})
 
     monkeypatch.setattr(ga3c, "train", shortly)
