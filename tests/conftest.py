@@ -6,6 +6,7 @@ import signal
 import pytest
 
 from tests import program
+from tests.own_code_games import OWN_CODE_GAMES
 
 # A shell that starts this in the background has it ignored, and what the tests start and interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -23,6 +24,7 @@ PLACES = {f"test_{name}": place for place, name in enumerate(LONGEST.split())}
 
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="leave out the files that take longest (tests/conftest.py)")
+    parser.addoption("--all-code", action="store_true", help="all games by the code made for them (own_code_games.py)")
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -48,6 +50,19 @@ def nothing_is_left_running():
 def notes_of_our_own(tmp_path_factory):
     """What the tests train on is noted in no home."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
+@pytest.fixture
+def own_code_of_some_games(request, monkeypatch):
+    """The others are played by the loop over their instructions, unless `--all-code` is given."""
+    from ga3c.emulator import starts
+
+    def code_for(game, *arguments):
+        wanted = game in OWN_CODE_GAMES or request.config.getoption("all_code")
+        return made(game, *arguments) if wanted else 0
+
+    made = starts.code_for
+    monkeypatch.setattr(starts, "code_for", code_for)
 
 
 @pytest.fixture(scope="session")

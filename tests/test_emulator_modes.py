@@ -9,6 +9,7 @@ from ga3c.atari.rules import Rules
 from ga3c.emulator.modes import MODES, difficulties_of, modes_of
 from ga3c.emulator.proven import PROVEN
 
+pytestmark = pytest.mark.usefixtures("own_code_of_some_games")
 ALEInterface.setLoggerMode(LoggerMode.Error)
 # ALE has several modes of these.
 NOT_KNOWN = {

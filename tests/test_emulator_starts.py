@@ -12,6 +12,7 @@ from ga3c.emulator.setups import new_record
 from ga3c.emulator.starts import ORDER, TIMERS, Starts
 from tests.saved_state import read_into
 
+pytestmark = pytest.mark.usefixtures("own_code_of_some_games")
 ALEInterface.setLoggerMode(LoggerMode.Error)
 PLAYED_FRAMES, LEAVES_FRAMES = 40, 600  # kung_fu_master leaves nothing before
 

@@ -22,7 +22,7 @@ from ga3c.experiments.search import study, study_report, trial
 from ga3c.experiments.search.study import Plan
 from ga3c.records.columns import THROUGHPUT_COLUMNS
 from tests import program
-from tests.program import SLOW, Started
+from tests.program import Started
 
 PLAN = Plan(["Pong"], ["t-max=2:40"], [], 5.0)
 SEARCHED = {"t-max": IntDistribution(2, 40)}
@@ -252,8 +252,8 @@ def test_the_report_says_who_was_best_what_matters_and_what_to_type(made_up, tmp
 def test_a_study_is_stopped_and_killed_and_goes_on(tmp_path):
     out = tmp_path / "study"
     arguments = ["tune", "--game", "CartPole-v1", "--search", "learning-rate=log:1e-4:1e-2", "--search", "t-max=5,20"]
-    arguments += ["--trials", 3, "--at-once", 2, "--minutes", 0.1, "--name", out]
-    arguments += ["--", "--agents", 1, "--envs-per-agent", 4, "--controller", "off", "--checkpoint-seconds", 1, *SLOW]
+    arguments += ["--trials", 3, "--at-once", 2, "--minutes", 0.05, "--name", out]
+    arguments += ["--", "--agents", 1, "--envs-per-agent", 4, "--controller", "off", "--checkpoint-seconds", 1]
     runs = out / "CartPole-v1"
 
     started = Started(tmp_path / "log", *arguments)
