@@ -13,6 +13,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:  # under nohup: this goes on, and what it starts may be hung up
     signal.signal(signal.SIGHUP, lambda *_: None)
 
+# Ray gives its processes, and so pods, a nice level of 15: beside other tests they would hardly run.
+os.environ["RAY_worker_niceness"] = "0"
+
 # The files that take longest begin, so that none of them is alone at the end. (`run.sh` leaves them in their order.)
 # Most of their time goes into programs that they start: `--quick` leaves them out.
 LONGEST = """hostile_runs cluster training chaos play memory emulator_modes emulator_cuda setup replicas tune turns
