@@ -37,6 +37,7 @@ def test_it_solves_the_tiny_environment(tmp_path):
     said = [row["message"] for row in program.rows(run_dir / "messages.csv")]
     seen = "Observations: float32 [4] from 0 to 1, taken as a vector of 4; network: mlp (fully connected)."
     assert said.count(seen) == 1
+    assert not (run_dir / "plot.png").exists()  # --plot-seconds 0
 
 
 def test_the_learning_rate_falls_with_the_steps_of_the_run(tmp_path):
