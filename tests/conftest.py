@@ -14,7 +14,7 @@ if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:  # under nohup: this goes 
     signal.signal(signal.SIGHUP, lambda *_: None)
 
 # Ray gives its processes, and so pods, a nice level of 15: beside other tests they would hardly run.
-os.environ["RAY_worker_niceness"] = "0"
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 
 # The files that take longest begin, so that none of them is alone at the end. (`run.sh` leaves them in their order.)
 # Most of their time goes into programs that they start: `--quick` leaves them out.
