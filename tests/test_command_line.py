@@ -109,7 +109,15 @@ def test_help_names_every_setting_with_its_default():
     assert ended.returncode == 0
     assert "(default: 0.99)" in ended.stdout
     assert "--steps INT" in ended.stdout
-    assert "None" not in program.run("evaluate", "--help").stdout
+
+
+@pytest.mark.parametrize("words", [["zoo"], ["reproduce", "cule"]])
+def test_help_shows_no_empty_default(words, capsys):
+    assert main([*words, "--help"]) == 0
+    text = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "(default: 30)" in text
+    assert "default: )" not in text
+    assert "default: none" not in text
 
 
 SETTINGS = {name: text for group in fields(Settings) for name, text in help.texts(group.default_factory).items()}

@@ -26,6 +26,18 @@ tyro._docstrings.parse_docstring_from_object = lambda kind: {
     name: re.sub(r"\n", "\n- ", re.sub(r"\n(?![\w-]+: )", " ", inspect.cleandoc(text)))
     for name, text in _texts(kind).items()
 }
+_help_text = tyro._arguments.generate_argument_helptext
+
+
+def _without_empty_default(argument: Any, lowered: Any, compact: bool = False) -> Any:
+    """An option that is left out by default has no word that could stand behind "default:"."""
+    text = argument.field.helptext
+    if compact or not text or argument.field.default not in (None, ()):
+        return _help_text(argument, lowered, compact)
+    return tyro._fmtlib.text(text() if callable(text) else text)
+
+
+tyro._arguments.generate_argument_helptext = _without_empty_default
 
 T = TypeVar("T")
 # Fields that name files and directories; NEWEST is the value of --resume without one.
