@@ -158,6 +158,15 @@ def test_figure_3(figure_3, capsys):
     assert "18 of 18 runs are finished" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("figure", "nothing"), [(fig3, "tps"), (fig4, "tps"), (table2, "pps")])
+def test_a_run_in_which_hardly_anything_happened_is_not_measured(figure, nothing, tmp_path):
+    options = Options(agents=(1,), predictors=(1,), trainers=(1,), network=("small",))
+    for run in figure.plan(options) if figure is table2 else fig3.grid(options):
+        make_run(run, tmp_path, **{nothing: 0.0})
+    with pytest.raises(RunFailed, match="too slow to be measured"):
+        figure.reproduce(options, tmp_path)
+
+
 def test_figure_4_is_of_the_same_runs(figure_3):
     options, out = figure_3
     words = fig4.reproduce(options, out)

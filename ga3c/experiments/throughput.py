@@ -69,11 +69,12 @@ def spread(values: np.ndarray) -> Spread:
     return Spread(float(np.median(values)), float(values.mean()), float(values.min()), float(values.max()))
 
 
-def measure(run: SpeedRun, out: Path) -> dict[str, Spread]:
+def measure(run: SpeedRun, out: Path, needed: str = "pps") -> dict[str, Spread]:
     """Returns what a finished run reached after its first fifth, which is for settling.
 
     pps, tps: per second. training_queue: rollouts of one game. prediction_batch: states. cpu_percent: of the usable
-    cores, server and agents together. gpu_percent: time in which the GPU worked. Raises RunFailed.
+    cores, server and agents together. gpu_percent: time in which the GPU worked. Raises RunFailed, also where most
+    rows are 0 in what is `needed`.
     """
     directory = directory_of(run, out)
     rows = read_csv(directory / "throughput.csv")
@@ -95,6 +96,8 @@ def measure(run: SpeedRun, out: Path) -> dict[str, Spread]:
         "cpu_percent": 100 * core_ms * steps_per_second / 1000 / config["hardware"]["cores"],
     }
     measured = {name: spread(values[counts]) for name, values in quantities.items()}
+    if not measured[needed].median:
+        raise RunFailed(f"{run.name} was too slow to be measured: give more --seconds, and another --out.")
     gpu = read_csv(directory / "gpu.csv")
     settled = gpu["gpu_percent"][gpu["seconds"] >= run.seconds / 5] if gpu else unknown
     return measured | {"gpu_percent": spread(settled)}

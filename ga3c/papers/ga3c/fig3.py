@@ -1,6 +1,7 @@
 """Figure 3 of the paper: TPS of the best three settings for each number of agents, and with larger networks."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -26,6 +27,7 @@ SCALES = {
     },
 }  # fmt: skip
 Measured = dict[SpeedRun, dict[str, Spread]]
+_measure = partial(measure, needed="tps")
 
 
 def grid(options: Options) -> list[SpeedRun]:
@@ -45,7 +47,7 @@ def larger(best: SpeedRun, options: Options) -> list[SpeedRun]:
 
 def measure_grid(options: Options, out: Path) -> Measured:
     """Makes the runs of the grid that are missing, and measures all."""
-    return results(grid(options), out, measure)
+    return results(grid(options), out, _measure)
 
 
 def tps(measured: Measured):
@@ -68,7 +70,7 @@ def reproduce(options: Options, out: Path) -> str:
     shown = top(small)
     best = max(small, key=tps(small))
     others = larger(best, options)
-    measured = small | (results(others, out, measure) if others else {})
+    measured = small | (results(others, out, _measure) if others else {})
     unit = max(values["tps"].median for values in measured.values())
     rows = [csv_row(run, measured[run]) | _normalised(measured[run]["tps"], unit) for run in measured]
     write_rows(out / "fig3.csv", rows)
