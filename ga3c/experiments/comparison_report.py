@@ -54,9 +54,10 @@ def draw(outcomes: list[Outcome], file: Path, over: curves.Quantity = curves.SCO
         seeds[o.run.game, o.run.setting].append(o.directory)
     many = len(settings) > len(COLOURS)
     shown = list(product(games, settings)) if many else [(game, None) for game in games]
-    columns, (width, height) = (4, (2.6, 2.1)) if many else (min(3, len(shown)), (5.5, 4.2))
+    columns = 4 if many else min(3, len(shown))
     rows, shared = -(-len(shown) // columns), many and len(games) == 1
-    with panels(file, rows, columns, size=(width * columns, height * rows), sharex=shared, sharey=shared) as axes:
+    size = (2.6 * columns, 2.1 * rows) if many else None
+    with panels(file, rows, columns, size=size, sharex=shared, sharey=shared) as axes:
         for axis in axes.flat[len(shown) :]:
             axis.remove()
         for index, (axis, (game, setting)) in enumerate(zip(axes.flat, shown, strict=False)):

@@ -6,21 +6,30 @@ from pathlib import Path
 from ga3c.views import curves, drawing
 from ga3c.views.drawing import BAND, INK, common_legend, from_zero, pyplot
 
+SINGLE, PANEL = (6.5, 4.0), (4.5, 3.6)  # inches: of one panel alone, and of one among several
 SCORE_LABEL = f"score (mean of {curves.SMOOTH_GAMES} games)"
 
 
 @contextlib.contextmanager
-def panels(file: Path, rows: int = 1, columns: int = 1, *, size: tuple[float, float], **shared):
+def panels(file: Path, rows: int = 1, columns: int = 1, *, size: tuple[float, float] | None = None, **shared):
     """Yields the axes [row, column] of a figure, and writes it to `file` when they are drawn.
 
-    One legend below explains all panels, unless a panel has its own. `shared`: options of `plt.subplots`.
+    One legend below explains all panels, unless a panel has its own. `size` is that of the figure, in inches. `shared`:
+    options of `plt.subplots`; axes that share y with those on their left, or x with those below, are named once.
     """
     plt = pyplot()
+    size = size or (SINGLE if rows == columns == 1 else (columns * PANEL[0], rows * PANEL[1]))
     figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, **shared)
     try:
         yield axes
         for axis in figure.axes:
             drawing.with_commas(axis)
+        if shared.get("sharey"):
+            for axis in axes[:, 1:].flat:
+                axis.set_ylabel("")
+        if shared.get("sharex") == "col":
+            for axis in axes[:-1].flat:
+                axis.set_xlabel("")
         if not any(axis.get_legend() for axis in axes.flat):
             common_legend(figure)
         drawing.save(figure, file)
@@ -31,7 +40,7 @@ def panels(file: Path, rows: int = 1, columns: int = 1, *, size: tuple[float, fl
 @contextlib.contextmanager
 def beside_paper(file: Path, titles: tuple[str, str], labels: tuple[str, str], **shared):
     """Yields two axes, ours on the left and the paper's on the right. `labels` are those of x and y."""
-    with panels(file, 1, 2, size=(9, 3.8), **shared) as axes:
+    with panels(file, 1, 2, **shared) as axes:
         yield axes[0]
         for axis, title in zip(axes[0], titles, strict=True):
             axis.set(title=title, xlabel=labels[0], ylabel=labels[1])

@@ -61,7 +61,7 @@ def _columns(run: SamplingRun, speed: Spread, alone: float) -> dict:
 
 def draw(speeds: dict[SamplingRun, Spread], alone: dict[int, float], file: Path) -> None:
     """A line for each number of cores, from lowest to highest of its rows, and a dashed one without inference."""
-    with panels(file, size=(6.5, 4)) as ((axis,),):
+    with panels(file) as ((axis,),):
         for index, (cores, speed) in enumerate(alone.items()):
             runs = sorted((run for run in speeds if run.cores == cores), key=lambda run: run.games_per_core)
             label = f"{cores} core{'s' * (cores > 1)}"

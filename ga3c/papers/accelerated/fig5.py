@@ -67,7 +67,7 @@ def last_score(directory: Path) -> dict:
 def draw(runs: Runs, out: Path) -> None:
     """A row for each game: scores over steps and over minutes, the mean of the seeds and a band around it."""
     names = list(dict.fromkeys(game for game, _ in runs))
-    with panels(out / "fig5.png", len(names), 2, size=(9, 3.5 * len(names)), sharey="row") as axes:
+    with panels(out / "fig5.png", len(names), 2, sharey="row") as axes:
         for row, game in zip(axes, names, strict=True):
             groups = {name: [directory_of(run, out) for run in runs[game, name]] for name in devices.GAMES}
             for axis, over in zip(row, (curves.SCORE_OVER_STEPS, curves.SCORE_OVER_TIME), strict=True):

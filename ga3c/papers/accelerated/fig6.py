@@ -80,7 +80,7 @@ def draw(
     ylabel: str = SCORE_LABEL,
 ) -> None:
     """A panel for each pair: both over steps, the mean of the seeds and a band from lowest to highest."""
-    with panels(out / f"{name}.png", 1, len(pairs), size=(4.5 * len(pairs), 4), sharey=True) as (axes,):
+    with panels(out / f"{name}.png", 1, len(pairs), sharey=True) as (axes,):
         for axis, (pair, runs) in zip(axes, pairs.items(), strict=True):
             learners = [learners_of(directory_of(run, out)) for run in runs]
             groups = {

@@ -71,15 +71,18 @@ def reproduce(options: Options, out: Path) -> str:
 
 
 def draw(runs: dict[str, list[LearningRun]], out: Path) -> None:
-    """A column for each optimizer; a row for the score, and one for each norm."""
+    """A column for each optimizer; a row for the score, and one for each norm, whose label is on the left."""
     quantities = {curves.SCORE_OVER_STEPS: "score"} | {curves.over_steps(name): _label(name) for name in NORMS}
-    with panels(out / "fig9.png", len(quantities), len(runs), size=(9, 3 * len(quantities)), sharey="row") as axes:
+    shared = {"sharex": "col", "sharey": "row"}
+    with panels(out / "fig9.png", len(quantities), len(runs), size=(9, 2.2 * len(quantities)), **shared) as axes:
         for row, (quantity, label) in zip(axes, quantities.items(), strict=True):
-            for axis, (optimizer, group) in zip(row, runs.items(), strict=True):
+            for axis, group in zip(row, runs.values(), strict=True):
                 labels = dict.fromkeys(run.setting for run in group)
                 groups = {name: [directory_of(run, out) for run in group if run.setting == name] for name in labels}
-                score_panel(axis, f"{group[0].game}, {optimizer}", groups, quantity, label)
-                legend(axis)
+                score_panel(axis, "", groups, quantity, label)
+        for axis, (optimizer, group) in zip(axes[0], runs.items(), strict=True):
+            axis.set_title(f"{group[0].game}, {optimizer}")
+            legend(axis)
 
 
 def _label(norm: str) -> str:

@@ -130,7 +130,7 @@ def markdown(rates: dict[ApexRun, Rate]) -> str:
 
 def draw(rates: dict[ApexRun, Rate], file: Path) -> None:
     """Frames per second over actors."""
-    titles = "this machine", "the paper: a core for each actor"
+    titles = f"{next(iter(rates)).game}, this machine", "the paper: a core for each actor"
     with beside_paper(file, titles, ("actors", "frames per second")) as (ours, paper):
         for learns, label in ((True, "the learner learns"), (False, "it stores alone")):
             line = sorted(

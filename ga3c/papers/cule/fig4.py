@@ -5,6 +5,7 @@ on a core (`ga3c.emulator.divergence`): what is left of the speed of games that 
 an instruction is common to all.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,8 +14,9 @@ import numpy as np
 from ga3c import environments
 from ga3c.errors import ConfigError
 from ga3c.experiments.tables import rounded, write_rows
-from ga3c.papers.cule import Options
+from ga3c.papers.cule import Options, loads
 from ga3c.papers.plan import chosen
+from ga3c.records.run_directory import game_directory
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.views.panels import panels
 
@@ -43,9 +45,10 @@ def reproduce(options: Options, out: Path) -> str:
     count = scale["games"]
     if count % WARP:
         raise ConfigError(f"--games {count} is out of range: a warp has {WARP}, give a multiple of it.")
-    out.mkdir(parents=True, exist_ok=True)
     for game in scale["game"]:
-        found[game] = measure(game, count, scale["most_steps"], scale["every"])
+        how = {"count": count, "steps": scale["most_steps"], "every": scale["every"]}
+        measured = loads.kept(out / f"{game_directory(game).name}.json", how, partial(measure, game, **how))
+        found[game] = [Step(*one) for one in measured]
     rows = [{"game": game, "games": count} | rounded(step._asdict()) for game, steps in found.items() for step in steps]
     write_rows(out / "fig4.csv", rows)
     draw(found, count, out / "fig4.png")
@@ -85,7 +88,7 @@ def _mean(step: int, by_lines: list, by_frames: list, frames: int, restarted: in
 def draw(found: dict[str, list[Step]], count: int, file: Path) -> None:
     """A panel for each game: both shares, and below them the games that begin anew."""
     rows, columns = -(-len(found) // 2), min(2, len(found))
-    with panels(file, rows, columns, size=(7.5, 2.6 * rows)) as axes:
+    with panels(file, rows, columns, size=(4.5 * columns, 2.6 * rows)) as axes:
         for axis, (game, steps) in zip(axes.flat, found.items(), strict=False):
             at = [one.step for one in steps]
             axis.plot(at, [one.by_lines for one in steps], color="C0", label="each line begun together")

@@ -56,7 +56,7 @@ def reproduce(options: Options, out: Path) -> str:
 
 
 def draw(found: dict, game: str, file: Path) -> None:
-    with panels(file, size=(8, 4)) as ((axis,),):
+    with panels(file) as ((axis,),):
         for (load, dash), (engine, (colour, mark)) in product(LOADS.items(), loads.STYLES.items()):
             rates = {key[2]: rate for key, rate in sorted(found.items()) if key[:2] == (load, engine)}
             if rates:

@@ -4,6 +4,7 @@ It is figure 4's question on cores, where no game waits for another: the speed d
 """
 
 import time
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -11,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ga3c.experiments.tables import rounded, write_rows
-from ga3c.papers.cule import Options, fig4
+from ga3c.papers.cule import Options, fig4, loads
 from ga3c.papers.plan import chosen
+from ga3c.records.run_directory import game_directory
 from ga3c.views.panels import panels
 
 RUNS = "cule-fig8"
@@ -34,9 +36,10 @@ class Stretch(NamedTuple):
 def reproduce(options: Options, out: Path) -> str:
     scale = chosen(SCALES, options)
     count, found = scale["games"], {}
-    out.mkdir(parents=True, exist_ok=True)
     for game in scale["game"]:
-        found[game] = measure(game, count, scale["most_steps"], scale["every"])
+        how = {"count": count, "steps": scale["most_steps"], "every": scale["every"]}
+        measured = loads.kept(out / f"{game_directory(game).name}.json", how, partial(measure, game, **how))
+        found[game] = [Stretch(*one) for one in measured]
     rows = [{"game": game, "games": count, **rounded(one._asdict())} for game, steps in found.items() for one in steps]
     write_rows(out / "fig8.csv", rows)
     draw(found, count, out / "fig8.png")
@@ -72,7 +75,7 @@ def draw(found: dict[str, list[Stretch]], count: int, file: Path) -> None:
     """A panel for each game: the speed, and below it the share of games that begin anew."""
     highest = max(one.frames_per_second for one in chain.from_iterable(found.values()))
     rows, columns = -(-len(found) // 2), min(2, len(found))
-    with panels(file, rows, columns, size=(7.5, 2.6 * rows)) as axes:
+    with panels(file, rows, columns, size=(4.5 * columns, 2.6 * rows)) as axes:
         for axis, (game, steps) in zip(axes.flat, found.items(), strict=False):
             at = [one.step for one in steps]
             axis.plot(at, [one.frames_per_second for one in steps], color="C0", label="frames per second")

@@ -1,7 +1,9 @@
 """The paper's loads: emulation alone, and training runs of all games as one batch, with inference, or training too."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from ga3c.records.run_directory import game_directory
 ENGINES = {"ale": "ale-py", "ours": "ours", "gpu": "ours, GPU"}
 STYLES = {"ale": ("C1", "s"), "ours": ("C0", "o"), "gpu": ("C2", "^")}
 N_STEPS = 5
+Found = TypeVar("Found")
 
 
 def run(game: str, engine: str, count: int, seconds: float, *flags: str, name: str) -> LearningRun:
@@ -47,17 +50,26 @@ def frames_per_second(run: LearningRun, out: Path) -> float:
     return float((frames[last] - frames[first]) / (seconds[last] - seconds[first]))
 
 
+def kept(file: Path, how: dict, measure: Callable[[], Found]) -> Found:
+    """Returns what `measure()` returned at an earlier start, if that was of the same `how`, or returns now; as JSON."""
+    if file.exists() and (known := json.loads(file.read_text(encoding="utf-8"))).get("how") == how and "found" in known:
+        return known["found"]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"how": how, "found": measure()}, indent=2) + "\n"
+    write_whole(file, text)
+    return json.loads(text)["found"]
+
+
 def emulation_alone(game: str, count: int, seconds: float, rounds: int, out: Path) -> dict[str, list[float]]:
     """`emulation.frames_per_second`, on each engine; of an earlier start, if it was measured for as long."""
     file = out / "emulation" / f"{game_directory(game).name}-{count}games.json"
     how = {"seconds": seconds, "rounds": rounds, "engines": list(emulation.engines())}
-    if file.exists() and (known := json.loads(file.read_text(encoding="utf-8")))["how"] == how:
-        return known["frames_per_second"]
-    print(f"{game}, {count} games: emulation alone ...", flush=True)
-    found = emulation.frames_per_second(game, count, seconds, rounds, emulation.engines())
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(file, json.dumps({"how": how, "frames_per_second": found}, indent=2) + "\n")
-    return found
+
+    def measure() -> dict[str, list[float]]:
+        print(f"{game}, {count} games: emulation alone ...", flush=True)
+        return emulation.frames_per_second(game, count, seconds, rounds, emulation.engines())
+
+    return kept(file, how, measure)
 
 
 def thousands(value: float) -> str:

@@ -202,7 +202,7 @@ def draw(runs: dict[LearningRun, Strategy], out: Path) -> None:
     """For each game the score of each run, over minutes and over steps."""
     named = list(dict.fromkeys(run.game for run in runs))
     colours = {strategy: f"C{index}" for index, strategy in enumerate(dict.fromkeys(runs.values()))}
-    with panels(out / "table3.png", len(named), 2, size=(9.5, 3.4 * len(named)), sharey="row") as axes:
+    with panels(out / "table3.png", len(named), 2, sharey="row") as axes:
         for row, game in zip(axes, named, strict=True):
             for axis, over in zip(row, (curves.SCORE_OVER_TIME, curves.SCORE_OVER_STEPS), strict=True):
                 for run, strategy in runs.items():

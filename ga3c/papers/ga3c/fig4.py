@@ -26,7 +26,7 @@ def reproduce(options: Options, out: Path) -> str:
 def draw(measured: fig3.Measured, shown: dict[int, list[SpeedRun]], file: Path) -> None:
     """Queue left, batch right; means, with the lowest and the highest row."""
     groups = {f"$N_A$ = {agents}": runs for agents, runs in shown.items()}
-    with panels(file, 1, 2, size=(11, 3.8)) as (axes,):
+    with panels(file, 1, 2) as (axes,):
         for axis, (quantity, (title, unit)) in zip(axes, PANELS.items(), strict=True):
             fig3.bars(axis, groups, {run: values[quantity] for run, values in measured.items()}, height="mean")
             axis.set(title=title, ylabel=unit)
