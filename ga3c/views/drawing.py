@@ -21,6 +21,7 @@ DASHES = {
 MARKS = {"circle": "o", "square": "s", "triangle-up": "^"}
 FAINT = 0.3  # opacity of what was measured, behind its mean
 BAND = {"alpha": 0.2, "linewidth": 0}  # from lowest to highest
+WHISKER = {"linewidth": 0.8, "capsize": 2, "ecolor": INK}  # the same of a bar
 
 
 class Look(NamedTuple):
@@ -112,13 +113,13 @@ def by_doubling(axis, counts) -> None:
 
 
 def logarithmic(axis, parts=(1, 2, 5)) -> None:
-    """The y axis is logarithmic, with ticks at these parts of each power of ten: 20K, 50K, 100K."""
+    """The y axis is logarithmic, with ticks at these parts of each power of ten: 20,000, 50,000, 100,000."""
     from matplotlib.ticker import LogLocator, NullLocator
 
     axis.set_yscale("log")
     axis.yaxis.set_major_locator(LogLocator(subs=parts))
     axis.yaxis.set_minor_locator(NullLocator())
-    axis.yaxis.set_major_formatter(lambda value, _: f"{value / 1000:g}K" if value >= 1000 else f"{value:g}")
+    axis.yaxis.set_major_formatter("{x:,.10g}")
 
 
 def with_commas(axis) -> None:

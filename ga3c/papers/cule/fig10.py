@@ -16,6 +16,7 @@ from ga3c.experiments.runs import RunFailed, child_environment
 from ga3c.experiments.tables import rounded, write_rows
 from ga3c.papers.cule import Options
 from ga3c.records.run_directory import PRETRAINED, game_directory
+from ga3c.views.drawing import WHISKER
 from ga3c.views.panels import panels
 
 RUNS = "cule-fig10"
@@ -66,7 +67,7 @@ def draw(found: dict[tuple[str, str], dict], file: Path) -> None:
         for axis, game in zip(axes, names, strict=True):
             for x, emulator in enumerate(EMULATORS):
                 way, colour = found[game, emulator], f"C{x}"
-                axis.bar(x, way["mean"], yerr=2 * way["std"], color=colour, alpha=0.6, width=0.6, capsize=4)
+                axis.bar(x, way["mean"], yerr=2 * way["std"], color=colour, alpha=0.6, width=0.6, error_kw=WHISKER)
                 axis.plot([x] * len(way["scores"]), way["scores"], ".", color=colour)
             axis.set_xticks(range(len(EMULATORS)), NAMES.values())
             axis.set(title=game, ylabel="score" if game == names[0] else "")

@@ -10,7 +10,7 @@ from ga3c.experiments.tables import write_rows
 from ga3c.experiments.throughput import SpeedRun, Spread, csv_row, measure
 from ga3c.papers.ga3c import Options
 from ga3c.papers.plan import chosen
-from ga3c.views.drawing import INK, from_zero
+from ga3c.views.drawing import WHISKER, from_zero
 from ga3c.views.panels import panels
 
 RUNS = "fig3"
@@ -103,13 +103,7 @@ def bars(axis, groups: dict[str, list[SpeedRun]], values: dict[SpeedRun, Spread]
         for run in runs:
             level = getattr(values[run], height)
             whiskers = [[level - values[run].lowest], [values[run].highest - level]]
-            axis.bar(
-                position,
-                level,
-                color=f"C{number}",
-                yerr=whiskers,
-                error_kw={"linewidth": 0.8, "capsize": 2, "ecolor": INK},
-            )
+            axis.bar(position, level, color=f"C{number}", yerr=whiskers, error_kw=WHISKER)
             ticks.append(position)
             label = f"{run.predictors}, {run.trainers}"
             labels.append(run.network.removeprefix("large-") if run.network.startswith("large-") else label)
