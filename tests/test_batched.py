@@ -286,7 +286,7 @@ def test_a_run_that_is_killed_goes_on(tmp_path):
     """It has no child; its rows say what it did; its screen knows how many games there are."""
     run, log = tmp_path / "run", tmp_path / "log"
     words = [*TINY, "--algorithm", "a2c-vtrace", *BATCHED, "--batches", "3", "--t-max", "6", "--run-dir", run]
-    started = Started(log, *words, "--log-seconds", "0.5", "--checkpoint-seconds", "1")
+    started = Started(log, *words, "--log-seconds", "0.5", "--checkpoint-seconds", "1", "--plot-seconds", "0")
     started.wait_for(lambda: checkpoint.saved(run / "checkpoints"))
     assert not psutil.Process(started.process.pid).children()
     rows = program.rows(run / "throughput.csv")

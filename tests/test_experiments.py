@@ -30,7 +30,7 @@ import json, pathlib, sys
 directory, run = pathlib.Path(sys.argv[1]), json.loads(sys.argv[2])
 (directory / "checkpoints").mkdir()
 (directory / "tensorboard").mkdir()
-for name in ("config.json", "throughput.csv", "controller.csv", "episodes.csv", "plot.png"):
+for name in ("config.json", "throughput.csv", "controller.csv", "episodes.csv"):
     (directory / name).write_text("new")
 sys.exit(run["agents"] == 9)
 """

@@ -31,6 +31,7 @@ REACH = [
     "plain",
 ]
 REACH += ["--envs-per-agent", "8", "--minimum-batch-steps", "512", "--minibatches", "4", "--learning-rate", "0.003"]
+REACH += ["--plot-seconds", "0"]
 SPEC = EnvironmentSpec("Reach", (2,), "float32", continuous([-1, -1], [1, 1]), 1)
 CLIP, BETA, VALUE_WEIGHT = 0.2, 0.05, 0.7
 

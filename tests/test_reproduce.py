@@ -496,6 +496,7 @@ def test_a_figure_from_real_runs_stopped_and_gone_on_with(tmp_path):
     assert all(float(row["pps_median"]) > 0 for row in rows)
     assert colours(out / "fig3.png") == {0, 1}
     assert not list(out.glob("runs/*/checkpoints"))
+    assert not list(out.glob("runs/*/plot.png"))
 
 
 def test_a_core_samples_and_learns_nothing(tmp_path):
