@@ -82,8 +82,8 @@ def draw(traces: dict[tuple[str, str], dict[str, np.ndarray]], file: Path) -> No
             axis.yaxis.get_major_locator().set_params(integer=True)
             axes[2, column].plot(minutes, trace["tps"], linewidth=1, label=RULES[rule])
             axes[2, column].set(title=f"{game}: TPS", xlabel="minutes")
-        from_zero(axes[2, 0])  # of both games, so not before both are drawn
         for axis, label in zip(axes[:, 0], ("number", "number", "TPS (rollouts/s)"), strict=True):
             axis.set_ylabel(label)
+            from_zero(axis)  # of all games, so not before all are drawn
         for axis in axes.flat:
             legend(axis)
