@@ -333,6 +333,19 @@ def test_memory_is_read_and_written():
         envs.ram = observations.astype(int)
 
 
+@pytest.mark.parametrize("game", ["pong", "seaquest", "ms_pacman", "kung_fu_master", "robotank"])
+def test_memory_alone_is_played_without_pictures(game):
+    """As with them: collisions are found in frames that nobody draws."""
+    rules = {"observation": "ram", "repeat_action_probability": 0.25, **CUT}
+    unseen, seen = made(game, **rules), made(game, **rules, render_mode="rgb_array")
+    assert unseen.batch.consoles.pictures.size == unseen.batch.consoles.seen.size == 0
+    np.testing.assert_array_equal(*(envs.reset(seed=1)[0] for envs in (unseen, seen)))
+    assert_same(played(unseen, 300), played(seen, 300))
+    assert all(picture.any() for picture in seen.render())
+    with pytest.raises(ValueError, match="This is no state of this game, with these observations"):
+        seen.restore([0], unseen.clone([0]))
+
+
 def test_the_mean_of_two_frames_lies_between_them():
     shown = {}
     for pool in ("max", "mean", "last"):

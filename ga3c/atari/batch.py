@@ -75,7 +75,8 @@ class Batch:
             code=starts.code,
         )
         draws = DRAWS if self.game.sticky else 0
-        self.consoles = step.consoles(count, starts.records.shape[1], height * width, size, stack, draws)
+        pixels = 0 if rules.observation == "ram" else height * width
+        self.consoles = step.consoles(count, starts.records.shape[1], pixels, size, stack, draws)
         self.chance = Chance(count, rules.noop_max, bool(draws))
         self.view = views.of_states()
         if not rules.of_states and rules.observation != "ram":
@@ -84,7 +85,18 @@ class Batch:
             self.view = views.computed(count, tones, self.picture_shape, frames, _POOLS[rules.pool])
         self._emulator = np.frombuffer(f"{rom} {SOURCES}".encode(), np.uint8)
         self.seed(np.ones(count, bool), seeds)
+        self._threads = threads
         self._workers = Workers(self.game, self.view, self.consoles, threads)
+
+    def draw(self) -> None:
+        """Has pictures made although the rules show none. Call it before the first `restart`."""
+        if self.consoles.seen.size:
+            return
+        count, pixels = len(self.consoles.frames), self._starts.pictures.shape[1]
+        pictures, seen = np.zeros((count, 2, pixels), np.uint8), np.zeros((count, pixels), np.uint8)
+        self.consoles = self.consoles._replace(pictures=pictures, seen=seen)
+        self._workers.close()
+        self._workers = Workers(self.game, self.view, self.consoles, self._threads)
 
     def seed(self, which: np.ndarray, seeds: np.ndarray) -> None:
         """Switches the marked consoles (bool [game]) on again: their games are those of new batches with these seeds.
@@ -128,7 +140,9 @@ class Batch:
             return
         for game in np.flatnonzero(which):
             left = consoles.records[game, : state.RAM_BYTES]
-            consoles.records[game], consoles.pictures[game] = self._starts.after(left, numbers[game])
+            consoles.records[game], picture = self._starts.after(left, numbers[game])
+            if consoles.pictures.size:
+                consoles.pictures[game] = picture
 
     @staticmethod
     def given(array: np.ndarray) -> np.ndarray:

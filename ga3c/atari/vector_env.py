@@ -55,6 +55,8 @@ class AtariVectorEnv(VectorEnv):
         self.num_envs, self.render_mode = num_envs, render_mode
         seeds = np.random.SeedSequence().generate_state(num_envs) >> 1
         self.batch = kind(rom, made, seeds.astype(np.int64), threads or usable_cores())
+        if render_mode:
+            self.batch.draw()
         self.metadata = {
             "render_modes": ["rgb_array"],
             "render_fps": FRAMES_PER_SECOND / made.frameskip,

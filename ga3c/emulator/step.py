@@ -38,7 +38,9 @@ class Consoles(NamedTuple):
     """The values of each console; the first axis of all arrays is [console]."""
 
     records: np.ndarray  # uint8 [., SIZE]
-    pictures: np.ndarray  # uint8 [., 2, height * 160]: used in turn; each keeps the pixels that a frame does not draw
+    # uint8 [., 2, height * 160]: used in turn; each keeps the pixels that a frame does not draw. If it is empty (and so
+    # `seen`), nothing is drawn.
+    pictures: np.ndarray
     turns: np.ndarray  # int64: the number of the next picture
     seen: np.ndarray  # uint8 [., height * 160]: the last grey picture, before scaling
     readings: np.ndarray  # int32 [., games.STATE]
@@ -73,6 +75,11 @@ def consoles(count: int, record_bytes: int, pixels: int, size: int, stack: int, 
 
 
 @compiled
+def _is_seen(consoles):
+    return consoles.pictures.shape[2] > 0
+
+
+@compiled
 def _frame(game, consoles, console, action, drawn):
     # int64, as in `starts`: Numba would compile all functions a second time for uint64, and for a constant True.
     record = np.int64(consoles.records[console].ctypes.data)
@@ -99,21 +106,24 @@ def _look(game, consoles, console, work):
 @compiled
 def _restart(game, consoles, console, no_ops, work):
     """Begins a game and plays its no-ops. With fire_reset, the first of them is FIRE."""
+    is_seen = _is_seen(consoles)
     if game.copies_starts:
         start = game.order[consoles.begun[console] % len(game.order)]
         consoles.records[console] = game.starts[start]
-        consoles.pictures[console] = game.start_pictures[start]
+        if is_seen:
+            consoles.pictures[console] = game.start_pictures[start]
     consoles.begun[console] += 1
     consoles.actions[console] = NO_OP
     games.begin(consoles.records[console], game.reading, consoles.readings[console])
     for frame in range(max(no_ops, game.fire)):
-        _frame(game, consoles, console, FIRE if game.fire and frame == 0 else NO_OP, frame >= 0)
-    last = consoles.pictures[console, consoles.turns[console] ^ 1]
-    brighter(last, last, game.grey, consoles.seen[console])
+        _frame(game, consoles, console, FIRE if game.fire and frame == 0 else NO_OP, is_seen)
     consoles.frames[console] = consoles.ended[console] = consoles.rewards[console] = 0
     consoles.lives[console] = consoles.readings[console, games.LIVES]
     consoles.states[console] = 0
-    _look(game, consoles, console, work)
+    if is_seen:
+        last = consoles.pictures[console, consoles.turns[console] ^ 1]
+        brighter(last, last, game.grey, consoles.seen[console])
+        _look(game, consoles, console, work)
 
 
 @compiled
@@ -140,6 +150,11 @@ def _step(game, consoles, console, action, work):
     Pixels that a frame does not draw stay as they were two frames before. So if a picture is not complete, all frames
     are played again, and all are drawn.
     """
+    if not _is_seen(consoles):
+        consoles.rewards[console], consoles.lives[console], _, _ = play_frames(
+            game, consoles, console, action, np.int64(game.frame_skip)
+        )
+        return
     pictures = consoles.pictures[console]
     record, reading = consoles.records[console].copy(), consoles.readings[console].copy()
     turn, frames = consoles.turns[console], consoles.frames[console]

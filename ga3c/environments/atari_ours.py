@@ -86,10 +86,14 @@ class OwnAtariEnvironments:
 
 
 class OwnAtariScreen:
-    """The colour pictures of games of our own emulator, before they become the grey frames that the agent sees."""
+    """The colour pictures of games of our own emulator, before they become the grey frames that the agent sees.
+
+    Make it before the first `reset` of the games.
+    """
 
     def __init__(self, games: OwnAtariEnvironments):
         self._batch, self.action_names = games.batch, games.action_names
+        self._batch.draw()
         count, shape = len(games.batch.consoles.frames), games.batch.picture_shape
         colours = np.ascontiguousarray(games.batch.colours.T)
         self._view = views.computed(count, colours, shape, (1, *shape, 3), views.MAX)
