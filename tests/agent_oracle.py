@@ -17,7 +17,7 @@ from ga3c.play import trained_agent  # isort: skip (first: it loads TensorFlow)
 from ga3c import environments
 from ga3c.emulator import games, state
 from ga3c.emulator.controllers import press
-from ga3c.emulator.frame import next_frame
+from ga3c.emulator.frame import goes_on, next_frame
 from ga3c.emulator.starts import NO_OP, ORDER, Starts
 from ga3c.records.run_directory import PRETRAINED
 
@@ -42,20 +42,20 @@ class Pair:
 
     def begin(self) -> None:
         self._ale.reset_game()
-        self.record, shown = self._starts.after(self._memory, ORDER[self._begun])
-        self._pictures = np.stack([shown, shown]).reshape(2, *self._ale.getScreenDims())
+        self.record, pictures = self._starts.after(self._memory, ORDER[self._begun])
+        self._pictures = pictures.reshape(2, *self._ale.getScreenDims())
         self._memory = self.record[: state.RAM_BYTES]
-        self._begun, self._turn, self.frames, self.score = self._begun + 1, 0, 0, 0
+        self._begun, self._last, self.frames, self.score = self._begun + 1, 1, 0, 0
         games.begin(self.record, self._reading, self._read)
-        self._compare(0, (0, self._read[games.LIVES], False), self._pictures[0])
+        self._compare(0, (0, self._read[games.LIVES], False), self._pictures[1])
 
     def frame(self, action: int) -> None:
         """Raises Difference."""
         reward = self._ale.act(action)
         press(self.record.ctypes.data, action)
-        picture = self._pictures[self._turn]
+        self._last ^= 1 - goes_on(self.record.ctypes.data)
+        picture = self._pictures[self._last]
         next_frame(self.record.ctypes.data, self._starts.rom.ctypes.data, picture.ctypes.data, self._starts.code)
-        self._turn ^= 1
         self.frames, self.score = self.frames + 1, self.score + reward
         self._compare(reward, games.read(self.record, self._reading, self._read), picture)
 

@@ -11,7 +11,7 @@ from ale_py import ALEInterface, LoggerMode, roms
 
 from ga3c.emulator import state
 from ga3c.emulator.controllers import press
-from ga3c.emulator.frame import next_frame
+from ga3c.emulator.frame import goes_on, next_frame
 from ga3c.emulator.starts import Starts
 from tests.saved_state import read_into
 
@@ -51,22 +51,23 @@ def first_difference(game: str, frames: int, seed: int = 1) -> str | None:
     ways = [Way(code, starts.new.copy(), np.zeros((2, *ale.getScreenDims()), np.uint8)) for code in (starts.code, 0)]
     actions = [int(action.value) for action in ale.getMinimalActionSet()]
     _follow(ale, ways)
-    drawn = 0
+    last = {way.code: 1 for way in ways}  # the number of the last picture, by the way's code
     for frame in range(frames):
         if ale.game_over():
             ale.reset_game()
             _follow(ale, ways)
-            drawn = 0
+            last = dict.fromkeys(last, 1)
         if frame % HELD_FRAMES == 0:
             action = int(random.choice(actions))
         ale.act(action)
         for way in ways:
-            record, picture = way.record, way.pictures[drawn % 2]
+            record = way.record
+            last[way.code] ^= 1 - goes_on(record.ctypes.data)
+            picture = way.pictures[last[way.code]]
             press(record.ctypes.data, action)
             next_frame(record.ctypes.data, starts.rom.ctypes.data, picture.ctypes.data, way.code)
             if (record[: state.RAM_BYTES] != ale.getRAM()).any() or (picture != ale.getScreen()).any():
                 return f"frame {frame}{', its own code' * (way.code > 0)}: {_described(ale, record, picture)}"
-        drawn += 1
     return None
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from ga3c import environments
 from ga3c.emulator.game_table import GAMES as READABLE
-from ga3c.emulator.proven import PROVEN, READ_WHAT_IS_LEFT
+from ga3c.emulator.proven import FRAMES_GO_ON, PROVEN, READ_WHAT_IS_LEFT
 from ga3c.environments.atari import AtariEnvironments, AtariScreen
 from ga3c.environments.atari_ours import OwnAtariEnvironments, OwnAtariScreen
 from ga3c.errors import ConfigError
@@ -79,6 +79,15 @@ def test_a_game_begins_with_what_the_last_one_has_left_in_memory(game):
     theirs.close()
 
 
+@pytest.mark.parametrize("rules", [{}, {"frame_skip_frames": 1}, {"frame_skip_frames": 3}])
+@pytest.mark.parametrize("game", sorted(FRAMES_GO_ON | {"tetris"}))
+def test_a_frame_may_go_on_and_begins_no_picture_then(game, rules):
+    """While these think, or where one begins, a frame is not done when ALE shows its picture."""
+    theirs, ours = both(game, episode_cap_frames=1000, **rules)
+    compare(theirs, ours, 600)
+    theirs.close()
+
+
 def test_one_game_starts_anew_and_the_others_stay_as_they_are():
     theirs, ours = both("breakout")
     compare(theirs, ours, 50)
@@ -127,7 +136,7 @@ def test_it_is_compiled_once_and_a_run_says_so(tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "ga3c", ignore=shutil.ignore_patterns("__pycache__"))
     frame = tmp_path / "ga3c" / "emulator" / "frame.py"
     before, _, body = frame.read_text().partition("code: int) -> None:\n")
-    _, end, after = body.partition("\n\n\n@compiled\ndef is_drawn")
+    _, end, after = body.partition("\n\n\n@compiled\ndef goes_on")
     frame.write_text(f"{before}code: int) -> None:\n    store32(console, state.FRAME_DONE, 1){end}{after}")
     made = tmp_path / "ga3c" / "emulator" / "made.py"
     made.write_text(made.read_text().replace('"x86_64", ', ""))

@@ -13,9 +13,10 @@ pytestmark = pytest.mark.usefixtures("own_code_of_some_games")
 ALEInterface.setLoggerMode(LoggerMode.Error)
 # ALE has several modes of these.
 NOT_KNOWN = {
-    *("adventure", "air_raid", "basic_math", "battle_zone", "berzerk", "demon_attack", "double_dunk", "et"),
-    *("flag_capture", "frogger", "galaxian", "hangman", "haunted_house", "king_kong", "mario_bros", "mr_do"),
-    *("name_this_game", "othello", "pooyan", "turmoil", "video_chess"),
+    *("adventure", "air_raid", "basic_math", "battle_zone", "berzerk", "casino", "demon_attack", "double_dunk"),
+    *("et", "flag_capture", "frogger", "galaxian", "hangman", "haunted_house", "human_cannonball", "king_kong"),
+    *("mario_bros", "mr_do", "name_this_game", "othello", "pacman", "pooyan", "space_war", "tic_tac_toe_3d"),
+    *("turmoil", "video_checkers", "video_chess"),
 }
 FRAMES = 200
 

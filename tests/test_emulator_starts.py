@@ -6,10 +6,10 @@ from ale_py import ALEInterface, LoggerMode, roms
 
 from ga3c.emulator import state
 from ga3c.emulator.controllers import press
-from ga3c.emulator.frame import next_frame
-from ga3c.emulator.proven import PROVEN, READ_WHAT_IS_LEFT
+from ga3c.emulator.frame import goes_on, next_frame
+from ga3c.emulator.proven import DRAWN_CARTRIDGE_RAM, PROVEN, READ_WHAT_IS_LEFT
 from ga3c.emulator.setups import new_record
-from ga3c.emulator.starts import ORDER, TIMERS, Starts
+from ga3c.emulator.starts import MEMORY, ORDER, TIMERS, Starts
 from tests.saved_state import read_into
 
 pytestmark = pytest.mark.usefixtures("own_code_of_some_games")
@@ -28,22 +28,24 @@ def starts_of(game: str) -> Starts:
     return Starts(game, roms.get_rom_path(game).read_bytes())
 
 
-def plays_as(ale: ALEInterface, starts: Starts, record: np.ndarray, picture: np.ndarray, seed: int) -> None:
+def plays_as(ale: ALEInterface, starts: Starts, record: np.ndarray, pictures: np.ndarray, seed: int) -> None:
     """From there on RAM and picture are ALE's for some frames of random play: so what cannot be seen is, too."""
     record, random = record.copy(), np.random.default_rng(seed)
-    pictures = np.stack([picture] * 2).reshape(2, starts.height, -1)
+    pictures, last = pictures.reshape(2, starts.height, -1).copy(), 1
     assert (record[: state.RAM_BYTES] == ale.getRAM()).all()
-    assert (pictures[0] == ale.getScreen()).all()
+    assert (pictures[last] == ale.getScreen()).all()
     actions = [int(action.value) for action in ale.getMinimalActionSet()]
     for frame in range(PLAYED_FRAMES):
         action = int(random.choice(actions))
         ale.act(action)
         press(record.ctypes.data, action)
-        next_frame(record.ctypes.data, starts.rom.ctypes.data, pictures[frame % 2].ctypes.data, starts.code)
+        last ^= 1 - goes_on(record.ctypes.data)
+        next_frame(record.ctypes.data, starts.rom.ctypes.data, pictures[last].ctypes.data, starts.code)
         assert (record[: state.RAM_BYTES] == ale.getRAM()).all(), f"frame {frame}"
+        assert (pictures[last] == ale.getScreen()).all(), f"frame {frame}"
 
 
-@pytest.mark.parametrize("game", sorted(PROVEN - READ_WHAT_IS_LEFT))
+@pytest.mark.parametrize("game", sorted(PROVEN - READ_WHAT_IS_LEFT - DRAWN_CARTRIDGE_RAM))
 def test_each_game_begins_as_ale_begins_it(game):
     """Its first time, and its third."""
     ale, starts = loaded(game), starts_of(game)
@@ -64,13 +66,22 @@ def test_those_that_read_what_the_last_game_has_left_begin_with_it(game):
     starts.play(ORDER[:3])
     for times, number in enumerate(ORDER[:3]):
         ale.reset_game()
-        record, picture = starts.after(left, number)
+        record, pictures = starts.after(left, number)
         differ += (record != starts.records[number])[: state.RAM_BYTES].any()
-        plays_as(ale, starts, record, picture, times)
+        plays_as(ale, starts, record, pictures, times)
         for _ in range(LEAVES_FRAMES):
             ale.act(int(random.choice(actions)))
         left = ale.getRAM()
     assert differ
+
+
+@pytest.mark.parametrize("game", DRAWN_CARTRIDGE_RAM)
+def test_the_ram_of_a_cartridge_is_drawn_for_each_game(game):
+    ale, starts = loaded(game), starts_of(game)
+    for begun in range(3):
+        ale.reset_game()
+        (number,) = starts.numbers(np.array([begun]))
+        plays_as(ale, starts, *starts.after(MEMORY, number), begun)
 
 
 def test_however_often_it_begins():

@@ -14,6 +14,7 @@ from ga3c.emulator.compiled import SOURCES, is_missing, one_at_a_time
 from ga3c.emulator.game_table import GAMES
 from ga3c.emulator.palette import NTSC_GREY, NTSC_RGB, PAL_GREY, PAL_RGB
 from ga3c.emulator.picture import WIDTH
+from ga3c.emulator.proven import FRAMES_GO_ON
 from ga3c.emulator.shrink import cover
 from ga3c.emulator.soundness import are_sound, is_within
 from ga3c.emulator.starts import ORDER, Starts
@@ -69,14 +70,15 @@ class Batch:
             columns=cover(width, size),
             frame_skip=skip,
             cap_frames=rules.max_num_frames_per_episode,
-            copies_starts=not starts.reads_what_is_left,
+            copies_starts=starts.are_copied,
             fire=rules.use_fire_reset and step.FIRE in self.actions,
             sticky=float(rules.repeat_action_probability),
             code=starts.code,
         )
         draws = DRAWS if self.game.sticky else 0
         pixels = 0 if rules.observation == "ram" else height * width
-        self.consoles = step.consoles(count, starts.records.shape[1], pixels, size, stack, draws)
+        pictures = 3 if rom in FRAMES_GO_ON else 2
+        self.consoles = step.consoles(count, starts.records.shape[1], pixels, size, stack, draws, pictures)
         self.chance = Chance(count, rules.noop_max, bool(draws))
         self.view = views.of_states()
         if not rules.of_states and rules.observation != "ram":
@@ -92,8 +94,9 @@ class Batch:
         """Has pictures made although the rules show none. Call it before the first `restart`."""
         if self.consoles.seen.size:
             return
-        count, pixels = len(self.consoles.frames), self._starts.pictures.shape[1]
-        pictures, seen = np.zeros((count, 2, pixels), np.uint8), np.zeros((count, pixels), np.uint8)
+        count, pixels = len(self.consoles.frames), self._starts.pictures.shape[2]
+        pictures = np.zeros((*self.consoles.pictures.shape[:2], pixels), np.uint8)
+        seen = np.zeros((count, pixels), np.uint8)
         self.consoles = self.consoles._replace(pictures=pictures, seen=seen)
         self._workers.close()
         self._workers = Workers(self.game, self.view, self.consoles, self._threads)
@@ -134,15 +137,15 @@ class Batch:
         """Computes the starts of the next games of the marked consoles, or puts them into their records."""
         if not which.any():
             return
-        numbers, consoles = ORDER[self.consoles.begun % len(ORDER)], self.consoles
+        numbers, consoles = self._starts.numbers(self.consoles.begun), self.consoles
         if self.game.copies_starts:
             self._starts.play(np.unique(numbers[which]))
             return
         for game in np.flatnonzero(which):
             left = consoles.records[game, : state.RAM_BYTES]
-            consoles.records[game], picture = self._starts.after(left, numbers[game])
+            consoles.records[game], pictures = self._starts.after(left, numbers[game])
             if consoles.pictures.size:
-                consoles.pictures[game] = picture
+                consoles.pictures[game, :2] = pictures
 
     @staticmethod
     def given(array: np.ndarray) -> np.ndarray:
@@ -185,7 +188,7 @@ class Batch:
 
     def pictures(self) -> np.ndarray:
         """Returns the newest picture of each game, uint8 [game, height, width, 3]."""
-        newest = self.consoles.pictures[np.arange(len(self.consoles.turns)), self.consoles.turns ^ 1]
+        newest = self.consoles.pictures[np.arange(len(self.consoles.turns)), self.consoles.turns & step.TURN ^ 1]
         return self.colours[newest].reshape(-1, *self.picture_shape, 3)
 
     @property

@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from ga3c.emulator.proven import READ_WHAT_IS_LEFT
+from ga3c.emulator.proven import DRAWN_CARTRIDGE_RAM, FRAMES_GO_ON, READ_WHAT_IS_LEFT
 
 INSTALL = ".venv/bin/python -m pip install -r ga3c/emulator/cuda/requirements.txt"
 
@@ -20,6 +20,10 @@ def obstacle(rom: str, is_sticky: bool, fire: str) -> str | None:
     """Returns why a GPU cannot play a game; None if it can. `fire` names the rule that presses FIRE first, or ""."""
     if rom in READ_WHAT_IS_LEFT:
         return "there each game begins as one did before, and in this one the game before decides how"
+    if rom in DRAWN_CARTRIDGE_RAM:
+        return "there each game begins as one did before, and in this one the RAM of the cartridge is drawn"
+    if rom in FRAMES_GO_ON:
+        return "there each frame begins a new picture, and in this game some frames go on"
     if is_sticky and fire:
         return f"there each game begins as one did before, which {fire} with sticky actions rules out"
     if find_spec("numba_cuda") is None:

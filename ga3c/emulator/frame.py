@@ -28,6 +28,12 @@ def next_frame(console: int, rom: int, picture: int, code: int) -> None:
 
 
 @compiled
+def goes_on(console: int) -> int:
+    """Returns 1 if the next frame continues the last one, in the same picture; else 0."""
+    return 1 - load32(console, state.FRAME_DONE)
+
+
+@compiled
 def is_drawn(console: int) -> bool:
     """Returns True if the picture of the last drawn frame is complete."""
     return load32(console, state.DRAWN_CLOCK) >= load32(console, state.END_LINE) * LINE_CLOCKS

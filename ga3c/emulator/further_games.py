@@ -51,7 +51,14 @@ FURTHER_GAMES = {
     "sir_lancelot": Game("bcd 20, 100 bcd 1f, 10000 bcd 1e", "raw 29", "27=a0 and 29=0", actions="0 1 3 4 11 12"),
     "space_war": Game("bcd 27", "1", "27=a or 27=10 or 00=0"),
     "tetris": Game("bcd 71, 100 bcd 72", "", "73>7f", wraps=-1, actions="0 1 3 4 5"),
-    "tic_tac_toe_3d": Game("", "1", "", lost="7e=10 and 7f=f3", actions="0 1 2 3 4 5 6 7 8 9"),
+    "tic_tac_toe_3d": Game(
+        "",
+        "1",
+        "",
+        won="7e=10 and 7f=f3 and 61=8",
+        lost="7e=10 and 7f=f3 and 61!=8",
+        actions="0 1 2 3 4 5 6 7 8 9",
+    ),
     "trondead": Game("bcd 3f, 100 bcd 3e, 10000 bcd 3d", "-1 raw 48, 5", "48=5"),
     "turmoil": Game(
         "10 bcd 09, 1000 bcd 0a, 10 raw 53", "raw 39", "39=0 and 45=1", actions="0 1 2 3 4 5 6 7 8 9 11 12"

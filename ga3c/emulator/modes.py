@@ -55,12 +55,17 @@ MODES = {
 }
 _DIFFICULTIES = {
     (0, 1): "beam_rider bowling breakout chopper_command crazy_climber crossbow defender demon_attack freeway frogger "
-    "galaxian gopher hangman haunted_house journey_escape name_this_game qbert riverraid seaquest space_invaders "
-    "video_pinball wizard_of_wor yars_revenge",
+    "galaxian gopher hangman haunted_house human_cannonball journey_escape name_this_game pacman qbert riverraid "
+    "seaquest space_invaders trondead video_pinball wizard_of_wor yars_revenge",
     (0, 1, 2): "time_pilot",
-    (0, 1, 2, 3): "adventure alien bank_heist blackjack boxing et fishing_derby ice_hockey pong private_eye surround "
+    (
+        0,
+        1,
+        2,
+        3,
+    ): "adventure alien bank_heist blackjack boxing casino et fishing_derby ice_hockey pong private_eye surround "
     "tennis up_n_down venture",
-    (0, 2): "othello",
+    (0, 2): "othello tic_tac_toe_3d",
     (0, 2, 3): "basic_math",
     (0, 3): "amidar asteroids",
 }

@@ -5,7 +5,7 @@ import numpy as np
 from ga3c.emulator import state
 from ga3c.emulator.cartridge import SLICE_BYTES, open_windows
 from ga3c.emulator.picture import LINE_CLOCKS
-from ga3c.emulator.step import CUT, OVER, Consoles, Game
+from ga3c.emulator.step import CUT, OVER, TURN, WENT_ON, Consoles, Game
 
 # The largest value of each field; the smallest is 0.
 _MOST = dict.fromkeys((state.A, state.X, state.Y, state.SP, state.OLD_GRP0, state.OLD_GRP1, state.OLD_ENABL), 0xFF)
@@ -19,7 +19,7 @@ _WINDOWS = slice(state.WINDOWS, state.WINDOWS + state.WINDOW_BYTES * state.WINDO
 def are_sound(consoles: Consoles, game: Game) -> bool:
     """Returns True if these can be consoles that play this game."""
     counts = (
-        (consoles.turns, 1),
+        (consoles.turns, TURN | WENT_ON if consoles.pictures.shape[1] > 2 else TURN),
         (consoles.ended, OVER | CUT),
         (consoles.actions, 17),
         (consoles.begun, 2**62),

@@ -2,23 +2,23 @@
 
 It was found from the states that ALE saves. A Mersenne twister, always with the same seed, draws the initial RAM and
 timer. Each further game of a console draws a new timer; its RAM is what the game before left. Few games read RAM before
-they write it.
+they write it. In one of them the cartridge's RAM is drawn, too.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
 from ga3c.emulator import state
 from ga3c.emulator.cartridge import cartridge_read
 from ga3c.emulator.controllers import SWITCHES, press
-from ga3c.emulator.frame import next_frame
+from ga3c.emulator.frame import goes_on, next_frame
 from ga3c.emulator.made import code_for
 from ga3c.emulator.modes import DIFFICULTY_SHIFT, MODES, Menu
 from ga3c.emulator.picture import WIDTH
-from ga3c.emulator.proven import READ_WHAT_IS_LEFT
+from ga3c.emulator.proven import DRAWN_CARTRIDGE_RAM, READ_WHAT_IS_LEFT
 from ga3c.emulator.setups import new_record, setup_of
 from ga3c.emulator.tia import NEVER
 
@@ -35,6 +35,16 @@ MEMORY = _draws[: state.RAM_BYTES].astype(np.uint8)
 _timers = (_draws[state.RAM_BYTES :] % TIMERS).astype(np.uint8)
 # The number of the start of a console's n-th game, and the numbers of the two starts played when a ROM is loaded.
 ORDER, LOADED = _timers[EARLIER_DRAWS:], _timers[[0, EARLIER_DRAWS - 1]]
+
+
+@cache
+def _drawn_with_cartridge() -> tuple[np.ndarray, np.ndarray]:
+    """Returns the timers, uint8 [GAMES], and cartridge RAM, uint8 [GAMES, RAM_BYTES], of a console's games."""
+    numbers = np.random.RandomState(SEED)._bit_generator.random_raw((EARLIER_DRAWS + GAMES) * (1 + state.RAM_BYTES))
+    rows = numbers.reshape(-1, 1 + state.RAM_BYTES)[EARLIER_DRAWS:]
+    return (rows[:, 0] % TIMERS).astype(np.uint8), rows[:, 1:].astype(np.uint8)
+
+
 Phase = tuple[int, int, int]  # frames, SWCHB, action
 
 
@@ -68,6 +78,10 @@ _STARTS = dict.fromkeys(
     "air_raid": Start(action=FIRE, action_frames=1),
     "asterix": Start(action=FIRE, action_frames=1),
     "basic_math": Start(resets=3, menu=(*(_SELECT, _wait(2)) * 5,)),
+    "casino": Start(resets=1, menu=(_wait(66),), action=FIRE, action_frames=4),
+    "human_cannonball": Start(resets=3, menu=(*(_SELECT, _wait(2)) * 16,)),
+    "pacman": Start(resets=3, menu=(*(_SELECT, _wait(2)) * 16,)),
+    "space_war": Start(resets=3, menu=(*(_SELECT, _wait(2)) * 5,)),
     "beam_rider": Start(action=RIGHT, action_frames=1),
     "berzerk": Start(resets=3, action_frames=20),
     "double_dunk": Start(
@@ -109,14 +123,19 @@ class Starts:
         self._game, (self.new, self.rom) = game, new_record(game, data)
         self.height = setup_of(game).height_lines
         self.records = np.tile(self.new, (TIMERS, 1))  # uint8 [TIMERS, SIZE]
-        self.pictures = np.zeros((TIMERS, self.height * WIDTH), np.uint8)
+        self.pictures = np.zeros((TIMERS, 2, self.height * WIDTH), np.uint8)  # the last two, the older first
         self._are_played = np.zeros(TIMERS, bool)
-        self.reads_what_is_left = game in READ_WHAT_IS_LEFT
+        self.reads_what_is_left, self._draws_ram = game in READ_WHAT_IS_LEFT, game in DRAWN_CARTRIDGE_RAM
+        self.are_copied = not (self.reads_what_is_left or self._draws_ram)
 
     @cached_property
     def code(self) -> int:
         """The address of the code made for the game (`made`)."""
         return code_for(self._game, self.rom, lambda: self._play(MEMORY, 0, self._phases, 0)[0])
+
+    def numbers(self, begun: np.ndarray) -> np.ndarray:
+        """Returns the numbers of the next starts of consoles that have begun so many games, [console]."""
+        return begun % GAMES if self._draws_ram else ORDER[begun % GAMES]
 
     def play(self, numbers: Iterable[int]) -> None:
         """Computes the records and pictures of these starts, if they are not there yet."""
@@ -126,17 +145,27 @@ class Starts:
                 self._are_played[number] = True
 
     def before_the_first(self) -> np.ndarray:
-        """Returns the RAM, uint8 [RAM_BYTES], before the first game: ALE also runs the game when it loads a ROM."""
+        """Returns the RAM, uint8 [RAM_BYTES], before the first game: ALE also runs the game when it loads a ROM.
+
+        It does so twice, the first time with NTSC's longest frame, whatever the game's television.
+        """
+        fields, at = self.new.view(np.int32), state.PAL // 4
+        pal, fields[at] = int(fields[at]), 0
         record, _ = self._play(MEMORY, LOADED[0], [_FIRST], self.code)
+        fields[at] = pal
         record, _ = self._play(record[: state.RAM_BYTES], LOADED[1], self._loading, self.code)
         return record[: state.RAM_BYTES]
 
     def after(self, memory: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the record and the picture of a start after a game that left this RAM, uint8 [RAM_BYTES]."""
+        """Returns the record and the pictures of a start after a game that left this RAM, uint8 [RAM_BYTES]."""
         return self._play(memory, number, self._phases, self.code)
 
     def _play(self, memory: np.ndarray, number: int, phases: list[Phase], code: int) -> tuple[np.ndarray, np.ndarray]:
         record = self.new.copy()
+        if self._draws_ram:
+            timers, cartridges = _drawn_with_cartridge()
+            record[state.CARTRIDGE_RAM : state.CARTRIDGE_RAM + state.RAM_BYTES] = cartridges[number]
+            number = timers[number]
         _switch_on(record, self.rom, memory, LEAST_TIMER + number)
         pictures = np.zeros((2, self.height * WIDTH), np.uint8)  # used in turn, see `step.Consoles`
         turn = 0
@@ -144,9 +173,10 @@ class Starts:
             record.view(np.int32)[state.SWCHB // 4] = switches | self._difficulty
             press(record.ctypes.data, action)
             for _ in range(frames):
+                turn ^= goes_on(record.ctypes.data)
                 next_frame(record.ctypes.data, self.rom.ctypes.data, pictures[turn].ctypes.data, code)
                 turn ^= 1
-        return record, pictures[turn ^ 1]
+        return record, pictures[[turn, turn ^ 1]]
 
 
 def _phases(start: Start) -> list[Phase]:
@@ -168,7 +198,6 @@ def _switch_on(record: np.ndarray, rom: np.ndarray, memory: np.ndarray, timer: i
         state.PC: low | high << 8,
         state.ZERO: 1,  # the Z flag is clear
         state.BREAK: 1,
-        state.INTERRUPT: 1,
         state.TIMER: timer,
         state.TIMER_SHIFT: TIMER_SHIFT,
         state.VSYNC_END: NEVER,

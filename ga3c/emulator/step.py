@@ -7,12 +7,13 @@ import numpy as np
 from ga3c.emulator import games
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.controllers import press
-from ga3c.emulator.frame import is_drawn, next_frame
+from ga3c.emulator.frame import goes_on, is_drawn, next_frame
 from ga3c.emulator.games import Reading
 from ga3c.emulator.shrink import Cover, brighten, brighter, push, shrink
 
 NO_OP, FIRE = 0, 1
 OVER, CUT = 1, 2  # bits that say how a game ended
+TURN, WENT_ON = 1, 2  # bits of `turns`
 
 
 class Game(NamedTuple):
@@ -20,7 +21,7 @@ class Game(NamedTuple):
 
     rom: np.ndarray  # uint8
     starts: np.ndarray  # uint8 [., SIZE]: records of consoles in which the game has just begun
-    start_pictures: np.ndarray  # uint8 [., height * 160]: their pictures
+    start_pictures: np.ndarray  # uint8 [., 2, height * 160]: their last two pictures, the older first
     order: np.ndarray  # uint8: the numbers of the starts of a console's games, one after the other
     reading: Reading
     grey: np.ndarray  # uint8 [256], indexed by colour
@@ -38,10 +39,10 @@ class Consoles(NamedTuple):
     """The values of each console; the first axis of all arrays is [console]."""
 
     records: np.ndarray  # uint8 [., SIZE]
-    # uint8 [., 2, height * 160]: used in turn; each keeps the pixels that a frame does not draw. If it is empty (and so
-    # `seen`), nothing is drawn.
+    # uint8 [., 2 or 3, height * 160]: the first two are used in turn; each keeps the pixels that a frame does not draw.
+    # If a frame goes on (`goes_on`), the third has what its picture was before. Empty, as `seen`: nothing is drawn.
     pictures: np.ndarray
-    turns: np.ndarray  # int64: the number of the next picture
+    turns: np.ndarray  # int64: the number of the picture of the next frame that begins; WENT_ON: the last one went on
     seen: np.ndarray  # uint8 [., height * 160]: the last grey picture, before scaling
     readings: np.ndarray  # int32 [., games.STATE]
     begun: np.ndarray  # int64: how many games have begun
@@ -55,10 +56,12 @@ class Consoles(NamedTuple):
     states: np.ndarray  # uint8 [., size, size, stack]
 
 
-def consoles(count: int, record_bytes: int, pixels: int, size: int, stack: int, draws: int) -> Consoles:
+def consoles(
+    count: int, record_bytes: int, pixels: int, size: int, stack: int, draws: int, pictures: int = 2
+) -> Consoles:
     return Consoles(
         records=np.zeros((count, record_bytes), np.uint8),
-        pictures=np.zeros((count, 2, pixels), np.uint8),
+        pictures=np.zeros((count, pictures, pixels), np.uint8),
         turns=np.zeros(count, np.int64),
         seen=np.zeros((count, pixels), np.uint8),
         readings=np.zeros((count, games.STATE), np.int32),
@@ -80,10 +83,34 @@ def _is_seen(consoles):
 
 
 @compiled
+def _next_picture(consoles, console, record, drawn):
+    """Returns the number of the picture that the next frame draws, and WENT_ON if it goes on and there is a third."""
+    pictures, went_on = consoles.pictures[console], goes_on(record)
+    number = (consoles.turns[console] & TURN) ^ went_on
+    if len(pictures) == 2 or not went_on:
+        return number, 0
+    if drawn:
+        for pixel in range(pictures.shape[1]):
+            pictures[2, pixel] = pictures[number, pixel]
+    return number, WENT_ON
+
+
+@compiled
+def last_pictures(game, consoles, console):
+    """Returns the numbers of the pictures of the last two frames; with frames that are all seen, twice that of one."""
+    turns = consoles.turns[console]
+    last = (turns & TURN) ^ 1
+    if game.frame_skip == 1:
+        return last, last
+    return (2 if turns & WENT_ON else last ^ 1), last
+
+
+@compiled
 def _frame(game, consoles, console, action, drawn):
     # int64, as in `starts`: Numba would compile all functions a second time for uint64, and for a constant True.
     record = np.int64(consoles.records[console].ctypes.data)
-    picture = np.int64(consoles.pictures[console, consoles.turns[console]].ctypes.data)
+    number, went_on = _next_picture(consoles, console, record, drawn)
+    picture = np.int64(consoles.pictures[console, number].ctypes.data)
     if game.sticky:
         if consoles.draws[console, consoles.drawn[console]] < game.sticky:
             action = consoles.actions[console]
@@ -91,7 +118,7 @@ def _frame(game, consoles, console, action, drawn):
         consoles.actions[console] = action
     press(record, action)
     next_frame(record, np.int64(game.rom.ctypes.data), picture if drawn else 0, game.code)
-    consoles.turns[console] ^= 1
+    consoles.turns[console] = number ^ 1 | went_on
     return games.read(consoles.records[console], game.reading, consoles.readings[console])
 
 
@@ -111,8 +138,9 @@ def _restart(game, consoles, console, no_ops, work):
         start = game.order[consoles.begun[console] % len(game.order)]
         consoles.records[console] = game.starts[start]
         if is_seen:
-            consoles.pictures[console] = game.start_pictures[start]
+            consoles.pictures[console, :2] = game.start_pictures[start]
     consoles.begun[console] += 1
+    consoles.turns[console] = 0
     consoles.actions[console] = NO_OP
     games.begin(consoles.records[console], game.reading, consoles.readings[console])
     for frame in range(max(no_ops, game.fire)):
@@ -121,7 +149,7 @@ def _restart(game, consoles, console, no_ops, work):
     consoles.lives[console] = consoles.readings[console, games.LIVES]
     consoles.states[console] = 0
     if is_seen:
-        last = consoles.pictures[console, consoles.turns[console] ^ 1]
+        last = consoles.pictures[console, (consoles.turns[console] & TURN) ^ 1]
         brighter(last, last, game.grey, consoles.seen[console])
         _look(game, consoles, console, work)
 
@@ -148,7 +176,7 @@ def _step(game, consoles, console, action, work):
 
     The frame that ends a game is not seen: the last grey picture stays, brightened by a frame drawn before the end.
     Pixels that a frame does not draw stay as they were two frames before. So if a picture is not complete, all frames
-    are played again, and all are drawn.
+    are played again, and all are drawn. With a third picture, all are drawn at once.
     """
     if not _is_seen(consoles):
         consoles.rewards[console], consoles.lives[console], _, _ = play_frames(
@@ -159,18 +187,20 @@ def _step(game, consoles, console, action, work):
     record, reading = consoles.records[console].copy(), consoles.readings[console].copy()
     turn, frames = consoles.turns[console], consoles.frames[console]
     drawn, before = consoles.drawn[console], consoles.actions[console]
-    reward, lives, frame, complete = play_frames(game, consoles, console, action, game.frame_skip - 2)
-    if not complete:
+    draws_all = len(pictures) > 2
+    first_drawn = np.int64(0) if draws_all else game.frame_skip - 2
+    reward, lives, frame, complete = play_frames(game, consoles, console, action, first_drawn)
+    if not (complete or draws_all):
         consoles.records[console], consoles.readings[console] = record, reading
         consoles.turns[console], consoles.frames[console] = turn, frames
         consoles.drawn[console], consoles.actions[console] = drawn, before
         reward, lives, frame, complete = play_frames(game, consoles, console, action, np.int64(0))
     consoles.rewards[console], consoles.lives[console] = reward, lives
-    last = consoles.turns[console] ^ 1
+    before, last = last_pictures(game, consoles, console)
     if not consoles.ended[console]:
-        brighter(pictures[last ^ (game.frame_skip > 1)], pictures[last], game.grey, consoles.seen[console])
+        brighter(pictures[before], pictures[last], game.grey, consoles.seen[console])
     elif frame > 0 and frame == game.frame_skip - 1:
-        brighten(pictures[last ^ 1], game.grey, consoles.seen[console])
+        brighten(pictures[before], game.grey, consoles.seen[console])
     _look(game, consoles, console, work)
 
 

@@ -37,6 +37,7 @@ def tia_write(console: int, picture: int, register: int, value: int, cycles: int
     """Writes a register. Returns the cycle at which the CPU goes on: after WSYNC, the beginning of the next line."""
     if cycles >= MOST_CYCLES and (cycles >= MOST_CYCLES_PAL or not load32(console, state.PAL)):
         store32(console, state.FRAME_DONE, 1)
+        draw_until(console, picture, 3 * cycles)
     if register == reg.WSYNC:
         return (cycles + LINE_CYCLES - 1) // LINE_CYCLES * LINE_CYCLES
     clock = 3 * cycles

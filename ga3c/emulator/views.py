@@ -8,6 +8,7 @@ from numba import carray
 from ga3c.emulator.compiled import compiled
 from ga3c.emulator.pointers import bytes_at
 from ga3c.emulator.shrink import Cover, cover, shrink
+from ga3c.emulator.step import last_pictures
 
 STATES, OWN = range(2)  # the states of `step`, with the stack as the first axis; what this file computes
 MAX, MEAN, LAST = range(3)
@@ -79,8 +80,8 @@ def _stack_first(states, stack, out):
 @compiled
 def _see(view, game, consoles, console, frames_before):
     """Pools the last two pictures. The frame that ends a game is not seen, as in `step`."""
-    last = consoles.turns[console] ^ 1
-    newest, before = consoles.pictures[console, last], consoles.pictures[console, last ^ (game.frame_skip > 1)]
+    numbers = last_pictures(game, consoles, console)
+    before, newest = consoles.pictures[console, numbers[0]], consoles.pictures[console, numbers[1]]
     whole = game.frame_skip > 1 and consoles.frames[console] - frames_before == game.frame_skip
     for plane in range(len(view.tones)):
         tones, seen = view.tones[plane], view.seen[console, plane]
