@@ -88,6 +88,15 @@ def test_the_lives_of_wizard_of_wor_are_not_read_while_a_player_waits():
         assert console.frame(changes) == games.read(console.memory, reading, noted), changes
 
 
+@pytest.mark.parametrize(("winner", "reward"), [(0x00, -1), (0x08, 1), (0x28, -1)])
+def test_tic_tac_toe_3d_is_won_and_lost(winner, reward):
+    reading, noted = games.reading("tic_tac_toe_3d"), np.zeros(games.STATE, np.int32)
+    console = FrozenConsole(ale_of("tic_tac_toe_3d"), 0x20)
+    games.begin(console.begun, reading, noted)
+    said = console.frame({0x61: winner, 0x7E: 0x10, 0x7F: 0xF3})
+    assert said == games.read(console.memory, reading, noted) == (reward, 0, True)
+
+
 @pytest.mark.parametrize(("byte", "reward"), [(0x12, 100), (0x13, -100)])
 def test_a_knockout_in_boxing_is_100_points(byte, reward):
     ale, reading, noted = ale_of("boxing"), games.reading("boxing"), np.zeros(games.STATE, np.int32)

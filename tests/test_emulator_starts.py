@@ -81,7 +81,12 @@ def test_the_ram_of_a_cartridge_is_drawn_for_each_game(game):
     for begun in range(3):
         ale.reset_game()
         (number,) = starts.numbers(np.array([begun]))
-        plays_as(ale, starts, *starts.after(MEMORY, number), begun)
+        record, pictures = starts.after(MEMORY, number)
+        saved = record.copy()
+        read_into(saved, ale.cloneState().serialize())
+        ram = slice(state.CARTRIDGE_RAM, state.CARTRIDGE_RAM + state.RAM_BYTES)
+        np.testing.assert_array_equal(record[ram], saved[ram])
+        plays_as(ale, starts, record, pictures, begun)
 
 
 def test_however_often_it_begins():
