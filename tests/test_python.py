@@ -98,7 +98,12 @@ def test_nothing_of_a_run_stays_in_the_process(capfd):
 
 def test_ctrl_c_saves_and_returns():
     timer = threading.Timer(1.0, signal.raise_signal, [signal.SIGINT])
-    run = ga3c.train(Match, **SMALL, steps=10**9, on_row=lambda row: timer.is_alive() or timer.ident or timer.start())
+
+    def begin(row):
+        if timer.ident is None:
+            timer.start()
+
+    run = ga3c.train(Match, **SMALL, steps=10**9, on_row=begin)
     assert ga3c.load(run).steps > 0
 
 

@@ -1,7 +1,9 @@
 """The parts of a script that depend on the game: how it is made, started and stepped."""
 
 import re
+import sysconfig
 from importlib.metadata import packages_distributions
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import gymnasium
@@ -111,9 +113,10 @@ def _gymnasium(name: str, settings: EnvironmentSettings) -> ScriptGame:
         made = f"{wrapper.replace(':', '.')}({made})"
     extra = re.match(r"gymnasium\.envs\.(mujoco|box2d)", entry)
     packages, own_modules = [f"'gymnasium[{extra[1]}]'" if extra else "gymnasium"], []
-    distributions = packages_distributions()
+    distributions, installed = packages_distributions(), sysconfig.get_path("purelib")
     for package in dict.fromkeys(re.split("[.:]", one)[0] for one in (name, *settings.wrapper) if ":" in one):
-        if package in distributions:
+        spec = find_spec(package)
+        if package in distributions and spec and str(spec.origin).startswith(installed):
             packages += distributions[package][:1]
         else:
             own_modules.append(package)
