@@ -114,8 +114,9 @@ def test_a_resumed_run_goes_on(atari_run):
     after = json.loads(_meta(run_dir))["totals"]
     for name in ("seconds", "steps", "updates", "predictions"):
         assert after[name] > before[name]
-    assert after["trained_steps"] == after["steps"] >= before["steps"] + 5_000
-    assert after["made_steps"] == after["steps"] + after["lost_steps"]
+    assert after["trained_steps"] == after["steps"]
+    # On a busy machine not all can be trained on within the seconds of the stop.
+    assert after["made_steps"] == after["steps"] + after["lost_steps"] >= before["steps"] + 5_000
     rows = program.rows(run_dir / "throughput.csv")
     assert sum(row["steps"] == "steps" for row in rows) == 0, "a second header"
     seconds = [float(row["seconds"]) for row in rows]
