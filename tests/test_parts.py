@@ -86,7 +86,7 @@ def test_a_nested_tuple_of_which_all_is_needed(algorithm):
 
 
 def test_they_are_with_a_memory_too():
-    assert score(NESTED, "ppo", steps=16_000, input_scaling="standardized", memory="gru") > 0.85 * STEPS
+    assert score(NESTED, "ppo", steps=16_000, input_scaling="standardized", memory="lstm") > 0.85 * STEPS
 
 
 EVERY = Dict(
