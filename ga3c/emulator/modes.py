@@ -58,13 +58,8 @@ _DIFFICULTIES = {
     "galaxian gopher hangman haunted_house human_cannonball journey_escape name_this_game pacman qbert riverraid "
     "seaquest space_invaders trondead video_pinball wizard_of_wor yars_revenge",
     (0, 1, 2): "time_pilot",
-    (
-        0,
-        1,
-        2,
-        3,
-    ): "adventure alien bank_heist blackjack boxing casino et fishing_derby ice_hockey pong private_eye surround "
-    "tennis up_n_down venture",
+    (0, 1, 2, 3): "adventure alien bank_heist blackjack boxing casino et fishing_derby ice_hockey pong private_eye "
+    "surround tennis up_n_down venture",
     (0, 2): "othello tic_tac_toe_3d",
     (0, 2, 3): "basic_math",
     (0, 3): "amidar asteroids",

@@ -20,10 +20,7 @@ PROVEN = frozenset({
 FRAMES_GO_ON = frozenset({"tic_tac_toe_3d", "video_checkers", "video_chess"})
 # Games whose beginning depends on the RAM that the last game left.
 READ_WHAT_IS_LEFT = frozenset(
-    {
-        *("hangman", "haunted_house", "ice_hockey", "kung_fu_master", "space_war", "surround"),
-        *("time_pilot", "yars_revenge"),
-    }
+    ("hangman", "haunted_house", "ice_hockey", "kung_fu_master", "space_war", "surround", "time_pilot", "yars_revenge")
 )
 # Games whose beginning depends on the RAM of their cartridge, which ALE draws at each.
 DRAWN_CARTRIDGE_RAM = frozenset({"elevator_action"})
