@@ -57,6 +57,8 @@ def test_a_plan_is_settings_times_games_times_seeds():
         (["--steps", "-1"], "--steps -1"),
         (["--episodes", "0"], "--episodes 0"),
         (["--setting", "a: --t-max '20"], "'a': No closing quotation"),
+        (["--game", "Pong", "CartPole-v1"], "do not compare, different protocols: gymnasium, paper-"),
+        (["--setting", "a", "--setting", "b: --protocol machado"], "do not compare, different protocols: machado-"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(arguments, said):

@@ -11,6 +11,7 @@ import tyro
 from ga3c.commands.command_line import check_range, flags_in, parse
 from ga3c.commands.reproduce import made
 from ga3c.commands.train_options import parse_settings
+from ga3c.environments import protocols
 from ga3c.errors import ConfigError
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
@@ -58,7 +59,7 @@ def plan(options: CompareOptions) -> list[LearningRun]:
     if not options.game:
         raise ConfigError(f"compare needs a game, as in --game Pong. It would make {_work(settings, options, 1)}.")
     limits = ["--steps", str(options.steps)] if options.steps else []
-    runs = []
+    runs, rules = [], []
     for (name, text), game, seed in product(settings, options.game, range(1, options.seeds + 1)):
         if not name or not all(letter.isalnum() or letter in "-_.=+" for letter in name):
             raise ConfigError(f"--setting {name!r}: give it a name of letters, digits and -_.=+.")
@@ -68,8 +69,10 @@ def plan(options: CompareOptions) -> list[LearningRun]:
             raise ConfigError(f"--setting {name!r}: {error}.") from error
         for flag in flags_in(flags) & TAKEN:
             raise ConfigError(f"--setting {name!r}: {flag} is not for a setting; compare has an option for it.")
-        parse_settings(["--game", game, *flags, *limits])  # refuses what train would refuse
+        trained = parse_settings(["--game", game, *flags, *limits]).settings  # refuses what train would refuse
+        rules.append(protocols.fingerprint(trained.environment))
         runs.append(LearningRun(game, name, flags, seed, 60 * options.minutes, options.steps))
+    protocols.refuse_mixed(rules)
     return runs
 
 

@@ -9,6 +9,7 @@ import json
 from dataclasses import replace
 
 from ga3c import environments
+from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
@@ -60,3 +61,9 @@ def mix(fingerprints) -> str | None:
     """Returns a warning if results have different fingerprints; None if all are the same."""
     different = sorted(set(fingerprints))
     return f"different protocols: {', '.join(different)}" if len(different) > 1 else None
+
+
+def refuse_mixed(fingerprints) -> None:
+    """Raises ConfigError if runs have different fingerprints."""
+    if different := mix(fingerprints):
+        raise ConfigError(f"These runs do not compare, {different}.")

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from ga3c.environments import protocols
-from ga3c.errors import ConfigError
 from ga3c.experiments import aggregates, tables
 from ga3c.experiments.comparison import Aggregate, Outcome, aggregate
 from ga3c.records.files import write_whole
@@ -22,12 +21,6 @@ def _actions(outcomes: list[Outcome]) -> str:
     """Returns how the games of the scores were played."""
     shares = sorted({share for o in outcomes if (share := o.evaluation.get("exploration", 0.0))})
     return " ".join([ACTIONS, *(f"{100 * share:g} % of all actions are random." for share in shares)])
-
-
-def refuse_mixed(outcomes: list[Outcome]) -> None:
-    """Raises ConfigError where runs were not made under one protocol."""
-    if mix := protocols.mix(o.evaluation["fingerprint"] for o in outcomes):
-        raise ConfigError(f"These runs do not compare, {mix}.")
 
 
 def markdown(found: list[Aggregate]) -> str:
@@ -108,7 +101,7 @@ def _scores(outcomes: list[Outcome]) -> dict[str, dict[str, list[float]]]:
 
 def report(outcomes: list[Outcome], out: Path, name: str) -> str:
     """Writes NAME-runs.csv, NAME.md, NAME.png, NAME-steps.png and NAME-scores.png into `out`; returns the table."""
-    refuse_mixed(outcomes)
+    protocols.refuse_mixed(o.evaluation["fingerprint"] for o in outcomes)
     table = f"{markdown(aggregate(outcomes))}\n{_actions(outcomes)}\n"
     tables.write_rows(out / f"{name}-runs.csv", [o.row() for o in outcomes])
     write_whole(out / f"{name}.md", table)

@@ -3,10 +3,12 @@
 from itertools import chain, product
 from pathlib import Path
 
+from ga3c.environments import protocols
 from ga3c.errors import ConfigError
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import NEWEST, Evaluation, LearningRun
 from ga3c.papers import CommonOptions
+from ga3c.settings.game import EnvironmentSettings
 
 
 def only(values: tuple, default, flag: str):
@@ -33,7 +35,11 @@ def chosen(scales: dict[str, dict], options: CommonOptions) -> dict:
 
 
 def learning_runs(scale: dict, settings: dict[str, str]) -> list[LearningRun]:
-    """Returns a run of each setting (name: flags of `train`) on each game with each of the seeds 1, 2, ..."""
+    """Returns a run of each setting (name: flags of `train`) on each game with each of the seeds 1, 2, ...
+
+    Raises ConfigError where their scores would not compare.
+    """
+    protocols.refuse_mixed(protocols.fingerprint(EnvironmentSettings(game=game)) for game in scale["game"])
     return [
         LearningRun(game, name, tuple(flags.split()), seed, scale["seconds"], scale.get("steps", 0))
         for (name, flags), game, seed in product(settings.items(), scale["game"], range(1, scale["seeds"] + 1))
