@@ -234,3 +234,12 @@ def test_a_process_keeps_to_one_of_its_cores():
     for number in (0, 1, len(cores)):
         said = subprocess.run([sys.executable, "-c", code, str(number)], capture_output=True, text=True, check=True)
         assert said.stdout.split() == [str(cores[number % len(cores)])]
+
+
+@pytest.mark.parametrize(("ours", "found"), [("import ga3c.__main__", "False"), ("pass", "True")])
+def test_keras_finds_what_only_others_need_in_scripts_of_others_alone(ours, found):
+    """Pictures and data frames: this program starts without, and can load the packages later all the same."""
+    code = f"import sys\n{ours}\nfrom ga3c.devices import device\nprint('matplotlib' in sys.modules)"
+    code += "\nimport matplotlib.pyplot, scipy.stats\nprint(matplotlib.pyplot.__name__)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=program.ROOT)
+    assert said.stdout.split() == [found, "matplotlib.pyplot"]
