@@ -222,6 +222,55 @@ def test_a_network_of_action_values():
     assert agent.values(states).shape == (SYMBOLS,)
 
 
+def hidden_units(observations):
+    inputs = keras.Input(observations.shape)
+    return keras.Model(inputs, keras.layers.Dense(8, activation="relu")(inputs))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"memory": "lstm", "memory_units": 4},
+        {"normalize_values": True},
+        {"algorithm": "c51", "dueling": True},
+        {"algorithm": "dqn", "dueling": True},
+    ],
+)
+def test_the_last_layers_are_added_to_hidden_units(words):
+    replay = {"replay_minimum_transitions": 100, "batch": 8, "agents": 1, "envs_per_agent": 4}
+    run = ga3c.train(
+        Match, network=hidden_units, serial=True, **(replay if "algorithm" in words else {}), **words, steps=400
+    )
+    agent, states = ga3c.load(run), np.eye(SYMBOLS, dtype=np.float32)
+    assert run.rows()["updates_per_second"].max() > 0
+    assert agent.act(states)[0].shape == (SYMBOLS,)
+    assert agent.values(states).shape == (SYMBOLS,)
+    state = agent.act(states)[1]
+    assert (state.shape == (SYMBOLS, 8)) if "memory" in words else state is None
+
+
+def pictures_of_nothing(observations):
+    inputs = keras.Input(observations.shape)
+    return keras.Model(inputs, keras.layers.Reshape((1, SYMBOLS))(inputs))
+
+
+@pytest.mark.parametrize(
+    ("network", "words", "said"),
+    [
+        (pictures_of_nothing, {}, r"returns \(None, 1, 4\): it is to return hidden units \[batch, n\] alone"),
+        (
+            own_policy,
+            {"memory": "gru"},
+            "has its own last layers, so it does not go with c51 and rainbow, nor with --memory",
+        ),
+        (own_policy, {"algorithm": "dqn"}, "it is to return the action values"),
+    ],
+)
+def test_what_a_network_may_not_return(network, words, said):
+    with pytest.raises(ga3c.ConfigError, match=said):
+        ga3c.train(Match, network=network, serial=True, **words, steps=400)
+
+
 def test_an_agent_with_a_memory_hands_over_its_state():
     run = ga3c.train(Match, memory="gru", memory_units=8, serial=True, **QUICK)
     agent, state = ga3c.load(run), np.eye(SYMBOLS, dtype=np.float32)[0]

@@ -26,17 +26,17 @@ def images(
         return hidden
 
     observations, features = inputs.pictures(seen, convolve, dtype)
-    return _heads(observations, features, 512, actions, dueling, support, dtype)
+    return with_last_layers(observations, features, 512, actions, dueling, support, dtype)
 
 
 def vectors(seen: Seen, actions: int, dueling: bool, support: tuple | None) -> keras.Model:
     """Returns a network of two layers of 128 units. Input: [batch, *shape], any dtype; or a dict of parts."""
     observations, hidden = inputs.vectors(seen)
     hidden = layers.Dense(128, activation="relu", kernel_initializer="he_uniform")(hidden)
-    return _heads(observations, hidden, 128, actions, dueling, support)
+    return with_last_layers(observations, hidden, 128, actions, dueling, support)
 
 
-def _heads(
+def with_last_layers(
     observations, hidden, units: int, actions: int, dueling: bool, support: tuple | None, dtype: str = "float32"
 ) -> keras.Model:
     """Returns the network. Output: (action values [batch, actions], the largest of them [batch]), float32.

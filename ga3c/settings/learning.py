@@ -24,7 +24,8 @@ class LearningSettings:
     ga3c/algorithms/algorithm.py, and is made with the settings and the actions of the game."""
     network: Network | str = "auto"
     """This is the neural network: auto fits it to the game and the algorithm. It can also be a function of your own,
-    package.module:function, which takes the space of observations and the actions and returns a Keras model.
+    package.module:function, which returns a Keras model. It takes the space of observations and the actions; or the
+    space alone, and then the last layers, and --memory, are added to its hidden units.
     auto: small for pictures; mlp for vectors; separate-mlp for vectors with continuous actions. An
     algorithm that learns values of actions has a network of its own.
     small: the paper's small network (section 5.1).
