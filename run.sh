@@ -7,7 +7,7 @@ self=$(readlink -f "$0" 2>/dev/null || printf %s "$0")
 source "$(dirname "$self")/.setup.sh"
 
 lists=(requirements.txt)
-case " $* " in *' --cluster'* | *' reproduce apex '*) lists+=(ga3c/cluster/requirements.txt) ;; esac
+case " $* " in *' --cluster'* | *' --machines'* | *' reproduce apex '*) lists+=(ga3c/cluster/requirements.txt) ;; esac
 case " $* " in *' pettingzoo.'* | *'=pettingzoo.'*) lists+=(ga3c/environments/requirements.txt) ;; esac
 case " $* " in ' tune '*) lists+=(ga3c/experiments/search/requirements.txt) ;; esac
 tracked=" $* " tracked=${tracked##* --track[ =]}

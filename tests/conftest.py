@@ -18,10 +18,10 @@ os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 
 # The files that take longest begin, so that none of them is alone at the end. (`run.sh` leaves them in their order.)
 # Most of their time goes into programs that they start: `--quick` leaves them out.
-LONGEST = """hostile_runs cluster training chaos play memory emulator_modes emulator_cuda setup replicas tune turns
-    agent_pool replayed games_file export exports datasets tracking serial benchmark units dashboard gaussian screen
-    cule atari_ours fuzz apex secondary batched comparison zoo reproduce python replay_file emulator_games program
-    records report own_games other_systems dashboard_server dpg machine emulator_starts package vector_env"""
+LONGEST = """hostile_runs cluster machines training chaos play memory emulator_modes emulator_cuda setup replicas tune
+    turns agent_pool replayed games_file export exports datasets tracking serial benchmark units dashboard gaussian
+    screen cule atari_ours fuzz apex secondary batched comparison zoo reproduce python replay_file emulator_games
+    program records report own_games other_systems dashboard_server dpg machine emulator_starts package vector_env"""
 PLACES = {f"test_{name}": place for place, name in enumerate(LONGEST.split())}
 
 

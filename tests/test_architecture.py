@@ -59,6 +59,7 @@ ALLOWED = {
     "tracking": {"errors", "installation", "machine", "play", "records", "settings", "text"},
     "datasets": {"algorithms", "environments", "errors", "machine", "play", "records", "rollout", "settings"},
     "experiments": {
+        "cluster",
         *GROUND,
         *STATIONS,
         *LEARNING,

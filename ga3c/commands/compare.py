@@ -42,6 +42,9 @@ class CompareOptions:
     """Games that each trained agent plays, once sampling its actions and once greedy."""
     out: str | None = None
     """Directory for the runs and what is made of them. Default: results/compare/GAMES."""
+    machines: str = ""
+    """The machines of the Ray cluster at this address, HOST:PORT or auto, make the runs, each of them one at a time.
+    All must see the directory of --out. Default: this machine makes one after the other."""
 
 
 def check_limits(options) -> None:
@@ -76,15 +79,22 @@ def plan(options: CompareOptions) -> list[LearningRun]:
     return runs
 
 
+def how_long(runs: int, seconds: float, machines: str) -> str:
+    """Returns how so many runs are made, and how long that takes."""
+    long = duration(runs * (seconds + START_SECONDS))
+    if machines:
+        return f"together about {long} on the machines of {machines}"
+    return f"one after the other: about {long}"
+
+
 def _work(settings: list, options: CompareOptions, games: int) -> str:
     """Says how many runs there are to make, and how long that takes."""
     runs, seconds = len(settings) * options.seeds * games, 60 * options.minutes
     each = "" if options.game else " for each game"
-    long = duration(runs * (seconds + START_SECONDS))
     at_most = f" at most, or {count(options.steps, 'step')}" if options.steps else ""
     return (
         f"{count(runs, 'run')}{each} ({count(len(settings), 'setting')}, {count(options.seeds, 'seed')}) of "
-        f"{duration(seconds)} of training{at_most}, one after the other: about {long}"
+        f"{duration(seconds)} of training{at_most}, {how_long(runs, seconds, options.machines)}"
     )
 
 
@@ -95,4 +105,9 @@ def run(arguments: list[str]) -> int:
     out = Path(options.out) if options.out else run_directory.RESULTS / "compare" / games
     work = _work(list(dict.fromkeys(run.setting for run in runs)), options, len(options.game))
     print(f"On {', '.join(options.game)}: {work}. Then each agent plays {count(options.episodes, 'game')} in each way.")
-    return made(lambda: comparison_report.report(comparison.make(runs, out, options.episodes), out, "comparison"), out)
+
+    def table() -> str:
+        outcomes = comparison.make(runs, out, options.episodes, machines=options.machines)
+        return comparison_report.report(outcomes, out, "comparison")
+
+    return made(table, out)

@@ -8,16 +8,15 @@ import tyro
 
 from ga3c import environments
 from ga3c.commands.command_line import HELP, flags_in, parse
-from ga3c.commands.compare import TAKEN, check_limits
+from ga3c.commands.compare import TAKEN, check_limits, how_long
 from ga3c.commands.reproduce import made
 from ga3c.commands.train_options import parse_settings
 from ga3c.environments import atari
 from ga3c.errors import ConfigError
 from ga3c.experiments import comparison, zoo_report
 from ga3c.experiments.comparison import LearningRun
-from ga3c.experiments.runs import START_SECONDS
 from ga3c.records import run_directory
-from ga3c.text import count, duration
+from ga3c.text import count
 
 LISTS = ", ".join(f"{name} ({len(games)} games)" for name, games in zoo_report.LISTS.items())
 DESCRIPTION = f"""Trains an agent on each game with each seed, one run after the other; lets the agents play; and writes
@@ -42,6 +41,9 @@ class ZooOptions:
     """Games that each trained agent plays, once sampling its actions and once greedy."""
     out: str | None = None
     """Directory for the runs and the table. Default: results/zoo/GAMES."""
+    machines: str = ""
+    """The machines of the Ray cluster at this address, HOST:PORT or auto, make the runs, each of them one at a time.
+    All must see the directory of --out. Default: this machine makes one after the other."""
 
 
 OWN = {f"--{field.name}" for field in fields(ZooOptions)} - {"--games"}  # which is one of train's, too
@@ -98,7 +100,11 @@ def run(arguments: list[str]) -> int:
     options = parse(ZooOptions, own, ZooOptions(), DESCRIPTION, "zoo")
     runs = plan(options, flags)
     out = Path(options.out) if options.out else run_directory.RESULTS / "zoo" / _directory_name(options.games)
-    long = duration(len(runs) * (runs[0].seconds + START_SECONDS))
     games = ", ".join(dict.fromkeys(one.game for one in runs))
-    print(f"On {games}: {count(len(runs), 'run')}, one after the other: about {long}. Then each agent plays.")
-    return made(lambda: zoo_report.report(comparison.make(runs, out, options.episodes), out), out)
+    work = how_long(len(runs), runs[0].seconds, options.machines)
+    print(f"On {games}: {count(len(runs), 'run')}, {work}. Then each agent plays.")
+
+    def table() -> str:
+        return zoo_report.report(comparison.make(runs, out, options.episodes, machines=options.machines), out)
+
+    return made(table, out)

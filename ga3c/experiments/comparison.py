@@ -82,12 +82,15 @@ class Evaluation(NamedTuple):
 NEWEST = Evaluation()
 
 
-def make(runs: list[LearningRun], out: Path, evaluation_games: int, how: Evaluation = NEWEST) -> list[Outcome]:
+def make(
+    runs: list[LearningRun], out: Path, evaluation_games: int, how: Evaluation = NEWEST, machines: str = ""
+) -> list[Outcome]:
     """Makes, or goes on with, the runs that are not finished, and lets each play `evaluation_games` games.
 
+    machines: those of the cluster at this address make the runs (`runs.perform`).
     Raises ConfigError, RunFailed.
     """
-    perform(runs, out)
+    perform(runs, out, machines)
     return [_outcome(run, directory_of(run, out), evaluation_games, how) for run in runs]
 
 

@@ -82,14 +82,15 @@ def _says_the_same(run: Run, file: Path, but: tuple[str, ...] = ()) -> bool:
     return True
 
 
-def perform(runs: list[Run], out: Path) -> None:
+def perform(runs: list[Run], out: Path, machines: str = "") -> None:
     """Makes those of the runs that are not finished; one that was interrupted goes on, or is made again.
 
     The order is shuffled, and always the same: a slow phase of the machine shall not hit neighbouring settings.
+    machines: the address of a cluster, each of whose machines makes one run after the other; "": this one makes all.
     Raises ConfigError, or RunFailed.
     """
     with alone(out):
-        _perform(runs, out)
+        _perform(runs, out, machines)
 
 
 def results(runs: Iterable[Run], out: Path, read: Callable[[Run, Path], Found]) -> dict[Run, Found]:
@@ -116,7 +117,7 @@ def alone(out: Path):
         os.close(lock)
 
 
-def _perform(runs: list[Run], out: Path) -> None:
+def _perform(runs: list[Run], out: Path, machines: str) -> None:
     order = random.Random(1).sample(runs, len(runs))
     todo = [run for run in order if not is_finished(run, out)]
     begun = [run for run in todo if directory_of(run, out).exists()]
@@ -127,6 +128,12 @@ def _perform(runs: list[Run], out: Path) -> None:
         f"{len(runs) - len(todo)} of {count(len(runs), 'run')} {'is' if len(runs) == 1 else 'are'} finished in {out}"
     )
     print(found + (f", {len(begun)} unfinished." if begun else "."), flush=True)
+    if machines and todo:
+        from ga3c.cluster import machines as others  # here: it loads Ray
+
+        jobs = {run.name: (run, directory_of(run, out).resolve()) for run in todo}
+        others.perform(machines, out, jobs, _make, lambda line: print(line, flush=True))
+        return
     for number, run in enumerate(todo, start=1):
         left = sum(later.seconds + START_SECONDS for later in todo[number - 1 :])
         print(f"[{number}/{len(todo)}, about {duration(left)} left] {run.name}", flush=True)
@@ -173,7 +180,12 @@ def refusal_in(output: Path) -> str:
     return output.read_text(encoding="utf-8").strip().rpartition("ga3c: ")[2]
 
 
-def _make(run: Run, directory: Path) -> None:
+class Stopped(Exception):
+    """A run on another machine was stopped before its end."""
+
+
+def _make(run: Run, directory: Path, stopped: Callable[[], bool] = lambda: False) -> None:
+    """Makes a run, or goes on with it. Raises ConfigError, RunFailed, and Stopped soon after it is `stopped`."""
     _wait_until_left(directory)
     if (directory / "config.json").exists() and not (run.goes_on and checkpoint.saved(directory / "checkpoints")):
         shutil.rmtree(directory)
@@ -182,7 +194,7 @@ def _make(run: Run, directory: Path) -> None:
     write_whole(begun, json.dumps(asdict(run), indent=2) + "\n")
     process = start(run.command(directory), output)
     try:
-        _wait(process, run, directory)
+        _wait(process, run, directory, stopped)
     except BaseException:
         stop(process)
         raise
@@ -201,13 +213,15 @@ def _make(run: Run, directory: Path) -> None:
     begun.replace(directory / FINISHED)
 
 
-def _wait(process: subprocess.Popen, run: Run, directory: Path) -> None:
+def _wait(process: subprocess.Popen, run: Run, directory: Path, stopped: Callable[[], bool]) -> None:
     """Until the run has ended; writes how busy the GPU is, where there is one, into gpu.csv."""
     has_gpu = shutil.which("nvidia-smi") is not None
     while True:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(run.log_seconds)
             return
+        if stopped():
+            raise Stopped
         rows = read_csv(directory / "throughput.csv") if has_gpu else {}
         if len(rows.get("seconds", ())) and (percent := _gpu_percent()) is not None:
             new = not (directory / "gpu.csv").exists()

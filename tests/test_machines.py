@@ -1,0 +1,49 @@
+"""Whole training runs on the machines of a cluster: a real Ray, one of whose machines is lost."""
+
+import os
+
+import pytest
+
+from tests import program
+from tests.chaos_nodes import AUTHENTICATION, Nodes
+from tests.program import Started
+
+pytest.importorskip("ray", reason="run tests/run.sh, which installs Ray")
+
+GAME = "tests.tiny_environment:Match-v0"
+WORDS = ["zoo", GAME, "--minutes", 5, "--episodes", 1, "--agents", 1, "--envs-per-agent", 4, "--controller", "off"]
+
+
+def test_two_machines_make_three_runs_and_one_of_them_is_lost(tmp_path, monkeypatch):
+    for name, value in AUTHENTICATION.items():
+        monkeypatch.setenv(name, value)
+    nodes, out = Nodes(2, 1, tmp_path, dict(os.environ)), tmp_path / "zoo"
+    try:
+        words = [*WORDS, "--seeds", 3, "--steps", 30_000, "--machines", nodes.address, "--out", out]
+        started = Started(tmp_path / "log", *words)
+
+        def lines(of: str) -> list[str]:
+            return [line for line in started.log.read_text().splitlines() if of in line]
+
+        def steps(run) -> int:
+            rows = program.rows(run / "throughput.csv")
+            return int(rows[-1]["steps"]) if rows else 0
+
+        started.wait_for(lambda: len([run for run in out.glob("runs/*") if steps(run)]) == 2)
+        assert len(lines("seed")) == 2
+        nodes.kill(0)
+        started.wait_for(lambda: lines("is lost: Match-v0"))
+        assert started.process.wait(program.HANG_SECONDS) == 0, started.log.read_text()
+        assert len(lines(" on ")) >= 5  # the head of all, three runs, and one of them again
+        assert len(list(out.glob("runs/*/finished.json"))) == 3
+        assert "Match-v0" in (out / "zoo.md").read_text()
+        assert not (out / ".machines").exists()
+    finally:
+        nodes.stop()
+
+
+def test_machines_that_are_not_there_are_one_line(tmp_path):
+    ended = program.run(*WORDS, "--machines", "127.0.0.1:1", "--out", tmp_path)
+    assert ended.returncode == 2, ended.stderr
+    assert "Cannot join --machines 127.0.0.1:1: nothing answers" in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
