@@ -42,7 +42,7 @@ class CompareOptions:
     """Games that each trained agent plays, once sampling its actions and once greedy."""
     out: str | None = None
     """Directory for the runs and what is made of them. Default: results/compare/GAMES."""
-    machines: str = ""
+    machines: str | None = None
     """The machines of the Ray cluster at this address, HOST:PORT or auto, make the runs, each of them one at a time.
     All must see the directory of --out. Default: this machine makes one after the other."""
 
@@ -79,7 +79,7 @@ def plan(options: CompareOptions) -> list[LearningRun]:
     return runs
 
 
-def how_long(runs: int, seconds: float, machines: str) -> str:
+def how_long(runs: int, seconds: float, machines: str | None) -> str:
     """Returns how so many runs are made, and how long that takes."""
     long = duration(runs * (seconds + START_SECONDS))
     if machines:

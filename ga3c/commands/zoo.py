@@ -41,7 +41,7 @@ class ZooOptions:
     """Games that each trained agent plays, once sampling its actions and once greedy."""
     out: str | None = None
     """Directory for the runs and the table. Default: results/zoo/GAMES."""
-    machines: str = ""
+    machines: str | None = None
     """The machines of the Ray cluster at this address, HOST:PORT or auto, make the runs, each of them one at a time.
     All must see the directory of --out. Default: this machine makes one after the other."""
 

@@ -83,7 +83,7 @@ NEWEST = Evaluation()
 
 
 def make(
-    runs: list[LearningRun], out: Path, evaluation_games: int, how: Evaluation = NEWEST, machines: str = ""
+    runs: list[LearningRun], out: Path, evaluation_games: int, how: Evaluation = NEWEST, machines: str | None = None
 ) -> list[Outcome]:
     """Makes, or goes on with, the runs that are not finished, and lets each play `evaluation_games` games.
 

@@ -82,11 +82,11 @@ def _says_the_same(run: Run, file: Path, but: tuple[str, ...] = ()) -> bool:
     return True
 
 
-def perform(runs: list[Run], out: Path, machines: str = "") -> None:
+def perform(runs: list[Run], out: Path, machines: str | None = None) -> None:
     """Makes those of the runs that are not finished; one that was interrupted goes on, or is made again.
 
     The order is shuffled, and always the same: a slow phase of the machine shall not hit neighbouring settings.
-    machines: the address of a cluster, each of whose machines makes one run after the other; "": this one makes all.
+    machines: the address of a cluster, each of whose machines makes one run after the other; None: this one makes all.
     Raises ConfigError, or RunFailed.
     """
     with alone(out):
@@ -117,7 +117,7 @@ def alone(out: Path):
         os.close(lock)
 
 
-def _perform(runs: list[Run], out: Path, machines: str) -> None:
+def _perform(runs: list[Run], out: Path, machines: str | None) -> None:
     order = random.Random(1).sample(runs, len(runs))
     todo = [run for run in order if not is_finished(run, out)]
     begun = [run for run in todo if directory_of(run, out).exists()]

@@ -24,3 +24,6 @@ class CommonOptions:
     """Runs of each setting, with the seeds 1, 2, ...; for all that shows learning, and for fast DQN's trials."""
     episodes: int = 30
     """Games that each trained agent plays; for all that shows learning."""
+    machines: str | None = None
+    """The machines of the Ray cluster at this address, HOST:PORT or auto, make the runs, each of them one at a time;
+    for all that shows learning. All must see the directory of --out. Default: this machine makes them."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError
 from ga3c.experiments import comparison, comparison_report
-from ga3c.experiments.comparison import NEWEST, Evaluation, LearningRun
+from ga3c.experiments.comparison import NEWEST, Evaluation, LearningRun, Outcome
 from ga3c.papers import CommonOptions
 from ga3c.settings.game import EnvironmentSettings
 
@@ -46,11 +46,16 @@ def learning_runs(scale: dict, settings: dict[str, str]) -> list[LearningRun]:
     ]
 
 
+def learnt(runs: list[LearningRun], options: CommonOptions, out: Path, how: Evaluation = NEWEST) -> list[Outcome]:
+    """Makes the runs that are missing, and lets their agents play."""
+    return comparison.make(runs, out, options.episodes, how, options.machines)
+
+
 def report(
     runs: list[LearningRun], options: CommonOptions, out: Path, name: str, paper: str, how: Evaluation = NEWEST
 ) -> str:
     """Makes the runs and a report; returns its table, and what the paper says."""
-    outcomes = comparison.make(runs, out, options.episodes, how)
+    outcomes = learnt(runs, options, out, how)
     return f"\n{comparison_report.report(outcomes, out, name)}\nPaper: {paper}"
 
 
@@ -58,7 +63,7 @@ def reports(
     groups: dict[str, list[LearningRun]], options: CommonOptions, out: Path, name: str, how: Evaluation = NEWEST
 ) -> str:
     """Makes the runs and a report for each group of them; returns the tables."""
-    outcomes = comparison.make(list(chain.from_iterable(groups.values())), out, options.episodes, how)
+    outcomes = learnt(list(chain.from_iterable(groups.values())), options, out, how)
     tables = (
         comparison_report.report([one for one in outcomes if one.run in group], out, f"{name}-{key}")
         for key, group in groups.items()

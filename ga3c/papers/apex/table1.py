@@ -10,7 +10,7 @@ from ga3c.experiments import comparison, comparison_report, tables
 from ga3c.experiments.comparison import LearningRun, Outcome
 from ga3c.papers.apex import Options
 from ga3c.papers.apex.final import FINAL
-from ga3c.papers.plan import chosen, learning_runs
+from ga3c.papers.plan import chosen, learning_runs, learnt
 from ga3c.records.files import write_whole
 
 RUNS = "apex-table1"
@@ -42,7 +42,7 @@ def plan(options: Options) -> list[LearningRun]:
 
 
 def reproduce(options: Options, out: Path) -> str:
-    outcomes = comparison.make(plan(options), out, options.episodes, FINAL)
+    outcomes = learnt(plan(options), options, out, FINAL)
     comparison_report.report(outcomes, out, "table1-games")
     table = markdown(outcomes)
     write_whole(out / "table1.md", table)

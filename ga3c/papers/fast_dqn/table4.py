@@ -10,7 +10,7 @@ from ga3c.experiments import comparison, comparison_report, tables
 from ga3c.experiments.comparison import Evaluation, LearningRun, Outcome
 from ga3c.papers.fast_dqn import Options
 from ga3c.papers.fast_dqn.scores import PAPER
-from ga3c.papers.plan import chosen, learning_runs
+from ga3c.papers.plan import chosen, learning_runs, learnt
 from ga3c.records.files import write_whole
 from ga3c.records.run_directory import game_directory
 
@@ -33,7 +33,7 @@ def plan(options: Options) -> list[LearningRun]:
 
 
 def reproduce(options: Options, out: Path) -> str:
-    outcomes = comparison.make(plan(options), out, options.episodes, EVALUATION)
+    outcomes = learnt(plan(options), options, out, EVALUATION)
     comparison_report.report(outcomes, out, "table4-games")
     table = markdown(outcomes)
     write_whole(out / "table4.md", table)

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from ga3c import environments
-from ga3c.experiments import comparison, comparison_report
+from ga3c.experiments import comparison_report
 from ga3c.experiments.comparison import LearningRun
 from ga3c.papers.ga3c import Options
-from ga3c.papers.plan import chosen, learning_runs
+from ga3c.papers.plan import chosen, learning_runs, learnt
 
 RUNS = "ablation"
 SETTINGS = {
@@ -42,4 +42,4 @@ def plan(options: Options) -> list[LearningRun]:
 
 
 def reproduce(options: Options, out: Path) -> str:
-    return "\n" + comparison_report.report(comparison.make(plan(options), out, options.episodes), out, RUNS)
+    return "\n" + comparison_report.report(learnt(plan(options), options, out), out, RUNS)

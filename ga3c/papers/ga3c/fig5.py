@@ -5,7 +5,7 @@ from pathlib import Path
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun, Outcome
 from ga3c.papers.ga3c import Options
-from ga3c.papers.plan import chosen, learning_runs
+from ga3c.papers.plan import chosen, learning_runs, learnt
 
 RUNS = "fig5"
 SETTINGS = {
@@ -36,7 +36,7 @@ def plan(options: Options) -> list[LearningRun]:
 
 
 def reproduce(options: Options, out: Path) -> str:
-    outcomes = comparison.make(plan(options), out, options.episodes)
+    outcomes = learnt(plan(options), options, out)
     return f"\n{comparison_report.report(outcomes, out, RUNS)}\n" + "\n".join(map(_words, outcomes))
 
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from ga3c.experiments import comparison, comparison_report
+from ga3c.experiments import comparison_report
 from ga3c.experiments.comparison import LearningRun
 from ga3c.papers.ga3c import Options
-from ga3c.papers.plan import chosen, learning_runs
+from ga3c.papers.plan import chosen, learning_runs, learnt
 from ga3c.settings.learning import LearningSettings
 
 RUNS = "fig6"
@@ -37,5 +37,5 @@ def plan(options: Options) -> list[LearningRun]:
 
 
 def reproduce(options: Options, out: Path) -> str:
-    outcomes = comparison.make(plan(options), out, options.episodes)
+    outcomes = learnt(plan(options), options, out)
     return "\n" + comparison_report.report(outcomes, out, RUNS)

@@ -5,7 +5,7 @@ from pathlib import Path
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
 from ga3c.papers.ga3c import Options
-from ga3c.papers.plan import chosen, learning_runs
+from ga3c.papers.plan import chosen, learning_runs, learnt
 
 RUNS = "fig7"
 SIZES = (1, 20, 40, 80)  # steps; the paper goes to 40 and says what comes after that
@@ -24,7 +24,7 @@ def plan(options: Options) -> list[LearningRun]:
 
 
 def reproduce(options: Options, out: Path) -> str:
-    outcomes = comparison.make(plan(options), out, options.episodes)
+    outcomes = learnt(plan(options), options, out)
     lags = {}
     for outcome in outcomes:
         lags.setdefault(outcome.run.setting, []).append(comparison.median(outcome.directory, "mean_policy_lag_updates"))

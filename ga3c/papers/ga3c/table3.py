@@ -5,7 +5,7 @@ from pathlib import Path
 from ga3c.experiments import comparison, comparison_report, tables
 from ga3c.experiments.comparison import LearningRun, Outcome
 from ga3c.papers.ga3c import Options
-from ga3c.papers.plan import chosen, learning_runs
+from ga3c.papers.plan import chosen, learning_runs, learnt
 from ga3c.records.files import write_whole
 from ga3c.records.run_directory import game_directory
 
@@ -34,7 +34,7 @@ def plan(options: Options) -> list[LearningRun]:
 
 
 def reproduce(options: Options, out: Path) -> str:
-    outcomes = comparison.make(plan(options), out, options.episodes)
+    outcomes = learnt(plan(options), options, out)
     comparison_report.report(outcomes, out, RUNS)
     table = markdown(outcomes)
     write_whole(out / "table3.md", table)
