@@ -10,8 +10,8 @@ from ga3c.papers.plan import chosen, learning_runs, report
 RUNS = "apex-fig7"
 SCALES = {
     "cpu": {
-        "game": ("Pong",), "seconds": 3600.0, "seeds": 1,
-        "flags": f"{fig5.SCALES['cpu']['flags']} --replay-transitions 200000",
+        **{name: fig5.SCALES["cpu"][name] for name in ("game", "seconds", "seeds")},
+        "flags": f"{fig5.SCALES['cpu']['flags']} --replay-transitions 16000",
     },
     # 35 hours; the paper's games are in the picture alone.
     "full": {
