@@ -35,7 +35,7 @@ class Nodes:
     def _begin(self) -> None:
         self._started = 0
         self.head = self._start("--head", f"--port={self._port}", "--num-cpus=0", "--include-dashboard=false")
-        self._wait_for_head()
+        self._wait_for(1)
         self.others = [self._join() for _ in range(self._count)]
 
     @property
@@ -52,8 +52,12 @@ class Nodes:
             environment = self._environment | AUTHENTICATION | OFTEN | {"PYTHONPATH": str(ROOT)}
             return psutil.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
 
-    def _wait_for_head(self) -> None:
-        log, deadline = self._directory / "node-1.log", time.monotonic() + START_SECONDS
+    def wait_for_all(self) -> None:
+        for number in range(1, self._started + 1):
+            self._wait_for(number)
+
+    def _wait_for(self, number: int) -> None:
+        log, deadline = self._directory / f"node-{number}.log", time.monotonic() + START_SECONDS
         while "Ray runtime started" not in log.read_text():
             if time.monotonic() > deadline:
                 raise RuntimeError(f"Ray did not start:\n{log.read_text()}")

@@ -94,7 +94,7 @@ except KeyboardInterrupt: (directory / "stopped").touch()
     monkeypatch.setattr(runs, "STOP_SECONDS", program.HANG_SECONDS if obeys else 0.1)
     processes = []
 
-    def interrupted(process, _, directory):
+    def interrupted(process, _, directory, _stopped):
         processes.append(process)
         while not (directory / "config.json").exists():
             time.sleep(0.01)
