@@ -234,13 +234,13 @@ def hidden_units(observations):
         {"normalize_values": True},
         {"algorithm": "c51", "dueling": True},
         {"algorithm": "dqn", "dueling": True},
+        {"algorithm": "pqn", "agents": 1, "envs_per_agent": 4, "steps": 2_000},
     ],
 )
 def test_the_last_layers_are_added_to_hidden_units(words):
     replay = {"replay_minimum_transitions": 100, "batch": 8, "agents": 1, "envs_per_agent": 4}
-    run = ga3c.train(
-        Match, network=hidden_units, serial=True, **(replay if "algorithm" in words else {}), **words, steps=400
-    )
+    words = (replay if "dueling" in words else {}) | {"steps": 400} | words
+    run = ga3c.train(Match, network=hidden_units, serial=True, **words)
     agent, states = ga3c.load(run), np.eye(SYMBOLS, dtype=np.float32)
     assert run.rows()["updates_per_second"].max() > 0
     assert agent.act(states)[0].shape == (SYMBOLS,)

@@ -131,7 +131,8 @@ def _perform(runs: list[Run], out: Path, machines: str | None) -> None:
     if machines and todo:
         from ga3c.cluster import machines as others  # here: it loads Ray
 
-        jobs = {run.name: (run, directory_of(run, out).resolve()) for run in todo}
+        out = out.resolve()  # their working directories are others
+        jobs = {run.name: (run, directory_of(run, out)) for run in todo}
         others.perform(machines, out, jobs, _make, lambda line: print(line, flush=True))
         return
     for number, run in enumerate(todo, start=1):
