@@ -94,8 +94,12 @@ def test_games_whose_scores_would_not_compare_are_refused_at_the_start():
 
 def test_copies_are_of_the_fewest_actors(tmp_path):
     runs = fig6.plan(apex.Options(actors=(16, 4), copies=(3, 1)))
-    assert [run.setting for run in runs] == ["4-actors-1-fold", "4-actors-3-fold", "16-actors-1-fold"]
-    words = runs[1].command(tmp_path)
+    assert [run.setting for run in runs[::3]] == [
+        "4-actors-1-fold",
+        "4-actors-3-fold",
+        "16-actors-1-fold",
+    ]  # three seeds
+    words = runs[3].command(tmp_path)
     settings = parse_settings(words[words.index("train") + 1 :])[0]
     assert (settings.schedule.agents * settings.schedule.envs_per_agent, settings.replay.replay_copies) == (4, 3)
     with pytest.raises(ConfigError, match="--replay-copies 3 does not go with --steps-per-update 4"):
@@ -175,7 +179,7 @@ def test_speed_over_steps_of_games_that_begin_alike(tmp_path):
 )
 def test_a_command_makes_its_runs_and_lets_them_play(words, table, tmp_path):
     """Runs that are killed go on, whatever they are of: test_comparison and test_reproduce stop some."""
-    tiny = ["--game", "tests.tiny_environment:Match-v0", "--seconds", 2, "--episodes", 2]
+    tiny = ["--game", "tests.tiny_environment:Match-v0", "--seconds", 2, "--seeds", 1, "--episodes", 2]
     ended = program.run("reproduce", *words, *tiny, "--out", tmp_path)
     assert ended.returncode == 0, ended.stderr
     assert (tmp_path / table).read_text() in ended.stdout

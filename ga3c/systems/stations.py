@@ -188,7 +188,7 @@ class Stations:
             thread.join(max(0.0, deadline - time.monotonic()))
         self.experience.drop()
         if any(thread.is_alive() for thread in self._threads):
-            self._say("Waiting for the update in hand. Another Ctrl-C ends it at once, and saves nothing.")
+            self._say("Waiting for the update in hand. Ctrl-C ends the program at once, and saves nothing.")
         for thread in self._threads:
             thread.join()
         self._agents.keep_books(self.stats, final=True)

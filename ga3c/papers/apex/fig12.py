@@ -9,20 +9,20 @@ from ga3c.papers.plan import chosen, learning_runs, reports
 
 RUNS = "apex-fig12"
 SCALES = {
-    "cpu": fig4.SCALES["cpu"],
+    "cpu": fig4.SCALES["cpu"] | {"uniform": ""},
     # 35 hours as in fig4. The paper has nine games, which are in the picture alone.
-    "full": fig4.SCALES["full"] | {"actors": (32, 64, 128, 256)},
+    # Each way has the better one of two learning rates.
+    "full": fig4.SCALES["full"] | {"actors": (32, 64, 128, 256), "uniform": "--learning-rate 0.00025"},
 }
-# Each with the better one of two learning rates.
-WAYS = {"priorities": "", "uniform": " --priority-alpha 0 --learning-rate 0.00025"}
 
 
 def plan(options: Options) -> dict[str, list[LearningRun]]:
     """The runs by the number of actors."""
     scale = chosen(SCALES, options)
+    ways = {"priorities": "", "uniform": f" --priority-alpha 0 {scale['uniform']}"}
     return {
         f"{actors}-actors": learning_runs(
-            scale, {f"{actors}-actors-{name}": fig4.flags(options, actors) + flags for name, flags in WAYS.items()}
+            scale, {f"{actors}-actors-{name}": fig4.flags(options, actors) + flags for name, flags in ways.items()}
         )
         for actors in scale["actors"]
     }

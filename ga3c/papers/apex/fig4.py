@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ga3c.experiments.comparison import LearningRun
-from ga3c.papers.apex import Options
+from ga3c.papers.apex import Options, small_game
 from ga3c.papers.apex.final import FINAL
 from ga3c.papers.plan import chosen, learning_runs, report
 
@@ -11,9 +11,8 @@ RUNS = "apex-fig4"
 SCALES = {
     # An actor is a game of an agent: each has an epsilon of its own.
     "cpu": {
-        "game": ("Pong",), "seconds": 3600.0, "seeds": 1, "actors": (8, 64),
-        "flags": "--agents 2 --envs-per-agent {half} --batch 64 --replay-transitions 200000 "
-        "--replay-minimum-transitions 20000",
+        **small_game.SCALE, "actors": (8, 64),
+        "flags": f"--agents 2 --envs-per-agent {{half}} {small_game.CONSTANTS} --replay-transitions 16000",
     },
     # 35 hours; the paper's six games are in the picture alone.
     "full": {

@@ -3,18 +3,13 @@
 from pathlib import Path
 
 from ga3c.experiments.comparison import LearningRun
-from ga3c.papers.apex import Options
+from ga3c.papers.apex import Options, small_game
 from ga3c.papers.apex.final import FINAL
 from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "apex-fig5"
 SCALES = {
-    # A small game, for which the preset learns too slowly.
-    "cpu": {
-        "game": ("CartPole-v1",), "seconds": 90.0, "seeds": 3, "capacities": (1_000, 4_000, 16_000, 64_000),
-        "flags": "--agents 2 --envs-per-agent 16 --batch 64 --replay-minimum-transitions 1000 --target-updates 200 "
-        "--learning-rate 0.001",
-    },
+    "cpu": {**small_game.SCALE, "capacities": (1_000, 4_000, 16_000, 64_000), "flags": small_game.FLAGS},
     # 35 hours; the paper's games are in the picture alone.
     "full": {
         "game": ("Breakout", "Pong", "Qbert", "Seaquest", "WizardOfWor", "MsPacman"), "seconds": 126_000.0, "seeds": 1,

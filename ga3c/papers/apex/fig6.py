@@ -6,13 +6,13 @@ With k copies the contents of the replay are replaced as fast as by k times as m
 from pathlib import Path
 
 from ga3c.experiments.comparison import LearningRun
-from ga3c.papers.apex import Options, fig4
+from ga3c.papers.apex import Options, fig4, small_game
 from ga3c.papers.apex.final import FINAL
 from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "apex-fig6"
 SCALES = {
-    "cpu": {"game": ("Pong",), "seconds": 3600.0, "seeds": 1, "actors": (8, 64), "copies": (1, 8)},
+    "cpu": {**small_game.SCALE, "actors": (8, 64), "copies": (1, 8)},
     # 40 hours; the paper's games are in the picture alone.
     "full": {
         "game": fig4.SCALES["full"]["game"], "seconds": 144_000.0, "seeds": 1, "actors": (32, 256),

@@ -3,16 +3,13 @@
 from pathlib import Path
 
 from ga3c.experiments.comparison import LearningRun
-from ga3c.papers.apex import Options, fig5
+from ga3c.papers.apex import Options, fig5, small_game
 from ga3c.papers.apex.final import FINAL
 from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "apex-fig7"
 SCALES = {
-    "cpu": {
-        **{name: fig5.SCALES["cpu"][name] for name in ("game", "seconds", "seeds")},
-        "flags": f"{fig5.SCALES['cpu']['flags']} --replay-transitions 16000",
-    },
+    "cpu": {**small_game.SCALE, "flags": f"{small_game.FLAGS} --replay-transitions 16000"},
     # 35 hours; the paper's games are in the picture alone.
     "full": {
         "game": fig5.SCALES["full"]["game"], "seconds": 126_000.0, "seeds": 1,

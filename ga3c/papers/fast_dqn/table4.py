@@ -19,7 +19,7 @@ WAYS = {name: f"--preset {preset} --checkpoint-steps 250000" for name, preset in
 EVALUATION = Evaluation(("--protocol", "dqn"), best=True)
 SCALES = {
     "cpu": {
-        "game": ("Pong", "Boxing", "Freeway"), "seconds": 3600.0, "seeds": 1,
+        "game": ("Pong", "Boxing", "Freeway"), "seconds": 600.0, "seeds": 1,
         "constants": "--replay-transitions 200000 --replay-minimum-transitions 10000 --exploration-decay-steps 100000 "
         "--target-updates 500",
     },
