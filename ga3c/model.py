@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from ga3c import networks
-from ga3c.devices.device import quiet
+from ga3c.devices.device import count_gpus, quiet
 from ga3c.devices.graph import sizes_to_compile
 from ga3c.devices.model_graphs import ModelGraphs
 from ga3c.devices.pieces import WHOLE, Pieces
@@ -194,10 +194,10 @@ class Model:
     def warm_up(self, envs: int, limit: int, columns: int) -> list[int]:
         """Traces and compiles what the threads will call, before they start. Changes no weight.
 
-        Returns the batch sizes to pad predictions to, from `envs` to `limit`: XLA compiles each size once. [] without
-        XLA, where any size will do.
+        Returns the batch sizes to pad predictions to, from `envs` to `limit`, which XLA compiles; [] without XLA.
         """
         spec, replays, sizes = self._spec, self._algorithm.replays, sizes_to_compile(envs, limit) if self._xla else []
+        columns = columns if self._xla or count_gpus() else 1  # on cores nothing depends on the size
         rollouts = rollout_dtype(spec, self._t_max, columns, self._recurrent_size)
         dtype = transition_dtype(spec, columns) if replays else rollouts
         before = self._current, self._optimizer, self._explore, self._explore_steps

@@ -27,6 +27,7 @@ PLACES = {f"test_{name}": place for place, name in enumerate(LONGEST.split())}
 
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="leave out the files that take longest (tests/conftest.py)")
+    parser.addoption("--long", action="store_true", help="all variants of each test (tests/variants.py)")
     parser.addoption("--all-code", action="store_true", help="all games by the code made for them (own_code_games.py)")
 
 
@@ -34,7 +35,15 @@ def pytest_ignore_collect(collection_path, config):
     return True if config.getoption("quick") and collection_path.stem in PLACES else None
 
 
-def pytest_collection_modifyitems(items):
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: a variant that runs with --long alone (tests/variants.py)")
+
+
+def pytest_collection_modifyitems(config, items):
+    left_out = [item for item in items if item.get_closest_marker("long") and not config.getoption("long")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
     items.sort(key=lambda item: PLACES.get(item.path.stem, len(PLACES)))
 
 

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from ga3c import environments
+from ga3c.atari.batch import prepare
+from ga3c.emulator import machine_code
 from ga3c.emulator.game_table import GAMES as READABLE
 from ga3c.emulator.proven import FRAMES_GO_ON, PROVEN, READ_WHAT_IS_LEFT
 from ga3c.environments.atari import AtariEnvironments, AtariScreen
@@ -147,6 +149,36 @@ def test_it_is_compiled_once_and_a_run_says_so(tmp_path):
     assert any(what.startswith(line) for what in said), said
     assert sum(int(what.removeprefix(line)) for what in said) == 1, said
     assert prepares(tmp_path, "Breakout", "ours").communicate()[0] == "0\n"
+
+
+SEEN = """import sys
+from ga3c import environments
+from ga3c.settings.game import EnvironmentSettings
+settings = EnvironmentSettings(game="Pong")
+seen = environments.seen(settings, played_here=False)
+assert not {"numba", "llvmlite", "ga3c.atari.batch"} & set(sys.modules)
+games = environments.seen(settings, played_here=True)
+assert "ga3c.atari.batch" in sys.modules and hasattr(games, "restore") and seen.spec == games.spec
+"""
+
+
+def test_a_run_loads_no_emulator_for_games_that_others_play(monkeypatch):
+    """Unless it has to compile it for them."""
+    prepare()
+    subprocess.run([sys.executable, "-c", SEEN], cwd=PACKAGE.parent, check=True)
+    settings = EnvironmentSettings(game="Pong")
+    assert not hasattr(environments.seen(settings, played_here=False), "batch")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/elsewhere")
+    assert not machine_code.is_ready()
+    assert environments.seen(settings, played_here=False).batch
+    assert environments.seen(EnvironmentSettings(game="CartPole-v1"), played_here=False).spec.name == "CartPole-v1"
+
+
+@pytest.mark.parametrize("rules", [*RULES.values(), {"observation": "ram"}])
+def test_of_games_that_others_play_a_run_knows_what_they_are(rules):
+    for game in ("Pong", "Breakout", "Boxing", "Asteroids"):
+        settings = EnvironmentSettings(game=game, **rules)
+        assert environments.seen(settings, played_here=False).spec == environments.make(settings, 1, 0).spec
 
 
 def test_which_emulator_plays():

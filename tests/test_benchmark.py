@@ -19,6 +19,7 @@ from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings.run import Settings
 from ga3c.settings.saved_settings import flags_of, to_flags
 from tests import program
+from tests.variants import long
 
 SPEC = EnvironmentSpec("Test", (3,), "float32", discrete(2), 1)
 COSTS = {"emulate": Cost(0.4, 0.5), "predict": Cost(0.1, 0.1), "train": Cost(0.2, 0.3), "queue": Cost(0.1, 0.1)}
@@ -173,7 +174,7 @@ def test_the_share_of_the_model_is_said_beside_the_papers():
 APEX = ["--preset", "apex-dqn", "--batch", "32", "--replay-minimum-transitions", "200", "--replay-transitions", "1000"]
 
 
-@pytest.mark.parametrize("flags", [[], APEX], ids=["ga3c", "apex"])
+@pytest.mark.parametrize("flags", [pytest.param([], id="ga3c"), long(APEX, id="apex")])
 def test_the_command(tmp_path, flags):
     out = tmp_path / "figures.json"
     sizes = ["--t-max", 5, "--seconds", 2, "--rounds", 1]

@@ -18,7 +18,7 @@ NOT_KNOWN = {
     *("mario_bros", "mr_do", "name_this_game", "othello", "pacman", "pooyan", "space_war", "tic_tac_toe_3d"),
     *("turmoil", "video_checkers", "video_chess"),
 }
-FRAMES = 200
+FRAMES = 120
 
 
 def first_difference(game: str, mode: int | None, difficulty: int, frames: int = FRAMES) -> str | None:

@@ -52,7 +52,7 @@ def elsewhere(tmp_path, monkeypatch):
     monkeypatch.setattr(run_directory, "RESULTS", tmp_path / "results")
 
 
-@settings(max_examples=600, **FUZZ)
+@settings(max_examples=300, **FUZZ)
 @given(arguments)
 def test_settings(words):
     with contextlib.redirect_stdout(io.StringIO()):

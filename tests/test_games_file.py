@@ -23,6 +23,7 @@ from ga3c.systems import system_of
 from ga3c.systems.under_way import UnderWay
 from tests import program
 from tests.program import Started
+from tests.variants import long
 
 PONG = ["--game", "Pong", "--emulator", "ours", "--seed", "7", "--checkpoint-games", "--episode-cap-frames", "140"]
 STICKY = ["--sticky-action-probability", "0.25", "--reward-scaling-discount", "0.99"]
@@ -30,6 +31,7 @@ SMALL = ["--frame-size-pixels", "42"]
 FEW_STEPS = ["--epochs", "2", "--minibatches", "3"]  # in an update: the preset's are 64
 A2C = ["--algorithm", "a2c", "--preset", "ga3c", "--t-max", "4"]
 GAMES = 3
+BATCHED = ["--sampling", "batched", "--games", GAMES]
 
 
 def made(game="pong", count=GAMES, seed=5, **rules):
@@ -151,12 +153,16 @@ def assert_same(one, other) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ["--sampling", "batched", "--games", GAMES, *A2C],
-        ["--sampling", "batched", "--games", GAMES, "--algorithm", "pqn", "--t-max", 4, *STICKY, *FEW_STEPS],
-        ["--serial", "--agents", 1, "--envs-per-agent", GAMES, "--minimum-batch-steps", 12, *A2C],
-        ["--sampling", "batched", "--games", GAMES, "--memory", "gru", "--memory-units", 8, *A2C],
+        pytest.param([*BATCHED, *A2C], id="a2c"),
+        long(
+            [*BATCHED, "--algorithm", "pqn", "--t-max", 4, *STICKY, *FEW_STEPS],
+            id="pqn, sticky actions, scaled rewards",
+        ),
+        pytest.param(
+            ["--serial", "--agents", 1, "--envs-per-agent", GAMES, "--minimum-batch-steps", 12, *A2C], id="serial"
+        ),
+        pytest.param([*BATCHED, "--memory", "gru", "--memory-units", 8, *A2C], id="with a memory"),
     ],
-    ids=["a2c", "pqn, sticky actions, scaled rewards", "serial", "with a memory"],
 )
 def test_a_run_that_was_stopped_has_the_weights_of_one_that_was_not(tmp_path, words):
     whole, halves, anew = (Run(tmp_path / name, *words) for name in ("whole", "halves", "anew"))

@@ -23,6 +23,7 @@ from ga3c.settings.run import Settings
 from ga3c.settings.saved_settings import from_dict, to_dict
 from tests.solving import POLICIES, VALUES, score
 from tests.tiny_environment import STEPS
+from tests.variants import variants
 
 ACTIONS, ALLOWED = 4, 2
 
@@ -84,7 +85,7 @@ def made(game, count=3, seed=0, **settings):
     return environments.make(EnvironmentSettings(game=game, **settings), count, seed)
 
 
-@pytest.mark.parametrize("algorithm", [*POLICIES, *VALUES])
+@pytest.mark.parametrize("algorithm", variants([*POLICIES, *VALUES], "a3c", "ppo", "dqn", "pqn"))
 def test_a_game_that_tells_by_its_mask_alone_is_solved(algorithm):
     steps = 16_000 if algorithm == "pqn" else 8_000
     assert score(LOWER, algorithm, steps, start_steps_limit=10) > 0.85 * STEPS

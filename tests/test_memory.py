@@ -32,6 +32,7 @@ from ga3c.systems import system_of
 from ga3c.transport.agent_memory import AgentMemory
 from tests import program
 from tests.program import TINY
+from tests.variants import long
 
 assert quiet
 
@@ -241,12 +242,12 @@ def trained(game, algorithm, memory, wanted, steps):
     return best, system.stats.totals().steps
 
 
-@pytest.mark.parametrize(("algorithm", "memory"), [("a3c", "lstm"), ("a2c-vtrace", "gru"), ("ppo", "gru")])
+@pytest.mark.parametrize(("algorithm", "memory"), [("a3c", "lstm"), long("a2c-vtrace", "gru"), long("ppo", "gru")])
 def test_a_cue_is_remembered_for_twenty_steps(algorithm, memory):
     assert trained(CUE, algorithm, memory, 0.9, steps=600_000)[0] >= 0.9
 
 
-@pytest.mark.parametrize(("algorithm", "memory"), [("a3c", "gru"), ("a2c-vtrace", "lstm"), ("ppo", "gru")])
+@pytest.mark.parametrize(("algorithm", "memory"), [("a3c", "gru"), long("a2c-vtrace", "lstm"), long("ppo", "gru")])
 def test_a_pole_is_balanced_by_memory_where_its_speed_is_not_shown(algorithm, memory):
     assert trained(CART_POLE, algorithm, memory, 150, steps=600_000)[0] >= 150
 

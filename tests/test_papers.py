@@ -26,6 +26,7 @@ from ga3c.papers.fast_dqn.scores import PAPER
 from ga3c.settings.learning import LearningSettings
 from tests import program
 from tests.finished_runs import learnt, make_run
+from tests.variants import long
 
 PAGE = Path(__file__).parent.parent / "ga3c" / "papers" / "README.md"
 PLANS = {
@@ -174,7 +175,7 @@ def test_speed_over_steps_of_games_that_begin_alike(tmp_path):
     [
         (["fast_dqn", "table4"], "table4.md"),
         (["apex", "fig6", "--actors", 2, "--copies", 3], "fig6.md"),
-        (["apex", "fig12", "--actors", 2], "fig12-2-actors.md"),
+        long(["apex", "fig12", "--actors", 2], "fig12-2-actors.md"),
     ],
 )
 def test_a_command_makes_its_runs_and_lets_them_play(words, table, tmp_path):

@@ -17,6 +17,7 @@ from ga3c.rollout import multidiscrete
 from ga3c.settings.game import EnvironmentSettings
 from tests.solving import POLICIES, VALUES, score
 from tests.tiny_environment import STEPS, Match
+from tests.variants import variants
 
 SIZES = (3, 1, 4)
 
@@ -140,7 +141,7 @@ def test_what_can_have_been_chosen():
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("algorithm", POLICIES)
+@pytest.mark.parametrize("algorithm", variants(POLICIES, "a3c", "ppo"))
 @pytest.mark.parametrize("game", [CHOICES, BITS])
 def test_a_game_that_wants_all_choices_right_is_solved(game, algorithm):
     assert score(game, algorithm) > 0.8 * STEPS

@@ -12,6 +12,7 @@ import pytest
 from ga3c.records import checkpoint
 from tests import program
 from tests.program import TINY, Started
+from tests.variants import variants
 
 SOLVED = 17.0  # of 20 points; 5 is chance
 SMALL = ["--replay-transitions", 3_000, "--replay-minimum-transitions", 400, "--target-updates", 20]
@@ -38,7 +39,7 @@ Replay.offer = noted
 """
 
 
-@pytest.mark.parametrize("preset", ["dqn", "fast-dqn", "c51", "rainbow"])
+@pytest.mark.parametrize("preset", variants(["dqn", "fast-dqn", "c51", "rainbow"], "fast-dqn", "rainbow"))
 def test_real_runs_learn(tmp_path, preset):
     run, concurrent = tmp_path / "run", preset == "fast-dqn"
     ended = program.run("--preset", preset, *QUICK, "--steps", 5_000, "--run-dir", run, "--seed", 1)
@@ -98,7 +99,7 @@ def disturb(started):
     return times
 
 
-@pytest.mark.parametrize("which", ["rainbow", "Pong"])
+@pytest.mark.parametrize("which", variants(["rainbow", "Pong"], "Pong"))
 def test_with_concurrent_training_the_same_seed_gives_the_same_weights_and_replay_whatever_the_timing(tmp_path, which):
     """Priorities, n steps and all on the small environment; DQN's own network on Pong. Two runs at a time."""
     arguments = ["--preset", "rainbow", *QUICK, "--concurrent-training", "--steps", 3_000]

@@ -12,6 +12,7 @@ from ga3c.records import checkpoint
 from ga3c.settings import devices
 from tests import program
 from tests.program import TINY
+from tests.variants import variants
 
 A2C = [*TINY, "--preset", "a2c", "--learning-rate", 0.02, "--rmsprop-epsilon", 1e-5, "--discount", 0.5, "--seed", 3]
 SOLVED = 15.0  # of 20 points; 5 is chance
@@ -47,7 +48,7 @@ def test_two_learn_and_one_goes_on(tmp_path):
     assert float(program.rows(run / "throughput.csv")[-1]["mean_score"]) > SOLVED
 
 
-@pytest.mark.parametrize("system", [["--serial"], ["--sampling", "batched"]])
+@pytest.mark.parametrize("system", variants([["--serial"], ["--sampling", "batched"]], ["--sampling", "batched"]))
 def test_in_one_thread_two_make_the_weights_of_one(tmp_path, system):
     runs = {"one": [], "two": ["--devices", "cpu:2"]}
     for name, flags in runs.items():

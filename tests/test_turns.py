@@ -11,6 +11,7 @@ from ga3c.records import checkpoint
 from ga3c.scheduling.turns import Turns
 from tests import program
 from tests.program import TINY, Started
+from tests.variants import variants
 
 SOLVED = 17.0  # of 20 points; 5 is chance
 
@@ -174,7 +175,7 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("which", RUNS)
+@pytest.mark.parametrize("which", variants(RUNS, "a2c-vtrace alternating", "a3c synchronised", "appo asynchronous"))
 def test_real_runs_learn_and_in_lockstep_no_step_is_older_than_the_last_update(tmp_path, which):
     algorithm, *more = RUNS[which]
     sampling = which.split()[-1]

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 import tensorflow as tf
 
-_UNROLLED_STEPS = 256  # longer rollouts are a loop in the graph, which would otherwise take minutes to trace
-
 
 @dataclass(frozen=True)
 class Played:
@@ -36,19 +34,32 @@ def lambda_returns(played: Played, discount: float, return_lambda: float) -> tf.
 
     Returns: float32 [time, columns]. Rows that are not valid hold no meaning.
     """
+    discounted = discount * after(played.values, played.last_value)
+    ends, valid = played.terminated | played.truncated, played.valid
+    ahead = tf.where(played.terminated, 0.0, tf.where(played.truncated, 1.0, 1 - return_lambda)) * discounted
+    offsets = tf.where(valid, played.rewards + ahead, tf.where(played.truncated, played.values, 0.0))
+    factors = tf.where(valid, tf.where(ends, 0.0, discount * return_lambda), tf.where(played.truncated, 0.0, 1.0))
+    return backwards(offsets, factors, played.last_value)
 
-    def before(after, row):
-        """R and V of a row, from those of the row after it."""
-        (target, next_value), (reward, value, terminates, truncates, counts) = after, row
-        ahead = next_value + return_lambda * (target - next_value)
-        future = tf.where(terminates, 0.0, tf.where(truncates, next_value, ahead))
-        return tf.where(counts, reward + discount * future, tf.where(truncates, value, target)), value
 
-    rows = (played.rewards, played.values, played.terminated, played.truncated, played.valid)
-    after, targets = (played.last_value, played.last_value), []
-    if played.rewards.shape[0] > _UNROLLED_STEPS:
-        return tf.scan(before, rows, after, reverse=True)[0]
-    for t in reversed(range(played.rewards.shape[0])):
-        after = before(after, [field[t] for field in rows])
-        targets.append(after[0])
-    return tf.stack(targets[::-1])
+def backwards(offsets: tf.Tensor, factors: tf.Tensor, last: tf.Tensor) -> tf.Tensor:
+    """Returns x_t = offsets_t + factors_t x_{t+1}, [time, columns], where x is `last`, [columns], after the last row.
+
+    Each round doubles the number of rows that are summed up (a parallel scan: Blelloch 1990), so the graph is small and
+    the arrays are large, however long the rollouts are.
+    """
+    x = tf.concat([offsets, last[None]], axis=0)
+    factors = tf.concat([factors, tf.zeros_like(last)[None]], axis=0)
+    summed = 1
+    while summed < x.shape[0]:
+        x, factors = (
+            tf.concat([x[:-summed] + factors[:-summed] * x[summed:], x[-summed:]], axis=0),
+            tf.concat([factors[:-summed] * factors[summed:], factors[-summed:]], axis=0),
+        )
+        summed *= 2
+    return x[:-1]
+
+
+def after(rows: tf.Tensor, last: tf.Tensor) -> tf.Tensor:
+    """Returns for each row the one after it, which for the last row is `last`."""
+    return tf.concat([rows[1:], last[None]], axis=0)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from ga3c.algorithms.returns import Played
+from ga3c.algorithms.returns import Played, after, backwards
 from ga3c.settings.learning import LearningSettings
 
 
@@ -31,17 +31,15 @@ def targets(played: Played, log_ratios: tf.Tensor, settings: LearningSettings) -
     ratios = tf.exp(log_ratios)
     rho = tf.minimum(ratios, settings.vtrace_rho_limit)
     c = return_lambda * tf.minimum(ratios, settings.vtrace_c_limit)
-    values, terminated, truncated = played.values, played.terminated, played.truncated
-    target = next_value = played.last_value
-    found, advantages = [], []
-    for t in reversed(range(played.rewards.shape[0])):
-        following = tf.where(terminated[t], 0.0, next_value)  # V(s_{t+1})
-        ahead = tf.where(terminated[t] | truncated[t], following, target)  # v_{t+1}: the next row is another episode's
-        delta = rho[t] * (played.rewards[t] + discount * following - values[t])
-        reached = values[t] + delta + discount * c[t] * (ahead - following)
-        mixed = following + return_lambda * (ahead - following)
-        advantages.append(rho[t] * (played.rewards[t] + discount * mixed - values[t]))
-        target = tf.where(played.valid[t], reached, tf.where(truncated[t], values[t], target))
-        next_value = values[t]
-        found.append(target)
-    return Targets(*(tf.stop_gradient(tf.stack(rows[::-1])) for rows in (found, advantages)))
+    values, last = played.values, played.last_value
+    following = tf.where(played.terminated, 0.0, after(values, last))  # V(s_{t+1})
+    delta = rho * (played.rewards + discount * following - values)
+    goes_on = ~(played.terminated | played.truncated)
+    reached = values + delta - tf.where(goes_on, discount * c * following, 0.0)
+    offsets = tf.where(played.valid, reached, tf.where(played.truncated, values, 0.0))
+    factors = tf.where(played.valid, tf.where(goes_on, discount * c, 0.0), tf.where(played.truncated, 0.0, 1.0))
+    found = backwards(offsets, factors, last)
+    ahead = tf.where(goes_on, after(found, last), following)  # v_{t+1}: the next row may be another episode's
+    mixed = following + return_lambda * (ahead - following)
+    advantages = rho * (played.rewards + discount * mixed - values)
+    return Targets(tf.stop_gradient(found), tf.stop_gradient(advantages))

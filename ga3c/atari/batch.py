@@ -9,7 +9,7 @@ from ale_py import roms
 
 from ga3c.atari.chance import DRAWS, WORDS, Chance
 from ga3c.atari.rules import MOST_NO_OPS, Rules
-from ga3c.emulator import games, state, step, views
+from ga3c.emulator import games, machine_code, state, step, views
 from ga3c.emulator.compiled import SOURCES, is_missing, one_at_a_time
 from ga3c.emulator.game_table import GAMES
 from ga3c.emulator.palette import NTSC_GREY, NTSC_RGB, PAL_GREY, PAL_RGB
@@ -33,11 +33,12 @@ def starts_of(rom: str, mode: int | None, difficulty: int) -> Starts:
 
 def prepare() -> None:
     """Compiles the emulator if its code is not cached: once, and not in each process of several that start together."""
-    if not is_missing(serve):
-        return
-    print("Compiling the emulator: half a minute to a minute, only this once.", file=sys.stderr, flush=True)
-    with one_at_a_time():
-        Batch("pong", Rules(), np.zeros(1, np.int64)).restart(np.ones(1, bool))
+    if is_missing(serve):
+        print("Compiling the emulator: half a minute to a minute, only this once.", file=sys.stderr, flush=True)
+        with one_at_a_time():
+            Batch("pong", Rules(), np.zeros(1, np.int64)).restart(np.ones(1, bool))
+    if not machine_code.is_ready():
+        machine_code.note_ready()
 
 
 class Batch:

@@ -70,10 +70,9 @@ def train(start: Start, here: str, host: Callable[[], Host]) -> Ended:
     `host` is called when nothing is wrong with the settings and the game.
     """
     settings, schedule = _with_seed(start.settings), start.settings.schedule
-    in_agents = not (schedule.serial or schedule.cluster or schedule.sampling == "batched")
-    printed = _start_agents() if in_agents else None
-    games = environments.make(settings.environment, 1, 0)
-    games.close()
+    played_here = schedule.serial or schedule.sampling == "batched"
+    printed = None if played_here or schedule.cluster else _start_agents()
+    games = environments.seen(settings.environment, played_here)
     _check_seen(settings, start, games)
     if start.resumed is None:
         own_games.note_all(settings, here)

@@ -5,33 +5,16 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 
 from numba import config, njit
 
+from ga3c.emulator import machine_code
+
 _FOLDER = Path(__file__).parent
 
 
-def _cache_directory() -> str:
-    """Returns the directory for machine code; "" for that beside the sources, where they lie in their repository.
-
-    An installed package is often read-only, and nothing is to be left in its folder: it has one of the user's.
-    """
-    if (_FOLDER.parents[1] / "run.sh").is_file():
-        return ""
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    folder = cache if os.path.isabs(cache) else os.path.expanduser("~/.cache")
-    return os.path.join(folder, "ga3c") if os.path.isabs(folder) else ""
-
-
-def _sources() -> str:
-    """Returns a hash of all files of this folder and of `cuda`."""
-    files = sorted(_FOLDER.glob("**/*.py"))
-    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
-
-
-SOURCES, _CACHE_DIRECTORY = _sources(), _cache_directory()
+SOURCES, _CACHE_DIRECTORY = machine_code.sources(), machine_code.cache_directory()
 
 
 def compiled(function: Callable) -> Callable:

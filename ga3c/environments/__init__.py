@@ -16,6 +16,7 @@ import sys
 
 import numpy as np
 
+from ga3c.emulator import machine_code
 from ga3c.environments import atari, atari_ram, control, emulators, gymnasium, parallel, parallel_names
 from ga3c.environments.restarted import Restarts
 from ga3c.errors import ConfigError
@@ -98,6 +99,19 @@ def make(
     if kind == "atari":
         return atari.AtariEnvironments(name, settings, count, seed, threads)
     return gymnasium_games(name, settings, count, seed, restarts=restarts)
+
+
+def seen(settings: EnvironmentSettings, played_here: bool):
+    """Returns closed games, of which a run needs the `spec` and what is said about them. Raises ConfigError.
+
+    Where other processes play games of our own emulator, it is not loaded here, unless it has to be compiled first.
+    """
+    kind, name = resolve(settings.game)
+    if not played_here and kind == "atari" and emulators.ours(name, settings) and machine_code.is_ready():
+        return atari.played_elsewhere(name, settings)
+    games = make(settings, 1, 0)
+    games.close()
+    return games
 
 
 def gymnasium_games(name: str, settings: EnvironmentSettings, count: int, seed: int, **options):

@@ -1,10 +1,13 @@
 """Atari 2600 games of ale-py's vector environment, which emulates, pools, scales and stacks frames in C++."""
 
+from typing import NamedTuple
+
 import numpy as np
 from ale_py import roms
 from ale_py.vector_env import AtariVectorEnv
 
 from ga3c.atari.names import display_name
+from ga3c.emulator.game_table import GAMES
 from ga3c.emulator.state import RAM_BYTES
 from ga3c.layout import BYTES, Layout, Part
 from ga3c.rollout import EnvironmentSpec, discrete
@@ -31,6 +34,17 @@ def spec_of(rom: str, settings: EnvironmentSettings, actions: int) -> Environmen
         stacked_frames=1 if ram else stack,
         layout=Layout((Part("ram", BYTES, (RAM_BYTES,)),)) if ram else None,
     )
+
+
+class PlayedElsewhere(NamedTuple):
+    """What a run knows of games of our own emulator that other processes play."""
+
+    spec: EnvironmentSpec
+
+
+def played_elsewhere(rom: str, settings: EnvironmentSettings) -> PlayedElsewhere:
+    """Returns it without loading the emulator and its compiler, which take a second."""
+    return PlayedElsewhere(spec_of(rom, settings, 18 if settings.full_action_set else len(GAMES[rom].actions.split())))
 
 
 def _vector_env(rom: str, settings: EnvironmentSettings, count: int, threads: int, **view) -> AtariVectorEnv:

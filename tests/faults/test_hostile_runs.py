@@ -8,7 +8,7 @@ from tests import program
 
 def test_no_run_does_harm(tmp_path):
     """One of many, and a stranger's game in every command."""
-    which = ["--every", "397", "--also", "stranger:Evil-v0"]
+    which = ["--every", "797", "--also", "stranger:Evil-v0"]
     command = [sys.executable, "-m", "tests.faults.hostile_runs", tmp_path / "runs", *which]
     done = subprocess.run(
         command, capture_output=True, text=True, cwd=program.ROOT, timeout=3 * program.HANG_SECONDS, check=False
