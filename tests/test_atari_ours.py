@@ -14,7 +14,7 @@ from ga3c.atari.batch import prepare
 from ga3c.emulator import machine_code
 from ga3c.emulator.game_table import GAMES as READABLE
 from ga3c.emulator.proven import FRAMES_GO_ON, PROVEN, READ_WHAT_IS_LEFT
-from ga3c.environments.atari import AtariEnvironments, AtariScreen
+from ga3c.environments.atari import AtariEnvironments, AtariScreen, played_elsewhere
 from ga3c.environments.atari_ours import OwnAtariEnvironments, OwnAtariScreen
 from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
@@ -168,6 +168,7 @@ def test_a_run_loads_no_emulator_for_games_that_others_play(monkeypatch):
     subprocess.run([sys.executable, "-c", SEEN], cwd=PACKAGE.parent, check=True)
     settings = EnvironmentSettings(game="Pong")
     assert not hasattr(environments.seen(settings, played_here=False), "batch")
+    monkeypatch.setattr(machine_code, "note_ready", lambda: None)
     monkeypatch.setenv("NUMBA_CACHE_DIR", "/elsewhere")
     assert not machine_code.is_ready()
     assert environments.seen(settings, played_here=False).batch
@@ -178,7 +179,8 @@ def test_a_run_loads_no_emulator_for_games_that_others_play(monkeypatch):
 def test_of_games_that_others_play_a_run_knows_what_they_are(rules):
     for game in ("Pong", "Breakout", "Boxing", "Asteroids"):
         settings = EnvironmentSettings(game=game, **rules)
-        assert environments.seen(settings, played_here=False).spec == environments.make(settings, 1, 0).spec
+        rom = environments.resolve(game)[1]
+        assert played_elsewhere(rom, settings).spec == environments.make(settings, 1, 0).spec
 
 
 def test_which_emulator_plays():

@@ -37,7 +37,7 @@ def prepare() -> None:
         print("Compiling the emulator: half a minute to a minute, only this once.", file=sys.stderr, flush=True)
         with one_at_a_time():
             Batch("pong", Rules(), np.zeros(1, np.int64)).restart(np.ones(1, bool))
-    if not machine_code.is_ready():
+    if not (is_missing(serve) or machine_code.is_ready()):  # missing still: it could not be kept
         machine_code.note_ready()
 
 

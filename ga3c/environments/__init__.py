@@ -102,9 +102,10 @@ def make(
 
 
 def seen(settings: EnvironmentSettings, played_here: bool):
-    """Returns closed games, of which a run needs the `spec` and what is said about them. Raises ConfigError.
+    """Returns what a run knows of its games: closed ones, or their `spec` alone. Raises ConfigError.
 
-    Where other processes play games of our own emulator, it is not loaded here, unless it has to be compiled first.
+    The `spec` is enough where other processes play games of our own emulator. Then the emulator is not loaded here,
+    unless it has to be compiled first.
     """
     kind, name = resolve(settings.game)
     if not played_here and kind == "atari" and emulators.ours(name, settings) and machine_code.is_ready():
