@@ -13,9 +13,11 @@ from tests.program import HANG_SECONDS, ROOT
 
 pytest.importorskip("ray", reason="run tests/run.sh, which installs Ray")
 
+import ray
 from ray import _raylet
 
-from ga3c.cluster import access, ray_session
+from ga3c.cluster import access, connection, ray_session
+from ga3c.errors import ConfigError
 
 SCRIPT = """
 import json, os, signal, time
@@ -112,6 +114,18 @@ def test_a_local_start_listens_for_this_machine_alone_and_nobody_else_reads_its_
     assert found["ports"] == ["127.0.0.1"]
     assert (found["home"] / ".ray" / "auth_token").stat().st_mode & 0o777 == 0o600
     assert found["said"].endswith("cores for pods.")
+
+
+def test_why_a_local_ray_did_not_start_is_seen(monkeypatch, tmp_path, capfd):
+    def dies(**_):
+        os.write(2, b"said by Ray before it ends the process")
+        raise Exception("the node timed out")  # as Ray does
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(ray, "init", dies)
+    with pytest.raises(ConfigError, match="Cannot join --cluster local: the node timed out"):
+        connection.join("local", 1)
+    assert capfd.readouterr().err == "said by Ray before it ends the process"
 
 
 def test_a_token_that_others_can_read_is_closed(tmp_path, monkeypatch):

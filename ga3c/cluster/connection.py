@@ -42,10 +42,12 @@ def join(where: str, pods: int) -> str:
     # On other machines the program lies in the same folder, or Python finds it by itself.
     environment = {"env_vars": {"PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}}
     heard: list[str] = []
+    # A local start says nothing, unless Ray ends this process: its reason must be seen then.
+    quiet = contextlib.nullcontext() if where == "local" else _error_stream_into(heard)
     try:
-        with reach, _error_stream_into(heard):
+        with reach, quiet:
             ray.init(**how, log_to_driver=False, logging_level=logging.ERROR, runtime_env=environment, namespace="ga3c")
-    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:  # a ConnectionError is an OSError
+    except Exception as error:  # Ray raises that, too: for a node that did not start
         reason = " ".join(str(error).split())[:300].rstrip(".")
         if isinstance(error, ray.exceptions.AuthenticationError) or "AuthToken" in "".join(heard):
             reason = "it asks for another token than the one here. ga3c/cluster/README.md says how to bring it"
