@@ -219,10 +219,13 @@ class Buffer:
                     array[columns] = record[name]
                 else:
                     array[:length, columns] = record[name][:length]
-            # The last row reads the value of the row after it, or lets the network say what that is.
+            # The last row reads the value of the row after it: NaN, where the network shall say what that is.
             for name, after in (("value", "bootstrap_value"), ("observation", "last_observation")):
-                if length < len(record["valid"]) and name in self._arrays and after in self._arrays:
-                    self._arrays[name][length:, columns] = record[after]
+                if length < len(record["valid"]) and name in self._arrays:
+                    if after in self._arrays:
+                        self._arrays[name][length:, columns] = record[after]
+                    elif name == "value":
+                        self._arrays[name][length:, columns] = np.nan
         return self._arrays
 
 

@@ -8,6 +8,7 @@ from ga3c.atari.batch import Batch
 from ga3c.atari.rules import Rules
 from ga3c.emulator.modes import MODES, difficulties_of, modes_of
 from ga3c.emulator.proven import PROVEN
+from tests.variants import variants
 
 pytestmark = pytest.mark.usefixtures("own_code_of_some_games")
 ALEInterface.setLoggerMode(LoggerMode.Error)
@@ -18,7 +19,7 @@ NOT_KNOWN = {
     *("mario_bros", "mr_do", "name_this_game", "othello", "pacman", "pooyan", "space_war", "tic_tac_toe_3d"),
     *("turmoil", "video_checkers", "video_chess"),
 }
-FRAMES = 120
+GAMES, FRAMES = sorted(PROVEN), 120
 
 
 def first_difference(game: str, mode: int | None, difficulty: int, frames: int = FRAMES) -> str | None:
@@ -50,7 +51,7 @@ def first_difference(game: str, mode: int | None, difficulty: int, frames: int =
     return None
 
 
-@pytest.mark.parametrize("game", sorted(PROVEN))
+@pytest.mark.parametrize("game", variants(GAMES, *GAMES[::4]))
 def test_a_game_plays_in_each_mode_and_difficulty_as_in_ale(game):
     ale = ALEInterface()
     ale.loadROM(roms.get_rom_path(game))

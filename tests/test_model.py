@@ -246,7 +246,7 @@ def test_batches_in_pieces_give_what_whole_ones_do(algorithm, states):
     whole, parted = (Model(spec, settings, algorithm(of), 1, False, pieces) for pieces in (WHOLE, Pieces(2, 2)))
     rng = np.random.default_rng(1)
     record = np.zeros((), rollout_dtype(spec, t_max=1, envs=states))
-    batch = {name: record[name] for name in algorithm.learns_from}
+    batch = {name: record[name] for name in algorithm(of).learns_from}
     observations = batch["observation"][0]
     observations[:], batch["reward"][:] = rng.integers(256, size=observations.shape), rng.normal(size=states)
     batch["terminated"][:] = batch["valid"][:] = True

@@ -44,7 +44,7 @@ def test_the_statistics_are_those_of_all_targets_and_what_the_network_says_is_de
     for number in range(5):
         fields = rewarded(number)
         flat = fields["observation"].reshape(-1, SIZE)
-        values = model.policy(flat)[2].reshape(fields["reward"].shape)
+        values = fields["value"] = model.policy(flat)[2].reshape(fields["reward"].shape)
         returns = lambda_returns(played(fields, values, model.policy(fields["last_observation"])[2]), 0.9, 0.8)
         seen.extend(returns.numpy()[fields["valid"]])
         before = of_targets(model)

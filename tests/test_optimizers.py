@@ -1,11 +1,11 @@
-"""Either optimizer with any algorithm, and the norms that an update reports."""
+"""Any optimizer with any algorithm, and the norms that an update reports."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from ga3c import algorithms
-from ga3c.algorithms import norms, optimizers
+from ga3c.algorithms import muon, norms, optimizers
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.model import Model
@@ -22,6 +22,7 @@ LAYERS = {"fc0_weight_norm", "fc0_update_norm", "fc0_gradient_norm", "weight_nor
         "--algorithm a2c --optimizer adam --adam-epsilon 1e-3",
         "--preset ppo-paper --optimizer rmsprop --rmsprop-decay 0.9 --epochs 1",
         "--algorithm dqn --optimizer adam",
+        "--algorithm appo --optimizer muon --adam-epsilon 1e-3 --epochs 1",
         "--algorithm c51 --optimizer rmsprop --rmsprop-epsilon 1e-3",
     ],
 )
@@ -62,6 +63,41 @@ def test_rmsprop_in_adam_s_place_counts_and_begins_with_zeros():
     assert rule.decays == (None, 0.8)
 
 
+@pytest.mark.parametrize("shape", [(32, 48), (48, 32), (40, 40)])
+def test_muon_finds_a_matrix_that_is_nearly_orthogonal(shape):
+    matrix = np.random.default_rng(0).normal(size=shape).astype(np.float32)
+    found = muon.orthogonal(tf.constant(1e-4 * matrix)).numpy()
+    left, _, right = np.linalg.svd(matrix, full_matrices=False)
+    sizes = np.diag(left.T @ found @ right.T)
+    assert 0.6 < sizes.min() < sizes.max() < 1.3
+    np.testing.assert_allclose((left * sizes) @ right, found, atol=1e-3)
+    assert not muon.orthogonal(tf.zeros(shape)).numpy().any()
+
+
+def test_muon_steps_along_it_and_adam_changes_all_else():
+    """A convolution, a matrix, a head and a bias; a step of Muon's is of the size of one of Adam's."""
+    settings, random = LearningSettings(optimizer="muon", adam_epsilon=1e-8), np.random.default_rng(0)
+    rule = optimizers.chosen(settings, optimizers.of_adam(settings))
+    shapes = (3, 3, 8, 16), (64, 32), (64, 3), (32,)
+    weights = tuple(tf.constant(random.normal(size=shape), tf.float32) for shape in shapes)
+    state, mean = rule.initial_state(weights), 0.0
+    assert [tensor.shape.rank for tensor in state] == [0, 4, 2, 2, 1, 0, 0, 2, 1]
+    for _ in range(2):
+        gradients = tuple(tf.constant(random.normal(size=shape), tf.float32) for shape in shapes)
+        before, (weights, state) = weights, rule.update(weights, state, gradients, tf.constant(0.01))
+        steps = [(old - new).numpy() / 0.01 for old, new in zip(before, weights, strict=True)]
+        mean = 0.95 * mean + 0.05 * gradients[1].numpy()
+        left, _, right = np.linalg.svd(0.05 * gradients[1].numpy() + 0.95 * mean, full_matrices=False)
+        sizes = np.diag(left.T @ steps[1] @ right.T) / (0.2 * 64**0.5)
+        assert 0.6 < sizes.min() < sizes.max() < 1.3
+        for step in steps[:2]:
+            assert 0.1 < np.sqrt(np.square(step).mean()) < 0.3
+    np.testing.assert_allclose(state[2], mean, rtol=1e-4, atol=1e-6)
+    assert int(state[0]) == 2
+    firsts, seconds = state[3].numpy() / (1 - 0.95**2), state[7].numpy() / (1 - 0.999**2)
+    np.testing.assert_allclose(steps[2], firsts / (np.sqrt(seconds) + 1e-8), rtol=1e-3, atol=1e-5)
+
+
 def test_norms_are_of_the_first_layers():
     tensors = [tf.fill(shape, 2.0) for shape in ((2, 2, 1, 4), (4,), (3, 3, 4, 4), (8, 2), (2,), (2, 2))]
     found = norms.by_layer("weight", tensors)
@@ -73,6 +109,7 @@ def test_norms_are_of_the_first_layers():
     [
         ("--algorithm a3c --optimizer adam --rmsprop-decay 0.9", "--optimizer adam: it is for --optimizer rmsprop"),
         ("--preset c51 --optimizer rmsprop --adam-epsilon 0.1", "--optimizer rmsprop: it is for --optimizer adam"),
+        ("--preset ppo --optimizer muon --rmsprop-decay 0.9", "--optimizer muon: it is for --optimizer rmsprop"),
         ("--algorithm none --record-norms", "--record-norms does not go with --algorithm none"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from ga3c import algorithms
-from ga3c.algorithms import minibatches, optimizers, ppo, schedules
+from ga3c.algorithms import ppo, schedules
 from ga3c.algorithms.returns import lambda_returns, played
 from ga3c.model import Model
 from ga3c.prediction_queue import PredictionQueue
@@ -16,14 +16,20 @@ from ga3c.predictor import predict
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import RunSettings, Settings
-from ga3c.settings.schedule import ScheduleSettings
 from ga3c.stats import Stats, Totals
 from ga3c.transport.agent_memory import AgentMemory
-from tests.test_a2c import ACTIONS, SIZE, WEIGHTS, apply, batch
+from tests import test_a2c
+from tests.test_a2c import ACTIONS, SIZE, WEIGHTS, apply
 from tests.test_loss import differences, softmax
 
 CLIP, BETA, VALUE_WEIGHT = 0.2, 0.05, 0.7
 CONSTANTS = LearningSettings(ppo_clip=CLIP, entropy_weight=BETA, value_weight=VALUE_WEIGHT)
+
+
+def batch(seed=0, copies=1):
+    """A batch of games that were played by the weights."""
+    fields = test_a2c.batch(seed, copies)
+    return fields | {"value": (fields["observation"] @ WEIGHTS[:, ACTIONS]).astype(np.float32)}
 
 
 def mean_loss(logits, values, rows, value_clip, normalize):
@@ -110,35 +116,11 @@ def test_what_the_clip_and_the_distance_say():
     assert float(found.approximate_kl) == pytest.approx((ratios - 1 - np.log(ratios)).mean(), rel=1e-4)
 
 
-@pytest.mark.parametrize(("rows", "pieces"), [(12, 3), (13, 4), (3, 5)])
-def test_every_epoch_takes_every_row_once(rows, pieces):
-    """A loss whose gradient is the sum of the rows' own flags: so each of them is counted."""
-    settings = LearningSettings(epochs=2, minibatches=pieces, seed=5, gradient_clip_norm=0.0)
-    weights = (tf.zeros(rows),)
-    fields = {"row": tf.one_hot(tf.range(rows), rows), "valid": tf.ones(rows, bool)}
-    taken = []
-
-    def loss(weights, minibatch):
-        flags = tf.where(minibatch["valid"][:, None], minibatch["row"], 0.0)
-        tf.py_function(lambda found: taken.append(found.numpy()), [flags], [])
-        return tf.reduce_sum(flags * weights[0]), (tf.reduce_sum(flags),)
-
-    passes = minibatches.Passes(settings, optimizers.of_adam(settings))
-    state = passes.optimizer.initial_state(weights)
-    _, state, numbers = minibatches.learn(loss, ("rows",), weights, state, tf.constant(0.1), fields, passes)
-    assert state[0] == len(taken) == 2 * pieces
-    assert float(numbers["rows"]) == pytest.approx(rows / pieces)
-    first, second = np.concatenate(taken[:pieces]), np.concatenate(taken[pieces:])
-    np.testing.assert_array_equal(first.sum(axis=0), np.ones(rows))
-    np.testing.assert_array_equal(second.sum(axis=0), np.ones(rows))
-    assert rows == 3 or not np.array_equal(first, second)
-
-
-def update(fields, sampling=None, **changed):
+def update(fields, **changed):
     settings = LearningSettings(
         **{"algorithm": "ppo", "discount": 0.9, "return_lambda": 0.8, "seed": 3, "gradient_clip_norm": 0.0} | changed
     )
-    algorithm = algorithms.make(Settings(learning=settings, schedule=sampling or ScheduleSettings()))
+    algorithm = algorithms.make(Settings(learning=settings))
     weights = (tf.constant(WEIGHTS, tf.float32),)
     tensors = {name: tf.constant(array) for name, array in fields.items()}
     (new,), state, numbers = algorithm.update(
@@ -165,7 +147,7 @@ def test_the_first_minibatch_of_what_it_played_itself_has_ratio_one():
     assert later["approximate_kl"] > 1e-6
 
 
-def test_advantages_are_those_of_the_newest_weights_before_the_first_epoch():
+def test_advantages_are_those_from_before_the_first_epoch():
     fields = batch()
     values, last = ((fields[of] @ WEIGHTS[:, ACTIONS]).astype(np.float32) for of in ("observation", "last_observation"))
     returns = lambda_returns(played(fields, values, last), 0.9, 0.8).numpy()
@@ -179,15 +161,16 @@ def test_advantages_are_those_of_the_newest_weights_before_the_first_epoch():
     assert state[0] == 6
 
 
-def test_one_batch_of_games_learns_from_the_values_that_it_acted_by():
-    fields, batched = batch(), ScheduleSettings(sampling="batched")
-    fields["value"] = (fields["observation"] @ WEIGHTS[:, ACTIONS]).astype(np.float32)
+def test_values_are_those_by_which_it_acted_and_the_network_says_what_comes_after():
+    fields = batch()
+    fields["valid"][2, 3] = False  # padding: the rollout was cut after its second row
+    fields["observation"][2, 3] = fields["last_observation"][3]
+    fields["value"][2, 3] = fields["last_observation"][3] @ WEIGHTS[:, ACTIONS]
     expected, *_ = update(fields)
-    np.testing.assert_allclose(update(fields, batched)[0], expected, rtol=1e-5)
-    fields["value"] += 1
-    assert not np.allclose(update(fields, batched)[0], expected, rtol=1e-3)
-    lagged = replace(batched, games=4, batches=2)  # the older half of a rollout was played by older weights
-    np.testing.assert_array_equal(update(fields, lagged)[0], expected)
+    padded = fields | {"value": fields["value"].copy()}
+    padded["value"][2, 3] = np.nan
+    np.testing.assert_allclose(update(padded)[0], expected, rtol=1e-6)
+    assert not np.allclose(update(fields | {"value": fields["value"] + 1})[0], expected, rtol=1e-3)
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_one_others():
@@ -212,7 +195,7 @@ def test_a_rate_that_follows_kl_is_kept_with_adam_and_goes_on_where_it_was():
     for number in range(8):
         fields = batch(number, copies=8)
         answers = model.predict(fields["observation"].reshape(-1, SIZE))[0]
-        for name in ("action", "log_probability"):
+        for name in ("action", "log_probability", "value"):
             fields[name] = answers[name].reshape(fields[name].shape)
         numbers = model.train(fields).numbers
         if number == 5:
@@ -277,7 +260,7 @@ def test_a_model_learns_with_it_what_earns_a_reward(xla):
     for number in range(30):
         fields = batch(number, copies=8)
         answers = learner.predict(fields["observation"].reshape(-1, SIZE))[0]
-        for name in ("action", "log_probability"):
+        for name in ("action", "log_probability", "value"):
             fields[name] = answers[name].reshape(fields[name].shape)
         fields["reward"] = (fields["action"] == 2).astype(np.float32)
         assert learner.train(fields).applied

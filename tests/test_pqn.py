@@ -79,6 +79,7 @@ def test_an_update_goes_down_half_the_square_of_the_distance_to_q_lambda():
 
     algorithm, start = algorithms.make(Settings(learning=settings)), (tf.constant(weights, tf.float32),)
     tensors = {name: tf.constant(array) for name, array in fields.items()}
+    tensors["value"] = tf.constant(best, tf.float32)  # as these weights have acted
     rate = tf.constant(0.01)
     new, _, numbers = algorithm.update(apply, start, algorithm.initial_state(start), rate, tensors)
     gradient = differences(loss, weights)
@@ -128,8 +129,9 @@ def test_a_model_learns_with_it_what_earns_a_reward():
     learner = Model(spec, settings, algorithms.make(Settings(learning=settings)), 1, xla=False)
     for number in range(30):
         fields = batch(number, copies=8)
-        actions = learner.predict(fields["observation"].reshape(-1, SIZE))[0]["action"]
-        fields["action"] = actions.reshape(fields["action"].shape)
+        answers = learner.predict(fields["observation"].reshape(-1, SIZE))[0]
+        actions = answers["action"]
+        fields |= {name: answers[name].reshape(fields["action"].shape) for name in ("action", "value")}
         fields["reward"] = (fields["action"] == 2).astype(np.float32)
         assert len(np.unique(actions)) == ACTIONS  # it explores
         assert learner.train(fields, steps=100).applied

@@ -47,6 +47,11 @@ def test_a_short_rollout_is_padded():
     np.testing.assert_array_equal(arrays["value"][:, ENVS], [2, 2, 2, 2])
 
 
+def test_no_value_follows_where_the_network_shall_say_it():
+    arrays = Buffer(DTYPE, 2, {"value", "valid", "last_observation"}).fill([record(1, length=2), record(2)])
+    np.testing.assert_array_equal(arrays["value"][:, 0], [1, 1, np.nan, np.nan])
+
+
 def test_nothing_of_the_fill_before_stays_valid():
     room = buffer(3)
     room.fill([record(1), record(2), record(3)])

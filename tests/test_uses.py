@@ -52,7 +52,7 @@ IDLE = {
     "--preset appo --learning-rate-schedule kl --learning-rate-decay-steps 9": "schedule inverse or linear.",
     f"{CARTPOLE} --learning-rate-schedule kl": "kl does not go with --algorithm a3c: it is for ppo or appo.",
     "--preset pqn --normalize-values": "--normalize-values does not go with --algorithm pqn",
-    "--rmsprop-decay 0.9": "does not go with --preset ga3c-ppo: it is for a3c, a2c, a2c-vtrace or dqn.",
+    "--rmsprop-decay 0.9": "does not go with --optimizer muon: it is for --optimizer rmsprop.",
     "--trust": "--trust is for --resume",
 }
 USED = (

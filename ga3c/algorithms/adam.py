@@ -21,6 +21,7 @@ def update(
     learning_rate: tf.Tensor,
     *,
     epsilon: float,
+    first_decay: float = FIRST_DECAY,
     rectified: bool = False,
 ) -> tuple[Tensors, Tensors]:
     """m <- b1 m + (1 - b1) d;  v <- b2 v + (1 - b2) d^2;  w <- w - learning_rate m' / (sqrt(v') + epsilon).
@@ -33,12 +34,12 @@ def update(
     """
     count = state[0] + 1
     firsts, seconds = state[1 : 1 + len(weights)], state[1 + len(weights) :]
-    firsts = tuple(FIRST_DECAY * m + (1 - FIRST_DECAY) * d for m, d in zip(firsts, gradients, strict=True))
+    firsts = tuple(first_decay * m + (1 - first_decay) * d for m, d in zip(firsts, gradients, strict=True))
     seconds = tuple(
         SECOND_DECAY * v + (1 - SECOND_DECAY) * tf.square(d) for v, d in zip(seconds, gradients, strict=True)
     )
     updates = tf.cast(count, tf.float32)
-    first_known, second_known = (-tf.math.expm1(updates * math.log(decay)) for decay in (FIRST_DECAY, SECOND_DECAY))
+    first_known, second_known = (-tf.math.expm1(updates * math.log(decay)) for decay in (first_decay, SECOND_DECAY))
     rate = learning_rate / first_known
 
     def adaptive(mean, square):

@@ -6,7 +6,7 @@ from functools import partial
 
 import tensorflow as tf
 
-from ga3c.algorithms import adam, rmsprop
+from ga3c.algorithms import adam, muon, rmsprop
 from ga3c.algorithms.algorithm import Tensors
 from ga3c.settings.learning import LearningSettings
 
@@ -29,6 +29,12 @@ def of_adam(settings: LearningSettings, rectified: bool = False) -> Optimizer:
     """Returns Adam, or its rectified form. The first tensor of its state counts the updates."""
     update = partial(adam.update, epsilon=settings.adam_epsilon, rectified=rectified)
     return Optimizer("adam", adam.initial_state, update, (None, adam.FIRST_DECAY, adam.SECOND_DECAY))
+
+
+def of_muon(settings: LearningSettings) -> Optimizer:
+    """Returns Muon. The first tensor of its state counts the updates, as Adam's does."""
+    update = partial(muon.update, epsilon=settings.adam_epsilon)
+    return Optimizer("muon", muon.initial_state, update, (None, muon.MOMENTUM, adam.SECOND_DECAY))
 
 
 def of_rmsprop(settings: LearningSettings, first_mean_square: float) -> Optimizer:
@@ -61,7 +67,7 @@ def chosen(settings: LearningSettings, own: Optimizer) -> Optimizer:
     """Returns the algorithm's own optimizer, or the one that --optimizer names."""
     if settings.optimizer in ("auto", own.name):
         return own
-    return of_adam(settings) if settings.optimizer == "adam" else of_counting_rmsprop(settings)
+    return {"adam": of_adam, "muon": of_muon, "rmsprop": of_counting_rmsprop}[settings.optimizer](settings)
 
 
 def _decay(settings: LearningSettings) -> float:

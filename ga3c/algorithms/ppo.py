@@ -77,12 +77,11 @@ def loss(
 class PPO(A3C):
     """PPO, whose `update` makes all epochs with a batch. It acts as A3C does.
 
-    Advantages are lambda-returns minus values (GAE), both from the newest weights before the first epoch. In lockstep
-    these are the values by which the agents acted; where one batch of games plays, they are not computed again. With
-    asynchronous sampling (APPO) they are all from one network, the value of the state after the last row too;
-    probabilities are those with which the actions were taken, by whichever weights. Every prediction takes the newest
-    weights, so they change within a rollout; in the paper they change every 64 steps. With a memory minibatches are of
-    whole rollouts, from the states that were stored with them (`sequences`).
+    Advantages are lambda-returns minus values (GAE). Values and probabilities are those by which the agents acted, so
+    that the network does not run over the batch once more; the newest weights say what the state after the last row is
+    worth. With asynchronous sampling (APPO) every prediction takes the newest weights, so they change within a rollout;
+    in the paper they change every 64 steps. With a memory values are of the newest weights before the first epoch, and
+    minibatches are of whole rollouts, from the states that were stored with them (`sequences`).
     """
 
     learns_from = (
@@ -97,9 +96,7 @@ class PPO(A3C):
         super().__init__(settings, actions)
         if actions is not None:
             self._largest_entropy = actions.largest_entropy
-        schedule = settings.schedule
-        self._acted_with_newest = schedule.sampling == "batched" and schedule.batches == 1 and not self.remembers
-        if self._acted_with_newest:
+        if not self.remembers:
             self.learns_from = (*self.learns_from, "value")
 
     def initial_state(self, weights: Tensors) -> Tensors:
@@ -130,7 +127,7 @@ class PPO(A3C):
     @property
     def local_steps(self) -> int:
         """The number of minibatches in all epochs: each is a step of the optimizer."""
-        return self._settings.epochs * self._settings.minibatches
+        return minibatches.number(self._settings)
 
     def update(self, apply, weights, state, learning_rate, batch):
         """Makes all epochs with one batch. If the step size follows KL, the state's is taken, and the one for the next
@@ -195,13 +192,13 @@ class PPO(A3C):
     def _rows(self, apply, weights, batch) -> dict[str, tf.Tensor]:
         """Returns what `loss` needs of each step, [time * columns, ...], and its observation. With a memory minibatches
         are of whole rollouts, and so the fields are [columns, time, ...]."""
-        remembered = None
-        if self._acted_with_newest:
-            values = batch["value"]
-        else:
+        if self.remembers:
             (_, values, *_), remembered = outputs_of(apply, weights, batch)
-            values = tf.reshape(values, tf.shape(batch["valid"]))
-        rollouts = played(batch, values, last_value(apply, weights, batch, remembered))
+            values, last = tf.reshape(values, tf.shape(batch["valid"])), last_value(apply, weights, batch, remembered)
+        else:
+            last = last_value(apply, weights, batch, None)
+            values = tf.where(tf.math.is_nan(batch["value"]), last, batch["value"])
+        rollouts = played(batch, values, last)
         returns = lambda_returns(rollouts, self._settings.discount, self._settings.return_lambda)
         fields = {name: batch[name] for name in ("action", "log_probability", "valid")}
         fields |= {"value": values, "return": returns, "advantage": returns - values}

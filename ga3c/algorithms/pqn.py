@@ -11,8 +11,9 @@ from ga3c.settings.run import Settings
 class PQN(PPO):
     """Q-learning with PPO's passes over each batch, and epsilon-greedy play.
 
-    Targets are Peng's Q(lambda): lambda-returns in which max_a Q(s, a) is the value of a state. The newest weights make
-    them, before the first epoch (Gallici et al. 2024, algorithm 1).
+    Targets are Peng's Q(lambda): lambda-returns in which max_a Q(s, a) is the value of a state. They are made before
+    the first epoch, of the values by which it acted; in lockstep these are of the newest weights (Gallici et al. 2024,
+    algorithm 1).
     """
 
     _names = ("loss", "value", "value_error")

@@ -17,6 +17,8 @@ from ga3c.errors import ConfigError
 from ga3c.installation import how_to_install
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it reports to nobody
+# Ray would start an idle process for each core, which no pod could use: pods have an environment of their own.
+os.environ.setdefault("RAY_prestart_worker_first_driver", "0")
 ROOT = Path(__file__).resolve().parents[2]
 LEAVE_SECONDS = 15.0
 OBJECT_STORE_BYTES = 300_000_000  # of this machine alone: what is on its way between pods and learner

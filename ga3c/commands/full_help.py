@@ -20,8 +20,8 @@ GROUPS = {
     "How it samples": "sampling serial agents envs_per_agent t_max games batches start_steps_limit",
     "How it learns": """minimum_batch_steps discount return_lambda reward_clip reward_scaling_discount
         reward_scaling_limit entropy_weight entropy_target entropy_target_decay_steps value_weight normalize_advantages
-        normalize_values log_epsilon vtrace_rho_limit vtrace_c_limit epochs minibatches ppo_clip
-        value_clip error_clip input_scaling""",
+        normalize_values log_epsilon vtrace_rho_limit vtrace_c_limit epochs later_epochs_share minibatches
+        ppo_clip value_clip error_clip input_scaling""",
     "The optimizer": """optimizer learning_rate learning_rate_schedule learning_rate_decay_steps kl_target
         learning_rate_batch_steps gradient_clip_norm actor_gradient_clip rmsprop_decay rmsprop_epsilon adam_epsilon""",
     "How it explores": """exploration exploration_start exploration_end exploration_decay_steps exploration_base

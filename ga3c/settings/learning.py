@@ -80,6 +80,9 @@ class LearningSettings:
     minibatches: int = 4
     """Each pass over a batch makes this many updates, each from its own part of the batch. It must divide the steps of
     the batch."""
+    later_epochs_share: float = 1.0
+    """Passes after the first take this share of the batch alone. It is drawn anew for each of them: steps whose
+    advantage is large, in either direction, are drawn more often. 1 means that they take all of it."""
     ppo_clip: float = 0.1
     """The loss gains nothing when the probability of an action changes by more than this share (epsilon of PPO)."""
     value_clip: float = 0.0
@@ -115,12 +118,13 @@ class LearningSettings:
     """--entropy-target has fallen to a half after this many steps, and to a third after twice as many."""
     value_weight: float = 0.1
     """This is the weight of the squared error of the value in the loss."""
-    optimizer: Literal["auto", "rmsprop", "adam"] = "auto"
+    optimizer: Literal["auto", "rmsprop", "adam", "muon"] = "auto"
     """This rule makes steps of gradients.
     auto: that of the algorithm: RMSProp for a3c, a2c and a2c-vtrace, centred RMSProp for dqn, RAdam for pqn, and Adam
     for others.
     rmsprop: RMSProp, with --rmsprop-decay and --rmsprop-epsilon.
-    adam: Adam, with --adam-epsilon."""
+    adam: Adam, with --adam-epsilon.
+    muon: Muon, which changes matrices along an orthogonal one, and Adam for all else, with --adam-epsilon."""
     learning_rate: float = 8e-4
     """This is the step size of the optimizer at the start (paper: eta)."""
     learning_rate_decay_steps: int = 1_000_000

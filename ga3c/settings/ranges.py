@@ -41,6 +41,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "vtrace_rho_limit": (0, MANY),
     "vtrace_c_limit": (0, MANY),
     "epochs": (1, 1000),
+    "later_epochs_share": (0, 1),
     "minibatches": (1, 65_536),
     "ppo_clip": (0, MANY),
     "value_clip": (0, MANY),

@@ -42,8 +42,8 @@ _PPO = {
 _PPO_TODAY = {
     "network": "compact", "t_max": 64, "minimum_batch_steps": 4096,
     "normalize_advantages": True, "normalize_values": True,
-    "epochs": 3, "minibatches": 4, "ppo_clip": 0.2,
-    "learning_rate": 5e-4, "learning_rate_schedule": "kl", "learning_rate_decay_steps": 0,
+    "epochs": 3, "later_epochs_share": 0.5, "minibatches": 4, "ppo_clip": 0.2,
+    "optimizer": "muon", "learning_rate": 5e-4, "learning_rate_schedule": "kl", "learning_rate_decay_steps": 0,
     "adam_epsilon": 1e-5, "gradient_clip_norm": 0.5,
     "entropy_weight": 0.02, "entropy_target": 0.75, "value_weight": 0.5,
 }  # fmt: skip
@@ -79,8 +79,8 @@ _CLONE = {
 }  # fmt: skip
 _A2C_SETTINGS = (*OPTIMIZER, *POLICY, *RMSPROP, "log_epsilon", "learning_rate_batch_steps")
 _PPO_SETTINGS = (
-    *(*OPTIMIZER, *POLICY, "adam_epsilon", "epochs", "minibatches", "ppo_clip", "value_clip", "kl_target"),
-    *("entropy_target", "entropy_target_decay_steps"),
+    *(*OPTIMIZER, *POLICY, "adam_epsilon", "epochs", "later_epochs_share", "minibatches", "ppo_clip"),
+    *("value_clip", "kl_target", "entropy_target", "entropy_target_decay_steps"),
 )
 
 ROLLOUT_ALGORITHMS = (
@@ -145,8 +145,8 @@ ROLLOUT_ALGORITHMS = (
         actions=_ANY, device_updates=_EACH_ON_ITS_OWN,
         presets=(
             Preset(
-                "ppo", "64 games as one batch in the server, pictures of 42x42, 64 steps, 3 epochs of 4 minibatches, "
-                "and a step size that follows the KL divergence.", _PPO_TODAY,
+                "ppo", "64 games as one batch in the server, pictures of 42x42, 64 steps, 3 epochs (two of them of "
+                "half of the steps), Muon, and a step size that follows the KL divergence.", _PPO_TODAY,
                 environment={"frame_size_pixels": 42},
                 schedule={
                     "sampling": "batched", "games": 64, "controller": "off", "policy_lag_limit_updates": 0.0,
@@ -198,7 +198,10 @@ ROLLOUT_ALGORITHMS = (
     ),
     AlgorithmRow(
         "pqn", "Q-learning without a replay memory (Gallici et al. 2024).", "pqn.PQN",
-        settings=(*OPTIMIZER, *EPSILON_GREEDY, "return_lambda", "adam_epsilon", "epochs", "minibatches"),
+        settings=(
+            *(*OPTIMIZER, *EPSILON_GREEDY, "return_lambda", "adam_epsilon"),
+            *("epochs", "later_epochs_share", "minibatches"),
+        ),
         policy=False, pictures=("pqn",), vectors=("pqn-mlp",),
         presets=(
             Preset(

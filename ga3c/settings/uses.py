@@ -132,11 +132,11 @@ def _rules(settings: Settings, is_atari: bool) -> Iterator[_Rule]:
     scaled = game.reward_scaling_discount > 0
     yield _Rule(scaled, ("reward_scaling_limit",), "--reward-scaling-discount 0", "rewards that are scaled")
     optimizer = settings.learning.optimizer
-    of_optimizers = dict.fromkeys(RMSPROP, "rmsprop") | {"adam_epsilon": "adam"}
+    of_optimizers = dict.fromkeys(RMSPROP, ("rmsprop",)) | {"adam_epsilon": ("adam", "muon")}
     for name in RESTRICTED:
         if name in of_optimizers and optimizer != "auto":
-            wanted = of_optimizers[name]
-            yield _Rule(optimizer == wanted, (name,), f"--optimizer {optimizer}", f"--optimizer {wanted}")
+            fit = of_optimizers[name]
+            yield _Rule(optimizer in fit, (name,), f"--optimizer {optimizer}", f"--optimizer {' or '.join(fit)}")
             continue
         able = users(name)
         others = "all others" if len(able) == len(ALGORITHMS) - 1 else listed(able)
