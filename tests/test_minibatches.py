@@ -59,7 +59,7 @@ def test_a_share_of_the_rows_is_drawn_by_the_size_of_their_advantages(rank):
         assert np.sum(epoch, axis=0).max() == 1
     assert not np.array_equal(later[0], later[1])
     drawn, size = np.sum(later, axis=(0, 1)), np.abs(sizes.reshape(1000, -1)[:, 0])
-    large, small = ((drawn[chosen] > -1).sum() and drawn[chosen].mean() for chosen in (rows & (size == 4), size == 1))
+    large, small = (drawn[rows & (size == one)].mean() for one in (4, 1))
     assert drawn[size == 0].sum() == 0
     assert 1.5 < large / small < 2.2  # the root of 4, a little less, as none is drawn twice
 

@@ -1,5 +1,7 @@
 """Muon (Jordan et al. 2024), as pure functions of tensors."""
 
+from itertools import compress
+
 import tensorflow as tf
 
 from ga3c.algorithms import adam
@@ -29,22 +31,28 @@ def update(
 
     Returns: the new weights and the new state.
     """
-    firsts, seconds = (list(state[first : first + len(weights)]) for first in (1, 1 + len(weights)))
-    new, others = list(weights), [number for number, weight in enumerate(weights) if not _is_matrix(weight)]
-    before = (tuple(tensors[number] for number in others) for tensors in (weights, firsts, seconds, gradients))
-    of_adam, first, second, gradient = before
+    firsts, seconds = state[1 : 1 + len(weights)], state[1 + len(weights) :]
+    adams = [not _is_matrix(weight) for weight in weights]
+    some, *means, slopes = (tuple(compress(tensors, adams)) for tensors in (weights, firsts, seconds, gradients))
     changed, (count, *means) = adam.update(
-        of_adam, (state[0], *first, *second), gradient, learning_rate, epsilon=epsilon, first_decay=MOMENTUM
+        some, (state[0], *means[0], *means[1]), slopes, learning_rate, epsilon=epsilon, first_decay=MOMENTUM
     )
-    for place, number in enumerate(others):
-        new[number], firsts[number], seconds[number] = changed[place], means[place], means[len(others) + place]
-    for number in set(range(len(weights))) - set(others):
-        gradient = (1 - MOMENTUM) * gradients[number]
-        firsts[number] = MOMENTUM * firsts[number] + gradient
-        matrix = tf.reshape(gradient + MOMENTUM * firsts[number], (-1, gradient.shape[-1]))
-        rate = learning_rate * ADAMS_SIZE * max(matrix.shape) ** 0.5
-        new[number] -= rate * tf.reshape(orthogonal(matrix), gradient.shape)
-    return tuple(new), (count, *firsts, *seconds)
+    by_adam = zip(changed, means[: len(some)], means[len(some) :], strict=True)
+    after = [
+        next(by_adam) if is_adams else (*_step(weight, mean, gradient, learning_rate), second)
+        for is_adams, weight, mean, second, gradient in zip(adams, weights, firsts, seconds, gradients, strict=True)
+    ]
+    new, firsts, seconds = zip(*after, strict=True)
+    return new, (count, *firsts, *seconds)
+
+
+def _step(weight: tf.Tensor, mean: tf.Tensor, gradient: tf.Tensor, learning_rate: tf.Tensor) -> Tensors:
+    """Returns the new weight and the new mean of its gradients."""
+    share = (1 - MOMENTUM) * gradient
+    mean = MOMENTUM * mean + share
+    matrix = tf.reshape(share + MOMENTUM * mean, (-1, weight.shape[-1]))
+    rate = learning_rate * ADAMS_SIZE * max(matrix.shape) ** 0.5
+    return weight - rate * tf.reshape(orthogonal(matrix), weight.shape), mean
 
 
 def orthogonal(matrix: tf.Tensor) -> tf.Tensor:

@@ -81,8 +81,8 @@ class LearningSettings:
     """Each pass over a batch makes this many updates, each from its own part of the batch. It must divide the steps of
     the batch."""
     later_epochs_share: float = 1.0
-    """Passes after the first take this share of the batch alone. It is drawn anew for each of them: steps whose
-    advantage is large, in either direction, are drawn more often. 1 means that they take all of it."""
+    """Passes after the first take this share of the batch alone, in whole updates and at least one. It is drawn anew
+    for each of them: steps whose advantage is large, in either direction, are drawn more often. 1 means all of it."""
     ppo_clip: float = 0.1
     """The loss gains nothing when the probability of an action changes by more than this share (epsilon of PPO)."""
     value_clip: float = 0.0
