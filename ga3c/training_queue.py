@@ -1,4 +1,4 @@
-"""Agents -> trainers: "the rollout in slot s is complete". Bounded by the agents' slots, closable."""
+"""Agents -> trainers: "the rollout in slot s is complete". Bounded by the agents' slots, or closer; closable."""
 
 import struct
 import time
@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ga3c.rollout import Batch, Buffer, Episode
-from ga3c.transport.agent_memory import AgentMemory
+from ga3c.scheduling.backpressure import Backpressure
+from ga3c.transport.agent_memory import AgentMemory, Doing
 from ga3c.transport.inbox import Inbox, Line, Peer
 
 _HEADER = struct.Struct("<iiiid")  # slot, length in steps, transitions, finished episodes, when it was shipped
@@ -24,15 +25,40 @@ class _Agent(Peer):
         super().__init__(memory, number, position)
         self.trained_steps = 0  # of rollouts that the trainers are done with
         self.held: set[int] = set()  # slots whose rollouts are read and not trained on yet
-        self.returned = 0  # slots
-        self.returned_at = 0.0  # time.monotonic()
+        self._spare: deque[int] = deque()  # free slots that it has not got
+        self.keeps_spare = False  # True: it gets a free slot when somebody calls `give`
+        self.given = self.read = 0  # slots that it has got so far; rollouts that were read
+        self.given_at = 0.0  # time.monotonic()
 
     def take_back(self, slot: int) -> None:
-        """Sends a slot that is free again."""
+        """Sends a slot that is free again, or keeps it."""
         self.held.discard(slot)  # before it is sent: the agent may ship it again at once
+        self._spare.append(slot)
+        if not self.keeps_spare:
+            self.give()
+
+    def give(self) -> None:
+        """Sends it a free slot."""
+        try:
+            slot = self._spare.popleft()
+        except IndexError:  # another thread was faster
+            return
         self.send(_SLOT.pack(slot))
-        self.returned_at = time.monotonic()
-        self.returned += 1  # once it is sent: a thread may get no core for long in between
+        self.given_at = time.monotonic()
+        self.given += 1  # once it is sent: a thread may get no core for long in between
+
+    @property
+    def has_spare(self) -> bool:
+        return bool(self._spare)
+
+    @property
+    def in_hand(self) -> int:
+        """The slots that it has, as far as its messages are read."""
+        return self.given - self.read
+
+    @property
+    def plays(self) -> bool:
+        return not self.gone and self.memory.doing[0] not in (Doing.STARTING, Doing.PAUSING)
 
     @property
     def settled(self) -> bool:
@@ -61,7 +87,7 @@ class Rollout(NamedTuple):
         self.drop()
 
     def drop(self) -> None:
-        """Hands the slot back to its agent, and counts it as lost."""
+        """Hands the slot back to its agent. Its steps are not counted as trained on."""
         self.agent.memory.done()
         self.agent.take_back(self.slot)
 
@@ -70,6 +96,7 @@ def _parse(agent: _Agent, data: bytes) -> Rollout:
     slot, length, transitions, episodes, shipped = _HEADER.unpack_from(data)
     ended = (Episode(*_EPISODE.unpack_from(data, _HEADER.size + i * _EPISODE.size)) for i in range(episodes))
     agent.held.add(slot)
+    agent.read += 1
     return Rollout(agent, slot, length, transitions, tuple(ended), shipped)
 
 
@@ -84,6 +111,7 @@ class ExperienceQueue:
 
     def connect(self, number: int, memory: AgentMemory, slots: int, position: int = 0) -> tuple:
         agent = _Agent(memory, number, position)
+        agent.given = slots
         return agent, TrainingClient(self._inbox.connect(agent), slots)
 
     def disconnect(self, agent: _Agent) -> None:
@@ -107,13 +135,16 @@ class TrainingQueue(ExperienceQueue):
         choose: Callable[[list[Rollout]], int] | None = None,
         after: Callable[[], None] = lambda: None,
         inbox: Inbox | None = None,
+        backpressure: Backpressure | None = None,
     ):
         """`dtype`: of a rollout. `fields`: those that the algorithm learns from.
 
         `choose(waiting)` may sort the rollouts that wait, and returns how many of them make a batch, at most
-        `rollouts_per_batch`. None: always so many. `after()` is called when a batch is done.
+        `rollouts_per_batch`. None: always so many. `after()` is called when a batch is done. `backpressure` decides
+        when an agent gets a free slot; None: at once.
         """
         super().__init__(inbox)
+        self._backpressure, self._agents = backpressure, ()  # replaced, never changed: trainers read it
         self._rollouts_per_batch, self._rule, self._after = rollouts_per_batch, choose, after
         self._new_buffer = lambda: Buffer(dtype, rollouts_per_batch, fields)
         self._buffers: list[Buffer] = []  # that nobody uses
@@ -124,12 +155,42 @@ class TrainingQueue(ExperienceQueue):
             return self._rule(waiting)
         return self._rollouts_per_batch if len(waiting) >= self._rollouts_per_batch else 0
 
+    def connect(self, number: int, memory: AgentMemory, slots: int, position: int = 0) -> tuple:
+        if not self._backpressure:
+            return super().connect(number, memory, slots, position)
+        agent, client = super().connect(number, memory, 0, position)
+        agent.keeps_spare = True
+        for slot in range(slots):
+            agent.take_back(slot)
+        for _ in range(self._backpressure.first):
+            agent.give()
+        self._agents = (*self._agents, agent)
+        return agent, client
+
+    def disconnect(self, agent: _Agent) -> None:
+        self._agents = tuple(one for one in self._agents if one is not agent)
+        super().disconnect(agent)
+
+    def end_backpressure(self) -> None:
+        """Gives all agents their free slots, now and from now on: they are told to end."""
+        for agent in self._agents:
+            agent.keeps_spare = False
+            while agent.has_spare:
+                agent.give()
+
+    def _trainer_waits(self) -> bool:
+        if self._backpressure:
+            self._backpressure.share_out(self._agents, self._inbox.read, trainer_waits=True)
+        return True
+
     def next_batch(self) -> Batch | None:
         """Waits for the rollouts of one update and returns exactly those, or fewer once the queue is closed."""
-        rollouts = self._inbox.take(self._choose)
+        rollouts = self._inbox.take(self._choose, self._trainer_waits)
         if not rollouts:
             return None
         taken = time.monotonic()
+        if self._backpressure:
+            self._backpressure.share_out(self._agents, self._inbox.read, trainer_waits=False)
         try:
             buffer = self._buffers.pop()
         except IndexError:  # one for each trainer
@@ -155,7 +216,7 @@ class TrainingClient:
         self._free = deque(range(slots))
 
     def free_slot(self) -> int:
-        """Returns a slot to fill. Waits while all are with the trainers: this bounds the queue."""
+        """Returns a slot to fill. Waits while it has none: this bounds the queue."""
         while not self._free or self._line.has_message():
             self._free.append(_SLOT.unpack(self._line.receive())[0])
         return self._free.popleft()

@@ -33,19 +33,24 @@ T_MAX, GAMES, SLOTS = 5, 2, 3
 class FewLines:
     """A server without a model: answers with action 0 and hands every slot back, while it is allowed to."""
 
+    slots = SLOTS  # of each agent
+
     def __init__(self, game="tests.tiny_environment:Match-v0", silence_seconds=60.0, seed=1, emulator="auto"):
         settings = EnvironmentSettings(game=game, emulator=emulator)
         spec = environments.make(settings, 1, 0).spec
         self.dtype = rollout_dtype(spec, T_MAX, GAMES)
-        self.predictions, self.training = PredictionQueue(), TrainingQueue(self.dtype, 1, ("valid",))
+        self.predictions, self.training = PredictionQueue(), self._queue()
         self.said, self.answers, self.releases = [], threading.Event(), threading.Event()
         self.answers.set()
         self.releases.set()
-        plan = AgentPlan(settings, self.dtype, SLOTS, seed, silence_seconds)
+        plan = AgentPlan(settings, self.dtype, self.slots, seed, silence_seconds)
         self.pool = AgentPool(plan, self.predictions, self.training, 0, self.said.append)
         self.threads = [threading.Thread(target=part, daemon=True) for part in (self._predictor, self._trainer)]
         for thread in self.threads:
             thread.start()
+
+    def _queue(self):
+        return TrainingQueue(self.dtype, 1, ("valid",))
 
     def _predictor(self):
         while requests := self.predictions.take(10):

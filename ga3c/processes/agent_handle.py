@@ -48,9 +48,8 @@ class AgentHandle:
             return self.prediction.pausing
         if doing == Doing.WAITING_FOR_ANSWER:
             return self.memory.requests > self.prediction.answered
-        with_server = self.memory.shipments - self.training.returned
-        # One slot is in its own hands: it holds the rollout that waits for its bootstrap value.
-        return doing == Doing.WAITING_FOR_SLOT and with_server >= len(self.memory.slots) - 1
+        # One slot may be in its own hands: it holds the rollout that waits for its bootstrap value.
+        return doing == Doing.WAITING_FOR_SLOT and self.training.given - self.memory.shipments <= 1
 
     @property
     def silent_seconds(self) -> float:
@@ -59,7 +58,7 @@ class AgentHandle:
         Slow is not dead: while other programs have the cores, only the CPU time that it gets counts.
         """
         _, since = self.memory.doing
-        given = max(self.prediction.answered_at, self.training.returned_at)
+        given = max(self.prediction.answered_at, self.training.given_at)
         silent = 0.0 if self.waits_for_server else time.monotonic() - max(since, given)
         if silent > STARVED_SECONDS and wants_core(self.process.pid):
             used = core_seconds(self.process.pid)

@@ -161,6 +161,11 @@ class Inbox:
         self._close_disconnected()
         return len(ready)
 
+    @property
+    def read(self) -> int:
+        """The number of messages that are read and that nobody has taken yet."""
+        return len(self._pending)
+
     def waiting(self) -> int:
         """Returns how many messages nobody has taken yet. An agent with several unread ones counts once."""
         return len(self._pending) + sum(key.data is not None for key, _ in self._selector.select(0))
