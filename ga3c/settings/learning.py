@@ -13,7 +13,7 @@ DQN_EVALUATION_EPSILON = 0.05  # Mnih et al. 2015
 class LearningSettings:
     algorithm: Literal[tuple(catalogue.ALGORITHMS)] = "a3c"
     """The algorithm decides what is learned from the games. It also sets the constants of its first
-    preset: ga3c for a3c, apex-dpg for dpg, else the one of its name."""
+    preset, which has the same name; only that of a3c is ga3c, and that of dpg is apex-dpg."""
     preset: Literal[tuple(catalogue.PRESETS)] = "ga3c"
     """A preset is a set of defaults for one algorithm and for how games are played. Each flag that you give changes
     its value."""

@@ -51,7 +51,7 @@ class ScheduleSettings:
     many seconds."""
     policy_lag_limit_updates: float = field(default_factory=lambda: 0.75 * (usable_cores() + 1))
     """The controller avoids numbers with a mean policy lag above this many updates. 0 means no limit, as in the paper.
-    Not given: what the preset says: 1.5 for ga3c-ppo; for ga3c 0.75 times (cores + 1)."""
+    Not given: as the preset says, which is 1.5 for ga3c-ppo and 0.75 times (cores + 1) for ga3c."""
     pin_agents: bool = False
     """Each agent keeps to one core, and agents are dealt evenly to the cores (Stooke and Abbeel 2018, section 4.1). It
     works on Linux, for agents in processes of this machine."""
