@@ -199,5 +199,5 @@ def test_what_ours_cannot_play_is_played_by_ales_or_refused(rules):
     assert isinstance(games, AtariEnvironments)
     games.close()
     assert "because ours" in environments.emulator_line(auto)
-    with pytest.raises(ConfigError, match="--emulator ours cannot be had: ours "):
+    with pytest.raises(ConfigError, match="--emulator ours is not possible: ours "):
         environments.make(EnvironmentSettings(**rules, emulator="ours"), 1, 0)

@@ -247,10 +247,10 @@ def test_a_rollout_larger_than_a_record_can_be_is_refused():
         (["--game", "Superman"], "ours is not proven to play this game as ale-py does"),
         (["--game", "Pong", "--frame-size-pixels", 200], "ours makes frames of 11 to 160 pixels"),
         (["--game", "CartPole-v1"], "it is for Atari games"),
-        (["--game", "IceHockey"], "there each game begins as one did before, and in this one"),
+        (["--game", "IceHockey"], "the beginning depends on the game before it"),
         (["--game", "Pong", "--fire-reset", "--sticky-action-probability", 0.1], "--fire-reset with sticky actions"),
         (["--game", "Pong"], r"numba-cuda is not installed \(.*pip install -r ga3c/emulator/cuda/requirements.txt\)"),
-        (["--game", "Pong"], "Numba cannot use it"),
+        (["--game", "Pong"], "Numba cannot use the GPU"),
         (["--game", "Pong"], "TensorFlow finds no GPU here"),
     ],
 )
@@ -264,7 +264,7 @@ def test_why_games_are_not_played_on_a_gpu(monkeypatch, words, why):
     settings = replace(settings, environment=replace(settings.environment, emulator="gpu"))
     spec = environments.make(replace(settings.environment, emulator="auto"), 1, 0).spec
     arguments = spec, progress.beginning(settings), lambda _: None, lambda _: None
-    with pytest.raises(ConfigError, match=f"^--emulator gpu cannot be had: .*{why}") as refused:
+    with pytest.raises(ConfigError, match=f"^--emulator gpu is not possible: .*{why}") as refused:
         system_of(settings)(settings, *arguments)
     assert "\n" not in str(refused.value)
     for kind in ("auto", "ours"):

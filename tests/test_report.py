@@ -56,8 +56,9 @@ def test_what_it_says(report):
     assert "report.html" in printed
     words = words_of(text)
     for part in (
-        "CartPole-v1", "95 % confidence", "sampling from the policy", "greedy", "mean true score of 12 games", "steps",
-        " of training,", "What the controller did", "tensorflow 2.", "cores", "seed 1000",
+        "CartPole-v1", "95 % confidence", "sampling from the policy", "most probable actions",
+        "mean true score of 12 games", "steps", " of training,", "What the controller did", "tensorflow 2.", "cores",
+        "seed 1000",
         "Score over steps", "Trainings per second (TPS)", "--game CartPole-v1",
     ):  # fmt: skip
         assert part in words, part
@@ -77,7 +78,7 @@ def test_its_numbers_are_those_of_the_logs_and_of_an_evaluation(report, tmp_path
     assert ended.returncode == 0, ended.stderr
     ways = json.loads((tmp_path / "scores.json").read_text())["ways"]
     assert f"How well it plays {ways['sampled']['mean']:.1f} mean true score" in words
-    for way, name in (("sampled", "sampling from the policy"), ("greedy", "greedy")):
+    for way, name in (("sampled", "sampling from the policy"), ("greedy", "most probable actions")):
         score = ways[way]
         numbers = f"{score['mean']:.2f} {score['low']:.2f} to {score['high']:.2f} {score['std']:.2f}"
         assert f"{name} 12 {numbers} {score['min']:g} {score['max']:g}" in words

@@ -378,8 +378,8 @@ WRONG = {
     "the only mode": ({"game": "boxing", "mode": 1}, ValueError, "mode=1: boxing has one mode alone: give None"),
     "difficulty": ({"difficulty": 4}, ValueError, "difficulty=4: pong has 0, 1, 2, 3."),
     "device": ({"device": "tpu"}, ValueError, "device='tpu': give 'cpu' or 'cuda'"),
-    "a GPU's view": ({"device": "cuda", "size": None}, ValueError, "device='cuda' cannot be had: there observations"),
-    "a GPU's game": ({"device": "cuda", "game": "ice_hockey"}, ValueError, "the game before decides how"),
+    "a GPU's view": ({"device": "cuda", "size": None}, ValueError, "'cuda' is not possible: on the GPU observations"),
+    "a GPU's game": ({"device": "cuda", "game": "ice_hockey"}, ValueError, "depends on the game before it"),
     "render": ({"render_mode": "human"}, ValueError, "render_mode='human': give 'rgb_array' or None"),
 }
 

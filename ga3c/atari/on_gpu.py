@@ -4,7 +4,9 @@ from importlib.util import find_spec
 
 from ga3c.emulator.proven import DRAWN_CARTRIDGE_RAM, FRAMES_GO_ON, READ_WHAT_IS_LEFT
 
-INSTALL = ".venv/bin/python -m pip install -r ga3c/emulator/cuda/requirements.txt"
+# uv, which makes .venv, leaves pip out.
+INSTALL = ".venv/bin/python -m ensurepip && .venv/bin/python -m pip install -r ga3c/emulator/cuda/requirements.txt"
+COPIES = "the GPU copies how an earlier game began"
 
 
 def numba_has_gpu() -> bool:
@@ -19,13 +21,13 @@ def numba_has_gpu() -> bool:
 def obstacle(rom: str, is_sticky: bool, fire: str) -> str | None:
     """Returns why a GPU cannot play a game; None if it can. `fire` names the rule that presses FIRE first, or ""."""
     if rom in READ_WHAT_IS_LEFT:
-        return "there each game begins as one did before, and in this one the game before decides how"
+        return f"{COPIES}, and in this game the beginning depends on the game before it"
     if rom in DRAWN_CARTRIDGE_RAM:
-        return "there each game begins as one did before, and in this one the RAM of the cartridge is drawn"
+        return f"{COPIES}, and in this game the cartridge begins with new random bytes each time"
     if rom in FRAMES_GO_ON:
-        return "there each frame begins a new picture, and in this game some frames go on"
+        return "on the GPU each frame begins a new picture, and in this game a picture may last several frames"
     if is_sticky and fire:
-        return f"there each game begins as one did before, which {fire} with sticky actions rules out"
+        return f"{COPIES}, which does not work for {fire} with sticky actions"
     if find_spec("numba_cuda") is None:
         return f"numba-cuda is not installed ({INSTALL})"
-    return None if numba_has_gpu() else "Numba cannot use it (.venv/bin/python -m numba -s says why)"
+    return None if numba_has_gpu() else "Numba cannot use the GPU (.venv/bin/python -m numba -s says why)"

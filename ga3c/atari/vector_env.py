@@ -231,9 +231,9 @@ def _kind(device: str, rom: str, rules: Rules) -> type[Batch]:
         raise ValueError(f"device={device!r}: give 'cpu' or 'cuda'.")
     reason = on_gpu.obstacle(rom, rules.repeat_action_probability > 0, "use_fire_reset" * rules.use_fire_reset)
     if not rules.of_states:
-        reason = "there observations are small grey pictures (observation='grey', pool='max', a size)"
+        reason = "on the GPU observations are small grey pictures (observation='grey', pool='max', a size)"
     if reason:
-        raise ValueError(f"device='cuda' cannot be had: {reason}.")
+        raise ValueError(f"device='cuda' is not possible: {reason}.")
     from ga3c.atari.gpu_batch import GpuBatch
 
     return GpuBatch

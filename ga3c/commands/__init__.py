@@ -17,7 +17,7 @@ COMMANDS = {
     "dashboard": "see all runs in a browser",
     "doctor": "check what this machine has, and what it reaches",
     "benchmark": "measure how fast this machine trains, and how fast it could",
-    "reproduce": "make a figure or table of the paper again",
+    "reproduce": "make a figure or table of a paper again",
     "help": "show this; COMMAND --help shows its options",
 }
 VERSION = "--version"

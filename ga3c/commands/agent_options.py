@@ -13,7 +13,7 @@ class AgentOptions:
     """The options of commands that play with an agent."""
 
     run: RunArgument = None
-    """Directory of the run to take."""
+    """Directory of the run. Default: the newest run, or an agent that comes with the program."""
     game: str | None = None
     """The game whose newest run is taken if no directory is named, or the agent shipped for it. Default: that of the
     newest run."""
@@ -24,7 +24,8 @@ class AgentOptions:
     best: bool = False
     """Take the checkpoint with the best mean score of 100 games, instead of the newest."""
     seed: int = 1_000
-    """Seeds the sampling of actions; the games are seeded seed, seed + 1, ..."""
+    """Seed of the sampled actions and of the first game; the next games have seed + 1, seed + 2, ... (in
+    ./play.sh, the games of a grid)."""
     episodes: int = 1
     """Games to play."""
 

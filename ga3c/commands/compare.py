@@ -39,7 +39,7 @@ class CompareOptions:
     steps: int = 0
     """Stop each run after so many steps, if that comes first. 0: at the time."""
     episodes: int = 30
-    """Games that each trained agent plays, once sampling its actions and once greedy."""
+    """Games that each trained agent plays, once sampling its actions and once taking the most probable ones."""
     out: str | None = None
     """Directory for the runs and what is made of them. Default: results/compare/GAMES."""
     machines: str | None = None

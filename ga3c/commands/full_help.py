@@ -54,8 +54,8 @@ def text_of(options: Any) -> str:
     width = min(WIDEST, shutil.get_terminal_size((80, 24)).columns)
     lines = ["usage: ./run.sh [train] [OPTIONS]", ""]
     lines += textwrap.wrap(
-        "Trains an agent. ./run.sh help shows the commands and what people use first. A default here is that of the "
-        "preset: with --preset NAME before --help, it is that of another one.", width,
+        "Trains an agent. ./run.sh help shows the commands and what people use first. The defaults shown are "
+        "those of Atari games, or of the preset or game that is named: ./run.sh --preset NAME --help.", width,
     )  # fmt: skip
     for title, names in GROUPS.items():
         lines += ["", title, "-" * len(title)]

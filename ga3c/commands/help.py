@@ -48,7 +48,7 @@ def overview() -> str:
     """Returns examples, commands, and the options that people use first."""
     known = {name: text for group in fields(Settings) for name, text in texts(group.default_factory).items()}
     known["from"] = known["start_from"]
-    lines = ["GA3C: an agent that learns a game on the machine you have.", ""]
+    lines = ["GA3C trains an agent on a game, on the machine you have.", ""]
     lines += [f"  {command:33}{what}" for command, what in EXAMPLES.items()]
     lines += ["", "Commands, as the first word (COMMAND --help shows its options):", ""]
     lines += [f"  {name:11}{what}" for name, what in COMMANDS.items()]

@@ -15,10 +15,10 @@ from ga3c.views.labels import know, said
 from ga3c.views.run_view import Tail, read_evaluation
 
 DESCRIPTION = """Lists all runs, the one that was written last at the end: state, steps, mean score of the last 100
-games, how long ago that was, why a run failed, and which settings differ from the defaults. A run is running, has ended
-at its limit, was stopped, has failed, or is lost: the program was killed, or the machine went down. Agents that were
-exported stand among them, with the score of their evaluation."""
-HEAD = ("run", "state", "steps", "games", "score", "age", "not as usual")
+games, how long ago that was, why a run failed, its preset (where none is named, it is ga3c), and which settings differ
+from that. A run is running, has ended at its limit, was stopped, has failed, or is lost: the program was killed, or the
+machine went down. Agents that were exported stand among them, with the score of their evaluation."""
+HEAD = ("run", "state", "steps", "games", "score", "age", "preset, settings")
 NUMBERS = ("steps", "games", "score", "age")  # are aligned to the right
 UNITS = {"d": 86_400, "h": 3_600, "min": 60, "s": 1}
 

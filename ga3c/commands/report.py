@@ -30,7 +30,7 @@ class ReportOptions(RunOptions):
 def scores(agent: TrainedAgent, episodes: int, seed: int) -> list[dict]:
     """Returns a row for each way to play."""
     found = evaluation.evaluate(agent, agent.settings.environment, episodes, seed)
-    names = {"sampled": "sampling from the policy", "greedy": "greedy"}
+    names = {"sampled": "sampling from the policy", "greedy": f"{evaluation.ways_of(agent)['greedy']} actions"}
     ways = [found["ways"][way] | {"way": names[way]} for way in evaluation.ways_of(agent)]
     return [found | way | {"interval": in_words(way["low"], way["high"], way["scores"])} for way in ways]
 

@@ -64,7 +64,7 @@ def check_goes_on(settings: Settings, saved: Settings, run_dir: Path) -> None:
     if asked.adapt_spaces != own.adapt_spaces:
         raise ConfigError(
             f"The run in {run_dir} has learned {'with' if own.adapt_spaces else 'without'} "
-            "--adapt-spaces, and can go on so alone: leave the flag out."
+            "--adapt-spaces, and can go on only in that way: leave the flag out."
         )
 
 

@@ -38,7 +38,7 @@ class ZooOptions:
     steps: int = 0
     """Stop each run after so many steps, if that comes first. 0: at the time."""
     episodes: int = 30
-    """Games that each trained agent plays, once sampling its actions and once greedy."""
+    """Games that each trained agent plays, once sampling its actions and once taking the most probable ones."""
     out: str | None = None
     """Directory for the runs and the table. Default: results/zoo/GAMES."""
     machines: str | None = None

@@ -59,7 +59,7 @@ def described(dataset: str) -> tuple[Settings | None, int]:
     try:
         return (settings_of(found.own) if found.own else None), found.steps
     except (KeyError, TypeError) as error:
-        raise ConfigError(f"Cannot read the data set in {data}: its settings are none.") from error
+        raise ConfigError(f"Cannot read the data set in {data}: the settings saved in it cannot be used.") from error
 
 
 def read(settings: Settings, spec: EnvironmentSpec) -> Demonstrations:
@@ -127,7 +127,9 @@ class _Reading:
                 return
             whole = shown if newest is None else np.concatenate([newest, shown])
             if not np.array_equal(whole[:-1, ..., 1:], whole[1:, ..., :-1]):
-                raise ConfigError(f"{self._what}: its observations are no newest {self._stack} pictures of a game.")
+                raise ConfigError(
+                    f"{self._what}: its observations are not the newest {self._stack} pictures of a game."
+                )
             if newest is None:
                 yield np.ascontiguousarray(np.moveaxis(shown[0, ..., :-1], -1, 0))
             yield np.ascontiguousarray(np.moveaxis(shown[..., -1:], -1, 1)[:, 0])

@@ -165,7 +165,7 @@ def replay(short: ShortForm, recorder: ShortRecorder, most_lines: int | None = N
 def _play(games: RecordedGames, actions: np.ndarray, log_probabilities: np.ndarray | None) -> None:
     actions = actions.astype(games.spec.actions.dtype)
     if actions.shape[1:] != games.spec.actions.shape or not games.spec.actions.allowed(actions):
-        raise ConfigError(f"The recorded actions are none of the game '{games.spec.name}'.")
+        raise ConfigError(f"The recorded actions are not those of the game '{games.spec.name}'.")
     games.reset()
     for step, action in enumerate(actions):
         if games.over[0]:

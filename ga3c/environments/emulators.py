@@ -20,7 +20,7 @@ def ours(rom: str, settings: EnvironmentSettings) -> bool:
     """Returns True if our emulator plays the game. Raises ConfigError if it was asked for and cannot."""
     obstacle = _obstacle(rom, settings)
     if obstacle and settings.emulator in ("ours", "gpu"):
-        raise ConfigError(f"--emulator {settings.emulator} cannot be had: {obstacle}. Ask for auto or ale.")
+        raise ConfigError(f"--emulator {settings.emulator} is not possible: {obstacle}. Use --emulator auto or ale.")
     return settings.emulator != "ale" and obstacle is None
 
 
@@ -29,7 +29,7 @@ def gpu_obstacle(rom: str, settings: EnvironmentSettings) -> str | None:
     if obstacle := _obstacle(rom, settings):
         return obstacle
     if settings.observation == "ram":
-        return "there each game shows its picture (--observation ram)"
+        return "on the GPU each game shows its picture, and not its memory (--observation ram)"
     return on_gpu.obstacle(rom, settings.sticky_action_probability > 0, "--fire-reset" * settings.fire_reset)
 
 

@@ -30,7 +30,7 @@ def from_arrays(
             "--protocol as it was trained with."
         )
     if any(s.dtype != t.dtype.as_numpy_dtype or not np.isfinite(s).all() for s, t in zip(saved, like, strict=True)):
-        raise ConfigError("The checkpoint holds weights that are no finite numbers.")
+        raise ConfigError("The checkpoint holds weights that are not finite numbers (NaN or infinite).")
     return tuple(tf.constant(s) for s in saved)
 
 

@@ -100,7 +100,7 @@ PAPERS = {
         Item("table3", "batching strategies of A2C with V-trace: speed, and time and steps to a score"),
         Item("fig4", "how much games would hold each other up on a GPU"),
         Item("fig5", "frames per second of emulation, inference and training"),
-        Item("fig6", "the batching strategies", f"{DRAWING}: ga3c/algorithms/README.md says what they are"),
+        Item("fig6", "the batching strategies", f"{DRAWING}: ga3c/README.md has ours"),
         Item("fig7", "scores over time with each batching strategy", "table3 draws it"),
         Item("table4", "hours of PPO and Rainbow by the number of devices"),
         Item("table5", "speed of DQN, A2C and PPO"),

@@ -14,7 +14,7 @@ class EnvironmentSettings:
     """This is the game to train on: an Atari game in any usual spelling, such as Boxing, ms_pacman or ALE/Pong-v5. It
     can also be the id of a Gymnasium game (CartPole-v1), a task of DeepMind's control suite (humanoid-walk), or a game
     of your own (package.module:EnvId, where EnvId may also be a class or function that makes one). Games with
-    continuous actions need --preset ppo-continuous or apex-dpg."""
+    continuous actions need another preset, such as ppo-continuous or apex-dpg (also ppo, appo, a2c, a2c-vtrace)."""
     protocol: Literal["paper", "machado"] = "paper"
     """The protocol fixes the rules of Atari games, and so which scores compare.
     paper: up to 30 no-ops at the start of a game, no sticky actions, only the actions that the game uses.

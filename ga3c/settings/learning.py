@@ -12,7 +12,8 @@ DQN_EVALUATION_EPSILON = 0.05  # Mnih et al. 2015
 @dataclass(frozen=True)
 class LearningSettings:
     algorithm: Literal[tuple(catalogue.ALGORITHMS)] = "a3c"
-    """The algorithm decides what is learned from the games. It also sets the constants of the preset of its name."""
+    """The algorithm decides what is learned from the games. It also sets the constants of its first
+    preset, which has the same name; only that of a3c is ga3c, and that of dpg is apex-dpg."""
     preset: Literal[tuple(catalogue.PRESETS)] = "ga3c"
     """A preset is a set of defaults for one algorithm and for how games are played. Each flag that you give changes
     its value."""
@@ -81,8 +82,8 @@ class LearningSettings:
     """Each pass over a batch makes this many updates, each from its own part of the batch. It must divide the steps of
     the batch."""
     later_epochs_share: float = 1.0
-    """Passes after the first take this share of the batch alone, in whole updates and at least one. It is drawn anew
-    for each of them: steps whose advantage is large, in either direction, are drawn more often. 1 means all of it."""
+    """Passes after the first use only this share of the batch, rounded to whole updates, at least one. Each pass draws
+    its own share: steps with a large advantage, positive or negative, are drawn more often. 1 means all of it."""
     ppo_clip: float = 0.1
     """The loss gains nothing when the probability of an action changes by more than this share (epsilon of PPO)."""
     value_clip: float = 0.0
@@ -124,7 +125,8 @@ class LearningSettings:
     for others.
     rmsprop: RMSProp, with --rmsprop-decay and --rmsprop-epsilon.
     adam: Adam, with --adam-epsilon.
-    muon: Muon, which changes matrices along an orthogonal one, and Adam for all else, with --adam-epsilon."""
+    muon: Muon, which changes each weight matrix by the orthogonal matrix that is nearest to the mean of its gradients,
+    and Adam for all else, with --adam-epsilon."""
     learning_rate: float = 8e-4
     """This is the step size of the optimizer at the start (paper: eta)."""
     learning_rate_decay_steps: int = 1_000_000

@@ -34,7 +34,7 @@ from ga3c.transport.inbox import Inbox
 def wire(context: Context, inbox: Inbox) -> OneThreadWiring:
     """One batch of games learns from where its rollout lies; several take turns; or a replay is drawn from.
 
-    Raises ConfigError where the machine is too small, or `--emulator gpu` cannot be had.
+    Raises ConfigError where the machine is too small, or `--emulator gpu` is not possible.
     """
     settings, batches = context.settings, context.settings.schedule.batches
     games, rows = settings.schedule.games_of(context.agents), settings.learning.t_max // batches
@@ -79,7 +79,7 @@ def games_device(settings: Settings) -> GamesDevice:
     else:
         obstacle = "TensorFlow finds no GPU here, see nvidia-smi"
     if obstacle and wish == "gpu":
-        raise ConfigError(f"--emulator gpu cannot be had: {obstacle}. Ask for auto or ours.")
+        raise ConfigError(f"--emulator gpu is not possible: {obstacle}. Use --emulator auto or ours.")
     return GamesDevice(not obstacle, f" on the cores, because {obstacle}" if obstacle else " on the GPU")
 
 

@@ -1,7 +1,7 @@
 """Measures the speed of GA3C and of other programs in turn, on the same game with the same network.
 
-tests/benchmarks/run.sh sets everything up and starts this. What follows `--` goes to ga3c as it stands; otherwise
-ga3c runs with its default settings, the controller off.
+tests/benchmarks/run.sh sets everything up and starts this. ga3c runs with what SAME_WORK says and
+without the controller. What follows `--` is added to its command line.
 """
 
 import argparse
