@@ -27,9 +27,9 @@ def learns_at_once(algorithm) -> bool:
 def turns(settings: Settings, algorithm) -> str:
     """Returns who waits for whom: "serial"; in lockstep "synchronised" or "alternating"; "asynchronous".
 
-    Agents play on during updates, so "asynchronous", with concurrent training and where the algorithm learns only when
-    the next prediction is made. One thread that plays all games in a batch plays neither during an update nor during a
-    prediction: "synchronised".
+    Agents play on during updates if training is concurrent, or if the algorithm needs the next prediction before it can
+    learn; then the answer is "asynchronous". One thread that plays all games in a batch plays neither during an update
+    nor during a prediction: "synchronised".
     """
     if settings.schedule.serial:
         return "serial"

@@ -131,8 +131,8 @@ class PPO(A3C):
 
     def update(self, apply, weights, state, learning_rate, batch):
         """Makes all epochs with one batch. If the step size follows KL, the state's is taken, and the one for the next
-        update is made of approximate_kl; so is the entropy's weight of the entropy, if it follows that. `learning_rate`
-        still says that it is 0, as long as nothing is to be learned.
+        update is made of approximate_kl; so is the entropy's weight of the entropy, if it follows that. A
+        `learning_rate` of 0 means that nothing is to be learned yet: then neither number changes.
 
         Of the numbers, value, value_error and explained_variance are from before the first epoch; update_norm is the
         norm of all that was added to the weights; the others are means over the minibatches.
@@ -178,7 +178,7 @@ class PPO(A3C):
         return new_weights, state, numbers, *targets
 
     def _minibatch_loss(self, apply, entropy_weight, weights, minibatch) -> tuple[tf.Tensor, Tensors]:
-        """Returns what to make less, and the numbers of `_names`."""
+        """Returns what to reduce, and the numbers of `_names`."""
         if self.remembers:
             minibatch = by_column(minibatch)
             (policies, values, *deviation), _ = outputs_of(apply, weights, minibatch)
