@@ -31,6 +31,7 @@ def wire(context: Context) -> Wiring:
         experience=queue,
         slots=FEW_SLOTS,
         rollouts_per_batch=1,
+        rows=1,
         counts=context.counts._replace(trainers=1),
         max_requests=context.max_requests,
         no_controller_because="recorded games are learned from",

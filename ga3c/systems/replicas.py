@@ -93,12 +93,12 @@ class Replicas:
             for model in self._models:
                 model.copy_to_target(steps)
 
-    def warm_up(self, envs: int, limit: int, columns: int) -> list[int]:
+    def warm_up(self, envs: int, limit: int, columns: int, rows: int | None = None) -> list[int]:
         """As `Model.warm_up`, one device after the other. Any size of a prediction will do: there is no XLA."""
         part = -(-columns // len(self._models))
         for device, model in zip(self._group.devices, self._models, strict=True):
             self._group.alone()
-            self._group.on(device, lambda model=model: model.warm_up(envs, limit, part))
+            self._group.on(device, lambda model=model: model.warm_up(envs, limit, part, rows))
         self._group.together()
         return []
 

@@ -104,12 +104,12 @@ class UnitModel(Model):
         with self.joining, scope(self._device):
             super().copy_to_target(self._steps_of_all() if self._steps_of_all else steps)
 
-    def warm_up(self, envs: int, limit: int, columns: int) -> list[int]:
+    def warm_up(self, envs: int, limit: int, columns: int, rows: int | None = None) -> list[int]:
         """As `Model.warm_up`; the store stays as it is."""
         with self.joining, scope(self._device):
             store, pulled, self._store = self._store, self._exchange.pulled, None
             self._exchange.join(None, None)
-            sizes = super().warm_up(envs, limit, columns)
+            sizes = super().warm_up(envs, limit, columns, rows)
             self._store = store
             self._exchange.join(store, pulled)
             return sizes
