@@ -24,6 +24,10 @@ LEARNERS = {
     "a2c": ["--preset", "a2c"],
     "a2c-vtrace": ["--preset", "a2c-vtrace"],
     "ppo": ["--preset", "ppo-paper", *WHOLE, "--no-normalize-advantages"],
+    "ppo-with-target": [
+        *("--preset", "ppo-paper", *WHOLE, "--no-normalize-advantages"),
+        *("--entropy-target", "0.9", "--entropy-target-decay-steps", "20"),
+    ],
     "pqn": ["--preset", "pqn", *WHOLE],
     "dqn": ["--preset", "dqn"],
     "c51": ["--preset", "c51"],
@@ -36,7 +40,7 @@ def settings_of(flags):
 
 
 def one_of(settings, spec, all_reduce=None):
-    algorithm = algorithms.make(settings)
+    algorithm = algorithms.make(settings, spec.actions)
     if all_reduce:
         algorithm.devices = all_reduce
     return Model(spec, settings.learning, algorithm, 1, xla=False)

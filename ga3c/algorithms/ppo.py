@@ -94,7 +94,7 @@ class PPO(A3C):
 
     def __init__(self, settings: Settings, actions=None):
         super().__init__(settings, actions)
-        if actions is not None:
+        if actions is not None and not actions.masked:  # a policy may never have it where some are forbidden
             self._largest_entropy = actions.largest_entropy
         if not self.remembers:
             self.learns_from = (*self.learns_from, "value")
@@ -149,14 +149,15 @@ class PPO(A3C):
             numbers |= {"learning_rate": learning_rate}
         if self._follows_entropy:
             share = self.devices.mean(numbers["entropy"]) / self._largest_entropy
-            target = self._entropy_target(state[0], tf.size(batch["valid"]))
+            steps = self.devices.sum(tf.cast(tf.size(batch["valid"]), tf.float32))
+            target = self._entropy_target(state[0], steps)
             following.append(tf.where(learns, schedules.following_entropy(weight, share, target), weight))
         return weights, (*state, *following), numbers, *targets
 
     def _entropy_target(self, local_steps: tf.Tensor, batch_steps: tf.Tensor) -> tf.Tensor:
         """Returns the share of the largest entropy to aim at, after so many steps of the optimizer."""
         settings = self._settings
-        steps = tf.cast(local_steps // self.local_steps, tf.float32) * tf.cast(batch_steps, tf.float32)
+        steps = tf.cast(local_steps // self.local_steps, tf.float32) * batch_steps
         return settings.entropy_target / (1 + steps / settings.entropy_target_decay_steps)
 
     def _learn(self, apply, weights, state, learning_rate, batch, entropy_weight):
