@@ -79,7 +79,7 @@ def _sharded(context: Context) -> Wiring:
 def _recipe(context: Context) -> Recipe:
     """Returns the recipe. New transitions get priorities at once if the algorithm predicts the values for them."""
     recipe = recipe_of(context.settings, context.spec, context.agents, context.envs)
-    return replace(recipe, new_have_priorities=context.algorithm.initial_errors)
+    return replace(recipe, new_have_priorities=getattr(context.algorithm, "initial_errors", False))
 
 
 def _wiring(context: Context, experience, **others) -> Wiring:
