@@ -34,7 +34,7 @@ class SecondaryQueue(ExperienceQueue):
         self._primary, self._tell = primary, tell
         self._pace, self._batch, self._target_updates = updates.pace, updates.batch, updates.target_updates
         self._random = np.random.default_rng([seed, 1])  # its own: the primary draws what it would draw alone
-        self._updates = self._rounds = self._released = 0
+        self._updates, self._rounds, self._released = updates.made, 0, 0
         self._held: deque[Rollout] = deque()
         self._made = threading.Condition()  # an update, or the end
         self._ending = False

@@ -19,7 +19,7 @@ _NO_LAGS = np.zeros(0, np.int64)
 def wire(context: Context, primary: ReplayQueue) -> Wiring:
     """Its agent plays only for its scores. It counts the primary's steps as its own; `made_steps` are its own agent's.
     `batches.of_secondary` makes its settings."""
-    settings, learner, updates = context.settings, context.learner, updates_of(context.settings)
+    settings, learner, updates = context.settings, context.learner, updates_of(context)
 
     def count_own_games(rollouts: list) -> None:
         learner.stats.stored([rollout._replace(transitions=0) for rollout in rollouts], 0, _NO_LAGS)
