@@ -1,5 +1,6 @@
 """Algorithms: how to act, and what to learn from what was played, as pure functions of tensors."""
 
+import copy
 from importlib import import_module
 
 from ga3c.settings import named_objects
@@ -14,7 +15,9 @@ def make(settings: Settings, actions=None):
     """
     if own := settings.learning.own_algorithm:
         found = named_objects.find(own, "--own-algorithm")
-        return found if hasattr(found, "update") and not isinstance(found, type) else found(settings, actions)
+        if hasattr(found, "update") and not isinstance(found, type):
+            return copy.copy(found)  # each device has its own
+        return found(settings, actions)
     module, _, kind = ALGORITHMS[settings.learning.algorithm].made_by.partition(".")
     return getattr(import_module(f"ga3c.algorithms.{module}"), kind)(settings, actions)
 
