@@ -108,7 +108,19 @@ def test_they_know_as_much_of_their_images_as_one():
             learner.train(batch)
     close(one, two)
     observations = random.integers(256, size=(5, *IMAGES.observation_shape), dtype=np.uint8)
-    np.testing.assert_allclose(one.policy(observations)[1], two.policy(observations)[1], rtol=1e-3, atol=1e-5)
+    ours, theirs = (learner.predict(observations)[0]["value"] for learner in (one, two))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
+
+
+def test_each_draws_random_numbers_of_its_own_and_the_first_those_of_one():
+    one, two, _ = both(LEARNERS["a2c"])
+    states = np.zeros((64, 3), np.float32)
+    for _ in range(2):
+        alone, first, second = (model.predict(states)[0]["action"].tolist() for model in (one, *two._models))
+        assert alone == first != second
+        two.chance = one.chance  # as where games go on that were saved
+    found, network = two.network_state(), one.network_state()
+    assert all(np.array_equal(network[name], array) for name, array in found.items())
 
 
 @pytest.mark.parametrize("columns", [1, 3])

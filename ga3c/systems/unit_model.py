@@ -16,6 +16,7 @@ from ga3c.networks import saved_tensors
 from ga3c.networks.weights import Weights, to_arrays
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.learning import LearningSettings
+from ga3c.systems.replicas import own_chance
 
 
 class Sharing(NamedTuple):
@@ -139,6 +140,8 @@ class SharedModel:
         self._join()
 
     def _join(self) -> None:
+        for number, model in enumerate(models):  # each draws random numbers of its own
+            model.chance = own_chance(model.chance, number)
         for model in self._models:
             model.join(self._store)
 
