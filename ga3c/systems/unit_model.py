@@ -120,7 +120,10 @@ class UnitModel(Model):
         with self.joining, scope(self._device):
             update = super().train(batch, self._steps_of_all() if self._steps_of_all else steps)
             pulled = self._exchange.take_applied()
-            if not update.applied or self._store is None:
+            if self._store is None:
+                return update
+            if not update.applied:
+                self.join(self._store)  # the minibatches before the one that is not finite may be in it
                 return update
             if pulled is None:
                 steps = self._exchange.last_steps(self._algorithm.local_steps)
