@@ -140,11 +140,11 @@ class SharedModel:
         self._store = self._first.new_store()
         self.network_name, self.parameters = self._first.network_name, self._first.parameters
         self.why_unchanged = self._first.why_unchanged
+        for number, model in enumerate(models):  # each draws random numbers of its own
+            model.chance = own_chance(model.chance, number)
         self._join()
 
     def _join(self) -> None:
-        for number, model in enumerate(models):  # each draws random numbers of its own
-            model.chance = own_chance(model.chance, number)
         for model in self._models:
             model.join(self._store)
 
@@ -169,5 +169,5 @@ class SharedModel:
             for model in self._models:
                 all_of_them.enter_context(model.joining)
                 model.restore(arrays)
-            self._store.replace(self._first.tensors, self._first.version)
+            self._store.replace(self._first.tensors, saved_tensors.version_of(arrays))
             self._join()
