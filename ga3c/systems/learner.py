@@ -18,6 +18,7 @@ from ga3c.settings.run import Settings
 from ga3c.stats import Stats
 from ga3c.systems.replicas import Replicas, replicas_of
 
+NO_LAGS = np.zeros(0, np.int64)
 Arrays = dict[str, np.ndarray]  # weights, by name
 Make = Callable[[Arrays | None], tuple[str, Model | Replicas, Stats]]  # given the weights to go on from
 
@@ -35,6 +36,10 @@ class Learner:
     def start(self, arrays: Arrays | None) -> None:
         """Raises ConfigError where the arrays are of another network."""
         self.device, self.model, self.stats = self._make(arrays)
+
+    def count_games(self, rollouts: list) -> None:
+        """Counts the games that ended in rollouts that nobody learns from."""
+        self.stats.stored([rollout._replace(transitions=0) for rollout in rollouts], 0, NO_LAGS)
 
 
 def model_and_stats(
