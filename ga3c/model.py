@@ -191,14 +191,14 @@ class Model:
         self._explore_steps = steps
         self._explore = tf.constant(self._algorithm.exploration(steps, self._games), tf.float32)
 
-    def warm_up(self, envs: int, limit: int, columns: int) -> list[int]:
-        """Traces and compiles what the threads will call, before they start. Changes no weight.
+    def warm_up(self, envs: int, limit: int, columns: int, rows: int | None = None) -> list[int]:
+        """Traces and compiles what the threads will call. Changes no weight. rows: of a batch; None: `t_max`.
 
         Returns the batch sizes to pad predictions to, from `envs` to `limit`, which XLA compiles; [] without XLA.
         """
         spec, replays, sizes = self._spec, self._algorithm.replays, sizes_to_compile(envs, limit) if self._xla else []
         columns = columns if self._xla or count_gpus() else 1  # on cores nothing depends on the size
-        rollouts = rollout_dtype(spec, self._t_max, columns, self._recurrent_size)
+        rollouts = rollout_dtype(spec, rows or self._t_max, columns, self._recurrent_size)
         dtype = transition_dtype(spec, columns) if replays else rollouts
         before = self._current, self._optimizer, self._explore, self._explore_steps
         with quiet():

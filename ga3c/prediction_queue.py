@@ -112,7 +112,8 @@ class PredictionQueue:
         self._inbox.disconnect(agent)
 
     def take(self, max_requests: int) -> list[Request]:
-        """Waits for requests and returns those that `choose` takes, or all, at most `max_requests`.
+        """Waits for requests and returns them, at most `max_requests`. If `choose` is given it alone decides, and must
+        not return more than the caller has room for.
 
         Returns [] when the thread shall leave.
         """

@@ -24,6 +24,10 @@ LEARNERS = {
     "a2c": ["--preset", "a2c"],
     "a2c-vtrace": ["--preset", "a2c-vtrace"],
     "ppo": ["--preset", "ppo-paper", *WHOLE, "--no-normalize-advantages"],
+    "ppo-with-target": [
+        *("--preset", "ppo-paper", *WHOLE, "--no-normalize-advantages"),
+        *("--entropy-target", "0.9", "--entropy-target-decay-steps", "20"),
+    ],
     "pqn": ["--preset", "pqn", *WHOLE],
     "dqn": ["--preset", "dqn"],
     "c51": ["--preset", "c51"],
@@ -36,7 +40,7 @@ def settings_of(flags):
 
 
 def one_of(settings, spec, all_reduce=None):
-    algorithm = algorithms.make(settings)
+    algorithm = algorithms.make(settings, spec.actions)
     if all_reduce:
         algorithm.devices = all_reduce
     return Model(spec, settings.learning, algorithm, 1, xla=False)
@@ -104,7 +108,19 @@ def test_they_know_as_much_of_their_images_as_one():
             learner.train(batch)
     close(one, two)
     observations = random.integers(256, size=(5, *IMAGES.observation_shape), dtype=np.uint8)
-    np.testing.assert_allclose(one.policy(observations)[1], two.policy(observations)[1], rtol=1e-3, atol=1e-5)
+    ours, theirs = (learner.predict(observations)[0]["value"] for learner in (one, two))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
+
+
+def test_each_draws_random_numbers_of_its_own_and_the_first_those_of_one():
+    one, two, _ = both(LEARNERS["a2c"])
+    states = np.zeros((64, 3), np.float32)
+    for _ in range(2):
+        alone, first, second = (model.predict(states)[0]["action"].tolist() for model in (one, *two._models))
+        assert alone == first != second
+        two.chance = one.chance  # as where games go on that were saved
+    found, network = two.network_state(), one.network_state()
+    assert all(np.array_equal(network[name], array) for name, array in found.items())
 
 
 @pytest.mark.parametrize("columns", [1, 3])

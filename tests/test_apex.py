@@ -5,10 +5,13 @@ import json
 import os
 import signal
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from ga3c.systems.learner import Learner  # isort: skip (first: it loads TensorFlow)
+from ga3c import progress
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.records import checkpoint
@@ -17,7 +20,10 @@ from ga3c.replay.priorities import SMALLEST
 from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay_memory import Replay
 from ga3c.replay.replay_queue import Updates
+from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.scheduling.pace import Pace
+from ga3c.systems import apex
+from ga3c.systems.wiring import Context
 from tests import program
 from tests.program import TINY, Started
 from tests.test_queues import in_thread
@@ -87,6 +93,15 @@ def test_batches_are_drawn_ahead_as_many_as_asked_for_and_errors_find_their_tran
     assert in_thread(own.next_batch).result() is None
     assert storing.result() is None
     assert drawing.result() is None
+
+
+def test_an_algorithm_need_not_know_the_first_errors():
+    settings = parse_settings([*TINY, "--preset", "apex-dqn"])[0]
+    spec = EnvironmentSpec("Own", (4,), "float32", discrete(2), 1)
+    context = Context(settings, spec, progress.beginning(settings), SimpleNamespace(), Learner(None), print)
+    assert not apex._recipe(context).new_have_priorities
+    known = dataclasses.replace(context, algorithm=SimpleNamespace(initial_errors=True))
+    assert apex._recipe(known).new_have_priorities
 
 
 def test_drawing_ahead_goes_with_free_updates_alone():

@@ -8,6 +8,7 @@ import psutil
 import pytest
 
 from ga3c import environments, progress
+from ga3c.algorithms.a2c import A2C
 from ga3c.commands.train_options import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.records import checkpoint
@@ -115,9 +116,9 @@ def test_batches_take_turns_and_each_step_is_learned_from_once(monkeypatch, t_ma
     assert not system._experience._played
 
 
-def test_the_last_state_and_what_is_not_valid():
-    """What follows a batch's last step is the first state of the steps after it."""
-    system = made("--algorithm", "a2c-vtrace", *BATCHED, "--batches", 3, "--t-max", 3, steps=12 * 9)
+def learned_from(*words) -> list[dict]:
+    """What three batches of games learn from in nine turns of a step, and until all is learned."""
+    system = made("--algorithm", *words, *BATCHED, "--batches", 3, "--t-max", 3, steps=12 * 9)
     batches, next_batch = [], system._experience.next_batch
 
     def take():
@@ -130,6 +131,24 @@ def test_the_last_state_and_what_is_not_valid():
     system._thread.join(program.HANG_SECONDS)
     system.stop()
     assert len(batches) == 9 + 2
+    return batches
+
+
+def test_rows_that_are_not_played_have_no_value():
+    """So that the network says what follows the last step."""
+    for batch in learned_from("ppo"):
+        np.testing.assert_array_equal(np.isnan(batch["value"]), ~batch["valid"])
+
+
+def test_an_algorithm_that_waits_for_the_next_prediction_is_refused(monkeypatch):
+    monkeypatch.setattr(A2C, "learns_from", (*A2C.learns_from, "bootstrap_value"))
+    with pytest.raises(ConfigError, match="batched needs an algorithm that learns from 'last_observation'"):
+        made("--algorithm", "a2c", *BATCHED)
+
+
+def test_the_last_state_and_what_is_not_valid():
+    """What follows a batch's last step is the first state of the steps after it."""
+    batches = learned_from("a2c-vtrace")
     for turn in range(2, 6):
         np.testing.assert_array_equal(batches[turn]["last_observation"], batches[turn + 3]["observation"][0])
     first = batches[0]

@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ga3c.systems.learner import Learner  # isort: skip (first: it loads TensorFlow)
 import ga3c
-from ga3c import environments
+from ga3c import algorithms, environments, progress
 from ga3c.commands.train_options import parse_settings
 from ga3c.datasets import demonstrations, making, playing_agent, short_form
 from ga3c.datasets.about import About
@@ -19,10 +20,14 @@ from ga3c.datasets.minari_reader import MinariData
 from ga3c.datasets.recorded_games import RecordedGames
 from ga3c.datasets.short_form import ShortRecorder
 from ga3c.errors import ConfigError
+from ga3c.model import Model
 from ga3c.play import trained_agent
 from ga3c.records import run_directory
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.run import Settings
+from ga3c.stats import Stats, Totals
+from ga3c.systems import cloned
+from ga3c.systems.wiring import Context
 from tests import program
 
 FRAMES = 640  # of a game of Pong: 160 steps
@@ -237,6 +242,17 @@ def test_a_clone_takes_the_settings_of_its_teacher(agent, tmp_path, name):
     assert start.settings.environment == agent.settings.environment
     assert (start.settings.learning.preset, start.settings.run.steps) == ("ga3c", 3 * 2 * FRAMES // 4)
     assert len(demonstrations.read(start.settings, agent.games.spec)) == 2 * FRAMES // 4
+
+
+def test_a_clone_learns_from_single_steps_however_long_rollouts_of_play_are(agent, tmp_path):
+    record(agent, Target("a-v0", tmp_path / "whole", False), games=1)
+    settings = parse_settings(["--algorithm", "clone", "--dataset", str(tmp_path / "whole"), "--t-max", "64"])[0]
+    spec, learner = agent.games.spec, Learner(None)
+    algorithm, learner.stats = algorithms.make(settings, spec.actions), Stats(Totals())
+    wiring = cloned.wire(Context(settings, spec, progress.beginning(settings), algorithm, learner, print))
+    model = Model(spec, settings.learning, algorithm, 1, xla=False)
+    model.warm_up(1, 1, 1, wiring.rows)
+    assert model.train(wiring.experience.next_batch().arrays).applied
 
 
 def test_what_is_learned_from_is_what_was_recorded(agent, tmp_path):

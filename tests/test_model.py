@@ -138,8 +138,10 @@ def test_arrays_of_another_network_are_refused():
     incomplete = {name: array for name, array in before.items() if name != "optimizer/0"}
     count = sum(name.startswith("network/") for name in before)
     more = before | {f"network/{count}": before["network/0"]}
-    for arrays in (other.state(), incomplete, more):
-        with pytest.raises(ConfigError, match="does not fit the network 'mlp'"):
+    network = "the network 'mlp' of this game: give --algorithm, --network, .*, --input-scaling and --protocol"
+    optimizer = "the optimizer: give --algorithm, --optimizer, --learning-rate-schedule and --entropy-target as"
+    for arrays, what in ((other.state(), network), (more, network), (incomplete, optimizer)):
+        with pytest.raises(ConfigError, match=f"does not fit {what}"):
             ours.restore(arrays)
     assert same(ours.state(), before)
 

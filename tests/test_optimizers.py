@@ -11,6 +11,7 @@ from ga3c.errors import ConfigError
 from ga3c.model import Model
 from ga3c.rollout import EnvironmentSpec, continuous, discrete, rollout_dtype, transition_dtype
 from ga3c.settings.learning import LearningSettings
+from ga3c.settings.run import Settings
 from tests.program import TINY
 
 LAYERS = {"fc0_weight_norm", "fc0_update_norm", "fc0_gradient_norm", "weight_norm"}
@@ -61,6 +62,23 @@ def test_rmsprop_in_adam_s_place_counts_and_begins_with_zeros():
     np.testing.assert_allclose(weights[0], expected, rtol=1e-6)
     assert int(state[0]) == 2
     assert rule.decays == (None, 0.8)
+
+
+def test_an_optimizer_that_is_named_is_no_variant_of_it():
+    """PQN's own is RAdam, whose first step is the gradient times the rate; DQN's own is centred RMSProp."""
+    weights, gradients = (tf.zeros(1),), (tf.constant([5.0]),)
+    rules = {
+        (algorithm, name): algorithms.make(Settings(learning=LearningSettings(algorithm=algorithm, optimizer=name)))
+        for algorithm, name in (("pqn", "auto"), ("pqn", "adam"), ("dqn", "auto"), ("dqn", "rmsprop"))
+    }
+    steps = [
+        -float(one._optimizer.update(weights, one.initial_state(weights), gradients, 0.1)[0][0][0])
+        for key, one in rules.items()
+        if key[0] == "pqn"
+    ]
+    np.testing.assert_allclose(steps, [0.5, 0.1], rtol=1e-4)
+    assert [len(one.decays) for key, one in rules.items() if key[0] == "dqn"] == [2, 2]
+    assert rules["dqn", "rmsprop"].decays[0] is None  # it counts, and has no means of gradients
 
 
 @pytest.mark.parametrize("shape", [(32, 48), (48, 32), (40, 40)])

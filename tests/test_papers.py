@@ -113,6 +113,8 @@ def test_six_rates_of_exploration_in_turns():
     np.testing.assert_allclose(shares[:6], [0.4 ** (1 + 7 * i / 5) for i in range(6)], rtol=1e-6)
     np.testing.assert_array_equal(shares, shares[np.arange(64) % 6])
     assert len(set(exploration.epsilon(0, replace(settings, exploration_levels=0), 64))) == 64
+    many = replace(settings, exploration_levels=10**15)  # which take no memory
+    np.testing.assert_allclose(exploration.epsilon(0, many, 2), [0.4, 0.4], rtol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -235,6 +235,16 @@ def test_the_entropy_s_weight_follows_a_target_that_falls_and_is_kept_with_adam(
     assert len(algorithm.initial_state(weights)) == 5  # count, two means, rate, weight
 
 
+def test_where_actions_are_forbidden_the_entropy_s_weight_stays():
+    """The largest entropy is that of what is allowed, and no state is said to have it."""
+    settings = Settings(learning=LearningSettings(algorithm="ppo", entropy_target=0.9))
+    weights, actions = (tf.constant(WEIGHTS, tf.float32),), discrete(ACTIONS)
+    states = [
+        algorithms.make(settings, kind).initial_state(weights) for kind in (actions, actions._replace(masked=True))
+    ]
+    assert [len(state) for state in states] == [4, 3]  # count, two means, weight
+
+
 def test_a_rate_that_follows_kl_stays_as_long_as_nothing_is_learned():
     """Then the policy does not move: it would grow without end."""
     settings = LearningSettings(algorithm="ppo", learning_rate=1e-3, learning_rate_schedule="kl")

@@ -15,11 +15,13 @@ import ptyprocess
 import pytest
 
 import ga3c
+from ga3c import algorithms
 from ga3c.__main__ import main
 from ga3c.algorithms.a2c import A2C
 from ga3c.records import run_directory
 from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings import named_objects
+from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
 from tests import program
 from tests.tiny_environment import SYMBOLS, Match
@@ -324,6 +326,15 @@ def test_an_algorithm_of_ones_own():
     again = ga3c.train(Match, algorithm=made, preset="a2c", serial=True, **QUICK)
     assert again.settings.learning.own_algorithm == "__main__:Own"
     assert ga3c.load(again).steps >= 400
+
+
+def test_each_device_has_a_copy_of_an_algorithm_that_is_handed_over():
+    made = Own(Settings(), discrete(SYMBOLS))
+    named_objects.give("__main__:made", made)
+    settings = Settings(learning=LearningSettings(own_algorithm="__main__:made"))
+    first, second = (algorithms.make(settings) for _ in range(2))
+    first.devices = "those of the first"
+    assert second.devices == made.devices != first.devices
 
 
 def test_a_ready_vector_environment():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ga3c.controller.counts import Counts
-from ga3c.errors import ConfigError
+from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.records import checkpoint, run_directory
 from ga3c.records.disk import Disk
 from ga3c.records.recovery import Recovery, initial_weights
@@ -68,6 +68,22 @@ def test_networks_are_kept_after_every_so_many_steps(tmp_path):
     assert [(arrays["network/0"][0], meta["totals"]["steps"]) for arrays, meta in found] == [(2, 103), (5, 420)]
     assert all(set(arrays) == {"network/0", "version"} for arrays, _ in found)
     assert len(checkpoint.saved(tmp_path / "checkpoints")) == 1
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "advice"),
+    [("a3c", "--learning-rate, or --gradient-clip-norm 40"), ("ppo", "--kl-target, or --gradient-clip-norm 0.125")],
+)
+def test_what_is_advised_after_three_times_is_what_this_run_goes_by(tmp_path, algorithm, advice):
+    recovery, stats = Recovery(tmp_path, with_presets(Settings(), algorithm, None), Disk(print), print), Stats(Totals())
+    save(recovery, Model(), 1, 10, [])
+    model = SimpleNamespace(version=1, restore=lambda arrays: None)
+    for _ in range(3):
+        stats.skipped_in_a_row = 10
+        recovery.mend_updates(model, stats)
+    stats.skipped_in_a_row = 10
+    with pytest.raises(TrainingFailed, match=f"try a lower {advice}"):
+        recovery.mend_updates(model, stats)
 
 
 def test_a_new_run_begins_with_weights_alone(tmp_path):

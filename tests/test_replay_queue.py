@@ -74,8 +74,8 @@ def spied(make):
     return queue
 
 
-def replay_queue(memory=None, minimum=8, steps_per_update=4, choose=len, steps=0):
-    updates = Updates(Pace(minimum, steps_per_update), 64, 3)
+def replay_queue(memory=None, minimum=8, steps_per_update=4, choose=len, steps=0, made=0):
+    updates = Updates(Pace(minimum, steps_per_update), 64, 3, made)
     return spied(lambda listeners: ReplayQueue(memory or replay(), updates, choose, steps, listeners))
 
 
@@ -126,6 +126,18 @@ def test_the_updates_that_are_due_are_made_and_then_the_slots_go_back():
     assert queue.told == [*both, "free", *both, third, "free", *both, "free", *both, sixth, "free"]
     queue.close()
     assert waiting.result() is None
+
+
+def test_the_next_copy_comes_as_many_updates_after_the_last_one_in_a_run_that_goes_on():
+    queue = replay_queue(minimum=4, steps_per_update=1, made=3 * 5 + 1)
+    agent, copied = Agent(queue, 0), []
+    for _ in range(2):
+        agent.ships()
+    for _ in range(5):
+        queue.done(in_thread(queue.next_batch).result())
+        copied.append(any(one[0] == "target" for one in queue.told))
+        queue.told.clear()
+    assert copied == [False, True, False, False, True]
 
 
 def test_there_is_nothing_to_learn_from_before_what_follows_is_there():

@@ -97,6 +97,23 @@ def test_what_an_old_run_holds_is_no_offence(tmp_path):
         parse_settings(["--resume", str(tmp_path), "--frame-stack", "4"])
 
 
+def test_where_a_number_begins_is_said_to_a_new_run_alone(tmp_path):
+    """The rate that follows KL and the weight that follows an entropy are in the checkpoint."""
+    settings, resume = parse_settings(["--game", "Pong"])[0], ["--resume", str(tmp_path)]
+    (tmp_path / "config.json").write_text(json.dumps({"settings": to_dict(settings)}))
+    with pytest.raises(ConfigError, match="--learning-rate-schedule kl: it is for new runs, and --kl-target for this"):
+        parse_settings([*resume, "--learning-rate", "1e-4"])
+    parse_settings([*resume, "--kl-target", "1e-3"])
+    resumed, _, given = parse_settings([*resume, "--entropy-weight", "0.01"])
+    with pytest.raises(ConfigError, match="--entropy-target: it is for new runs, and --entropy-target for this"):
+        uses.check_seen(resumed, given, "compact", PICTURE)
+    masked = PICTURE._replace(actions=PICTURE.actions._replace(masked=True))  # there it follows nothing
+    uses.check_seen(resumed, given, "compact", masked)
+    asked = parse_settings(["--preset", "ppo", "--entropy-target", "0.5"])
+    with pytest.raises(ConfigError, match="it is for games that allow all actions"):
+        uses.check_seen(asked.settings, asked.given, "compact", masked)
+
+
 def test_what_depends_on_what_the_game_shows_is_refused_once_that_is_known():
     for words, seen, says in (
         ("--precision bfloat16", ("mlp", VECTOR), "--network mlp: it is for networks for pictures"),

@@ -1,5 +1,6 @@
 """Algorithms: how to act, and what to learn from what was played, as pure functions of tensors."""
 
+import copy
 from importlib import import_module
 
 from ga3c.settings import named_objects
@@ -14,7 +15,9 @@ def make(settings: Settings, actions=None):
     """
     if own := settings.learning.own_algorithm:
         found = named_objects.find(own, "--own-algorithm")
-        return found if hasattr(found, "update") and not isinstance(found, type) else found(settings, actions)
+        if hasattr(found, "update") and not isinstance(found, type):
+            return copy.copy(found)  # each device has its own
+        return found(settings, actions)
     module, _, kind = ALGORITHMS[settings.learning.algorithm].made_by.partition(".")
     return getattr(import_module(f"ga3c.algorithms.{module}"), kind)(settings, actions)
 
@@ -27,9 +30,9 @@ def learns_at_once(algorithm) -> bool:
 def turns(settings: Settings, algorithm) -> str:
     """Returns who waits for whom: "serial"; in lockstep "synchronised" or "alternating"; "asynchronous".
 
-    Agents play on during updates, so "asynchronous", with concurrent training and where the algorithm learns only when
-    the next prediction is made. One thread that plays all games in a batch plays neither during an update nor during a
-    prediction: "synchronised".
+    Agents play on during updates if training is concurrent, or if the algorithm needs the next prediction before it can
+    learn; then the answer is "asynchronous". One thread that plays all games in a batch plays neither during an update
+    nor during a prediction: "synchronised".
     """
     if settings.schedule.serial:
         return "serial"

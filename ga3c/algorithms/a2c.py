@@ -7,7 +7,8 @@ from ga3c.algorithms.a3c import A3C, Loss, loss, scale
 from ga3c.algorithms.returns import Played, lambda_returns, played
 from ga3c.algorithms.sequences import flat, last_value, outputs_of
 
-FIRST_MEAN_SQUARE = 1e-5  # that of a sum over 320 steps, 1, divided by the square of 320, for a mean
+# A sum over 320 steps begins with a mean square of 1. A mean is 320 times smaller, so its square is divided by 320^2.
+FIRST_MEAN_SQUARE = 1e-5
 
 
 class A2C(A3C):

@@ -20,7 +20,7 @@ from ga3c.settings.run import Settings
 class Loss(NamedTuple):
     """Scalars, float32, from the valid steps of a batch. All but `total` are means."""
 
-    total: tf.Tensor  # what an update makes less: a sum
+    total: tf.Tensor  # what an update reduces: a sum for A3C, a mean for A2C
     policy: tf.Tensor
     value: tf.Tensor
     entropy: tf.Tensor
@@ -74,7 +74,8 @@ def scale(deviation: list[tf.Tensor]) -> dict[str, tf.Tensor]:
 
 
 def policy_of(actions):
-    """Returns the functions of the policy over a game's actions (`rollout.Actions`): those of `softmax`."""
+    """Returns the policy for a game's kind of actions (`rollout.Actions`): an object with the functions that `softmax`
+    has."""
     if actions.sizes:
         return Product(actions.sizes)
     return gaussian if actions.continuous else softmax

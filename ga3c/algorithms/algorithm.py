@@ -11,9 +11,10 @@ class Algorithm(Protocol):
 
     learns_from: Sequence[str]
     """The fields of a rollout (`rollout.rollout_dtype`), or of a transition (`rollout.transition_dtype`), that `update`
-    reads."""
+    reads. Those of a rollout must include `valid`."""
     replays: bool
-    """True if it learns from transitions that a replay memory draws, False if from rollouts."""
+    """True if it learns from transitions that a replay memory draws, False if from rollouts. Then `initial_errors` may
+    be True, too: the error of a transition is known from what `act` returns for its step."""
     network_options: dict[str, Any]
     """The arguments of `networks.build` that its network needs besides the spec of the game."""
     devices: Any

@@ -97,8 +97,8 @@ class DQN:
 
     @tf.function(jit_compile=True, autograph=False)
     def _fused_step(self, weights, state, gradients, norm, learning_rate):
-        """Clips and steps in one compiled pass over the weights. Operation by operation that takes half as long as the
-        gradients. The norms are faster outside."""
+        """Clips and steps in one compiled pass over the weights. Run operation by operation, this would take half as
+        long as computing the gradients. The norms are faster outside."""
         gradients, clipped = clip_to(gradients, norm, self._settings.gradient_clip_norm)
         return *self._optimizer.update(weights, state, gradients, learning_rate), clipped
 

@@ -12,7 +12,7 @@ def epsilon(steps: int, settings: LearningSettings, games: int) -> float | np.nd
     """Returns epsilon after so many steps: one for all games, or float32 [games] (Horgan et al. 2018, section 4.1)."""
     if games and settings.exploration == "per-game":
         levels = settings.exploration_levels or games
-        place = np.linspace(0.0, 1.0, levels, dtype=np.float32)[np.arange(games) % levels]
+        place = (np.arange(games) % levels / max(1, levels - 1)).astype(np.float32)
         return settings.exploration_base ** (1.0 + settings.exploration_exponent * place)
     return schedules.linear(
         steps, settings.exploration_start, settings.exploration_end, settings.exploration_decay_steps

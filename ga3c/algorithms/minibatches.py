@@ -63,15 +63,15 @@ def learn(
     passes: Passes,
 ) -> tuple[Tensors, Tensors, dict[str, tf.Tensor]]:
     """Makes a step of the optimizer with each minibatch of each epoch. Every epoch takes each row once, in an order of
-    its own; with `later_epochs_share` below 1 only the first does. The others then take so large a share, drawn without
-    replacement with chances in proportion to the root of the advantage's size.
+    its own; with `later_epochs_share` below 1 only the first does. Each later epoch draws that share of the rows
+    without replacement, with chances in proportion to the root of the advantage's size.
 
     The order follows from the run's seed and from the updates so far, which the optimizer's state counts: the same seed
     and the same batches give the same weights. Each device makes minibatches of its own rows.
 
     Args:
-        loss: function of (weights, a minibatch of the rows). It returns what to make less, and the values of
-            `numbers`; float32 [] each.
+        loss: function of (weights, a minibatch of the rows). It returns what to reduce, and the values of `numbers`;
+            float32 [] each.
         rows: [batch, ...] each: steps, or whole rollouts. One of them is "valid", bool [batch, ...], and one is
             "advantage", if they are drawn by it. Where the minibatches do not divide the batch, rows that are not valid
             fill the last one up.

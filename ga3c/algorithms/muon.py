@@ -10,7 +10,8 @@ from ga3c.algorithms.algorithm import Tensors
 MOMENTUM = 0.95  # as there, and for what Adam changes
 NARROWEST = 32  # rows and columns. The layers that say what to do are narrower in most networks: they are Adam's
 ROUNDS, FACTORS = 5, (3.4445, -4.7750, 2.0315)  # as there: singular values of 0.003 and more become 0.7 to 1.2
-ADAMS_SIZE = 0.2  # of an element of a step, as Adam's are with the same rate (Liu et al. 2025, eq. 4)
+# The root mean square of a step's elements at rate 1, about that of Adam's (Liu et al. 2025, eq. 4).
+ADAMS_SIZE = 0.2
 
 
 def initial_state(weights: Tensors) -> Tensors:

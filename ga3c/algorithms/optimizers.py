@@ -16,7 +16,7 @@ class Optimizer:
     """A rule by which gradients change weights, as pure functions of tensors."""
 
     name: str
-    """Its value of --optimizer."""
+    """Its value of --optimizer; another word where it has none."""
     initial_state: Callable[[Tensors], Tensors]
     """Returns the state before the first update, for these weights."""
     update: Callable
@@ -28,7 +28,8 @@ class Optimizer:
 def of_adam(settings: LearningSettings, rectified: bool = False) -> Optimizer:
     """Returns Adam, or its rectified form. The first tensor of its state counts the updates."""
     update = partial(adam.update, epsilon=settings.adam_epsilon, rectified=rectified)
-    return Optimizer("adam", adam.initial_state, update, (None, adam.FIRST_DECAY, adam.SECOND_DECAY))
+    name = "radam" if rectified else "adam"
+    return Optimizer(name, adam.initial_state, update, (None, adam.FIRST_DECAY, adam.SECOND_DECAY))
 
 
 def of_muon(settings: LearningSettings) -> Optimizer:
@@ -46,7 +47,7 @@ def of_rmsprop(settings: LearningSettings, first_mean_square: float) -> Optimize
 def of_centred_rmsprop(settings: LearningSettings) -> Optimizer:
     """Returns RMSProp that divides by the gradient's deviation."""
     update = partial(rmsprop.update_centred, **_constants(settings))
-    return Optimizer("rmsprop", rmsprop.initial_state_centred, update, (_decay(settings),) * 2)
+    return Optimizer("centred-rmsprop", rmsprop.initial_state_centred, update, (_decay(settings),) * 2)
 
 
 def of_counting_rmsprop(settings: LearningSettings) -> Optimizer:

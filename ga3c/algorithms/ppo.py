@@ -94,7 +94,7 @@ class PPO(A3C):
 
     def __init__(self, settings: Settings, actions=None):
         super().__init__(settings, actions)
-        if actions is not None:
+        if actions is not None and not actions.masked:  # a policy may never have it where some are forbidden
             self._largest_entropy = actions.largest_entropy
         if not self.remembers:
             self.learns_from = (*self.learns_from, "value")
@@ -131,8 +131,8 @@ class PPO(A3C):
 
     def update(self, apply, weights, state, learning_rate, batch):
         """Makes all epochs with one batch. If the step size follows KL, the state's is taken, and the one for the next
-        update is made of approximate_kl; so is the entropy's weight of the entropy, if it follows that. `learning_rate`
-        still says that it is 0, as long as nothing is to be learned.
+        update is made of approximate_kl; so is the entropy's weight of the entropy, if it follows that. A
+        `learning_rate` of 0 means that nothing is to be learned yet: then neither number changes.
 
         Of the numbers, value, value_error and explained_variance are from before the first epoch; update_norm is the
         norm of all that was added to the weights; the others are means over the minibatches.
@@ -149,14 +149,15 @@ class PPO(A3C):
             numbers |= {"learning_rate": learning_rate}
         if self._follows_entropy:
             share = self.devices.mean(numbers["entropy"]) / self._largest_entropy
-            target = self._entropy_target(state[0], tf.size(batch["valid"]))
+            steps = self.devices.sum(tf.cast(tf.size(batch["valid"]), tf.float32))
+            target = self._entropy_target(state[0], steps)
             following.append(tf.where(learns, schedules.following_entropy(weight, share, target), weight))
         return weights, (*state, *following), numbers, *targets
 
     def _entropy_target(self, local_steps: tf.Tensor, batch_steps: tf.Tensor) -> tf.Tensor:
         """Returns the share of the largest entropy to aim at, after so many steps of the optimizer."""
         settings = self._settings
-        steps = tf.cast(local_steps // self.local_steps, tf.float32) * tf.cast(batch_steps, tf.float32)
+        steps = tf.cast(local_steps // self.local_steps, tf.float32) * batch_steps
         return settings.entropy_target / (1 + steps / settings.entropy_target_decay_steps)
 
     def _learn(self, apply, weights, state, learning_rate, batch, entropy_weight):
@@ -178,7 +179,7 @@ class PPO(A3C):
         return new_weights, state, numbers, *targets
 
     def _minibatch_loss(self, apply, entropy_weight, weights, minibatch) -> tuple[tf.Tensor, Tensors]:
-        """Returns what to make less, and the numbers of `_names`."""
+        """Returns what to reduce, and the numbers of `_names`."""
         if self.remembers:
             minibatch = by_column(minibatch)
             (policies, values, *deviation), _ = outputs_of(apply, weights, minibatch)

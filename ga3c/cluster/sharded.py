@@ -82,7 +82,7 @@ class ShardedReplay:
         self._each = -(-updates.pace.minimum_steps // shards.count)
         self._batch, self._target_updates = updates.batch, updates.target_updates
         self._beta, self._tell, self._control, self._say, self.steps = beta, tell, control, say, steps
-        self._updates = self._turn = 0
+        self._updates, self._turn = updates.made % updates.target_updates, 0
         self._drawing, self._closed = Drawing(), False
         self._changed = threading.Condition()  # the sizes, the steps, or the end
         self._using = threading.Lock()  # held while Ray is in use and must not be left

@@ -45,7 +45,7 @@ class Exchange:
                 if self.store is None:
                     new_weights, new_state = rule(tuple(mine[:count]), tuple(mine[count:]), tuple(gradients), rate)
                     return [*new_weights, *new_state]
-                if not all(bool(tf.reduce_all(tf.math.is_finite(one))) for one in gradients):
+                if not _finite(gradients):
                     return mine  # `Model.train` refuses the update
                 self._applied = self.store.apply(rule, gradients, rate)
                 return self._applied.tensors
@@ -60,7 +60,7 @@ class Exchange:
             return tuple(weights), tuple(state)
 
         def now(*tensors):
-            if self.store is None:
+            if self.store is None or not _finite(tensors):
                 return tensors
             with tf.device(tensors[0].device):
                 after = [*tensors, *self.pulled.tensors[len(tensors) :]]
@@ -71,6 +71,11 @@ class Exchange:
         due = tf.logical_and(done % self._minibatches == 0, done < steps)
         tensors = tf.cond(due, lambda: _called(now, mine, []), lambda: [tf.identity(one) for one in mine])
         return tuple(tensors[:count]), tuple(tensors[count:])
+
+
+def _finite(tensors: Sequence[tf.Tensor]) -> bool:
+    """Returns whether all numbers are finite."""
+    return all(bool(tf.reduce_all(tf.math.is_finite(one))) for one in tensors if one.dtype.is_floating)
 
 
 def _called(function: Callable, tensors: list, more: list) -> list:

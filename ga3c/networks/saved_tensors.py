@@ -7,6 +7,13 @@ import tensorflow as tf
 
 from ga3c.errors import ConfigError
 
+# The flags on which the shapes depend.
+_OF_NETWORK = (
+    "--algorithm, --network, --memory, --memory-units, --dueling, --atoms, --normalize-values, --input-scaling and "
+    "--protocol"
+)
+_OF_OPTIMIZER = "--algorithm, --optimizer, --learning-rate-schedule and --entropy-target"
+
 
 def to_arrays(group: str, tensors: Sequence[tf.Tensor]) -> dict[str, np.ndarray]:
     """Returns tensors as arrays, named by their group and their number."""
@@ -24,11 +31,10 @@ def from_arrays(
     saved = [arrays.get(f"{group}/{i}") for i in range(len(like))]
     more = f"{group}/{len(like)}" in arrays
     if more or any(s is None or s.shape != tuple(t.shape) for s, t in zip(saved, like, strict=True)):
-        raise ConfigError(
-            f"The checkpoint does not fit the network '{network}' of this game: give --algorithm, --network, "
-            "--memory, --memory-units, --dueling, --atoms, --normalize-values, --learning-rate-schedule and "
-            "--protocol as it was trained with."
-        )
+        what, flags = f"the network '{network}' of this game", _OF_NETWORK
+        if group == "optimizer":
+            what, flags = "the optimizer", _OF_OPTIMIZER
+        raise ConfigError(f"The checkpoint does not fit {what}: give {flags} as it was trained with.")
     if any(s.dtype != t.dtype.as_numpy_dtype or not np.isfinite(s).all() for s, t in zip(saved, like, strict=True)):
         raise ConfigError("The checkpoint holds weights that are not finite numbers (NaN or infinite).")
     return tuple(tf.constant(s) for s in saved)

@@ -49,8 +49,6 @@ def _of_algorithm(algorithm: Any, settings: dict[str, Any]) -> dict[str, Any]:
     """Returns the settings for an algorithm by name, or for an object: then also that of which it has the settings."""
     if isinstance(algorithm, str) and not named_objects.is_name(algorithm):
         return {"algorithm": algorithm}
-    if settings.get("devices") and hasattr(algorithm, "update") and not isinstance(algorithm, type):
-        raise ConfigError("Each of several devices needs an algorithm of its own: hand over the class.")
     own = {"own_algorithm": _name(algorithm)}
     return own if "preset" in settings else own | {"algorithm": _kin(algorithm)}
 

@@ -211,7 +211,9 @@ class Recovery:
         now = time.monotonic()
         self._rolled_back = [then for then in self._rolled_back if now - then < ROLL_BACKS_SECONDS]
         what = f"{stats.skipped_in_a_row} updates in a row had a loss or gradient that is not finite"
-        advice = "try a lower --learning-rate, or --gradient-clip-norm 40"
+        learning = self._settings.learning
+        rate = "--kl-target" if learning.learning_rate_schedule == "kl" else "--learning-rate"
+        advice = f"try a lower {rate}, or --gradient-clip-norm {learning.gradient_clip_norm / 4 or 40:g}"
         if len(self._rolled_back) >= ROLL_BACKS_LIMIT:
             raise TrainingFailed(f"{what}, and going back to a checkpoint has not helped: {advice}.")
         try:

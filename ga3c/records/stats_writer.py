@@ -80,7 +80,8 @@ class StatsWriter(threading.Thread):
             written = self._episodes.append(rows)
             for found in filter(None, (self._collapses.add(float(row[2])) for row in rows)):
                 if isinstance(found, collapse.Collapse):
-                    self._console.say(f"Collapse: {found}. A lower --learning-rate makes that less likely.")
+                    flags = "--learning-rate, or --kl-target if the rate follows that,"
+                    self._console.say(f"Collapse: {found}. A lower {flags} makes that less likely.")
                 else:
                     self._console.say(f"Recovered: {found}.")
         return written

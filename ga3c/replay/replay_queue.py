@@ -20,6 +20,7 @@ class Updates:
     pace: Pace
     batch: int  # transitions in an update
     target_updates: int  # between two copies of the network to the target network
+    made: int = 0  # updates that the run has made before
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class ReplayQueue(ExperienceQueue):
         self._pace, self._batch, self._target_updates = updates.pace, updates.batch, updates.target_updates
         self._played_steps = steps
         self.steps = steps  # of play that can be learned from; schedules go by them
-        self._updates = 0  # since the last copy
+        self._updates = updates.made % updates.target_updates  # since the last copy
         self._groups: dict = {}  # agent -> its number in the replay
         self._held: list[Rollout] = []
         self._readers: list = []

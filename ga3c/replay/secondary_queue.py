@@ -2,15 +2,15 @@
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ga3c.replay.replay_queue import ReplayQueue, Updates
+from ga3c.replay.score_queue import ScoreQueue
 from ga3c.rollout import Batch
-from ga3c.training_queue import ExperienceQueue, Rollout
+from ga3c.training_queue import Rollout
 
 
 @dataclass(frozen=True)
@@ -22,28 +22,20 @@ class SecondaryListeners:
     target: Callable[[int], None]  # as in `replay_queue.Listeners`
 
 
-class SecondaryQueue(ExperienceQueue):
+class SecondaryQueue(ScoreQueue):
     """Serves one trainer, whose pace goes by what the primary's agents play.
 
-    What its own agent ships is counted and not learned from. The agent gets a slot back for each round of the primary's
-    agents, so it plays as many steps as one of them.
+    Its own agent gets a slot back for each round of the primary's agents, so it plays as many steps as one of them.
     """
 
     def __init__(self, primary: ReplayQueue, updates: Updates, seed: int, tell: SecondaryListeners):
-        super().__init__()
+        super().__init__(tell.own)
         self._primary, self._tell = primary, tell
         self._pace, self._batch, self._target_updates = updates.pace, updates.batch, updates.target_updates
         self._random = np.random.default_rng([seed, 1])  # its own: the primary draws what it would draw alone
-        self._updates = self._rounds = self._released = 0
-        self._held: deque[Rollout] = deque()
+        self._updates, self._rounds = updates.made, 0
         self._made = threading.Condition()  # an update, or the end
-        self._ending = False
         primary.share_with(self)
-
-    def end(self) -> None:
-        """Gives its agent, which is told to end, its slots back."""
-        self._ending = True
-        self.look_again()
 
     def offered(self, rollouts: list[Rollout]) -> None:
         """Hears that what these rollouts brought can be drawn from the primary now."""
@@ -63,26 +55,8 @@ class SecondaryQueue(ExperienceQueue):
         return self._pace.due and self._primary.replay.size > 0
 
     @property
-    def _may_release(self) -> bool:
-        return bool(self._held) and (self._ending or self._released < self._rounds)
-
-    def next_batch(self) -> Batch | None:
-        while not self._inbox.closed:
-            self._take(wait=lambda: not (self._due or self._may_release))
-            if self._due:
-                return self._draw()
-        while self._take(wait=lambda: True):
-            pass
-        return None
-
-    def _take(self, wait: Callable[[], bool]) -> bool:
-        rollouts = self._inbox.take(len, wait)
-        self._tell.own(rollouts)
-        self._held += rollouts
-        while self._may_release:
-            self._held.popleft().release()
-            self._released += 1
-        return bool(rollouts)
+    def _agent_is_due(self) -> bool:
+        return self._released < self._rounds
 
     def _draw(self) -> Batch:
         began = time.monotonic()

@@ -114,7 +114,8 @@ class LearningSettings:
     """This is the weight of the policy's entropy in the loss (paper: beta). More keeps the policy more random."""
     entropy_target: float = 0.0
     """The entropy's weight grows while the policy has a smaller share of the largest entropy than this, and falls
-    while it has a larger one; it begins with --entropy-weight. 0 means that the weight stays."""
+    while it has a larger one. It begins with --entropy-weight, and stays between 0.0001 and 0.05. 0 means that the
+    weight does not change. Nor does it where some actions are forbidden (--action-masks)."""
     entropy_target_decay_steps: int = 2_000_000
     """--entropy-target has fallen to a half after this many steps, and to a third after twice as many."""
     value_weight: float = 0.1

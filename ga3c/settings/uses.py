@@ -81,12 +81,17 @@ def check_seen(settings: Settings, given: set[str], network: str, spec) -> None:
     game, mlp = f"the game {settings.environment.game}", network.endswith("mlp") or is_name(network)
     pictures = spec.has_pictures
     several = spec.layout is not None and not spec.layout.is_plain and network != "dpg-mlp" and not is_name(network)
+    follows = settings.learning.entropy_target > 0 and not (spec.actions.continuous or spec.actions.masked)
+    begins = not follows or settings.run.resume is None  # else the weight goes on from where it was
+    of_new = "new runs, and --entropy-target for this one"
     rules = (
         _Rule(not mlp, ("precision",), f"--network {network}", "networks for pictures"),
         _Rule(not mlp or several or network == "separate-mlp", ("input_scaling",), f"--network {network}",
               "separate-mlp and networks for pictures"),
         _Rule(pictures, ("replay_compression",), game, "games that show pictures"),
         _Rule(not spec.actions.continuous, ("log_epsilon", "entropy_target"), game, "discrete actions"),
+        _Rule(not spec.actions.masked, ("entropy_target",), game, "games that allow all actions"),
+        _Rule(begins, ("entropy_weight",), "--resume and --entropy-target", of_new),
     )  # fmt: skip
     _check(rules, settings, Settings(), given)
 
@@ -204,6 +209,9 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
     yield _Rule(not (schedule == "linear" and until), ("learning_rate_decay_steps",), both, "runs without one of them")
     falls = "--learning-rate-schedule inverse or linear"
     yield _Rule(schedule != "kl", ("learning_rate_decay_steps",), "--learning-rate-schedule kl", falls)
+    begins = schedule != "kl" or settings.run.resume is None  # else the rate goes on from where it was
+    of_new = "new runs, and --kl-target for this one"
+    yield _Rule(begins, ("learning_rate",), "--resume and --learning-rate-schedule kl", of_new)
 
 
 def _plays_on(settings: Settings) -> bool:

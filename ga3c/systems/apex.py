@@ -29,7 +29,7 @@ def wire(context: Context) -> Wiring:
 
 
 def _in_this_process(context: Context) -> Wiring:
-    settings, updates = context.settings, updates_of(context.settings)
+    settings, updates = context.settings, updates_of(context)
     ahead = settings.replay.prefetch_batches
     recipe = replace(_recipe(context), kept_buffers=1 + ahead)
     taken_bytes = context.agents_bytes(FEW_SLOTS) + ahead * transition_dtype(context.spec, updates.batch).itemsize
@@ -49,7 +49,7 @@ def _in_this_process(context: Context) -> Wiring:
 def _sharded(context: Context) -> Wiring:
     from ga3c.cluster.sharded import ShardedReplay, Shards  # here alone: it loads Ray
 
-    settings, updates = context.settings, updates_of(context.settings)
+    settings, updates = context.settings, updates_of(context)
     shards = settings.replay.replay_shards
     recipe = _recipe(context).part(shards)
     check_fits(recipe, 0, shards)
@@ -79,7 +79,7 @@ def _sharded(context: Context) -> Wiring:
 def _recipe(context: Context) -> Recipe:
     """Returns the recipe. New transitions get priorities at once if the algorithm predicts the values for them."""
     recipe = recipe_of(context.settings, context.spec, context.agents, context.envs)
-    return replace(recipe, new_have_priorities=context.algorithm.initial_errors)
+    return replace(recipe, new_have_priorities=getattr(context.algorithm, "initial_errors", False))
 
 
 def _wiring(context: Context, experience, **others) -> Wiring:

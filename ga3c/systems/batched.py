@@ -34,8 +34,14 @@ from ga3c.transport.inbox import Inbox
 def wire(context: Context, inbox: Inbox) -> OneThreadWiring:
     """One batch of games learns from where its rollout lies; several take turns; or a replay is drawn from.
 
-    Raises ConfigError where the machine is too small, or `--emulator gpu` is not possible.
+    Raises ConfigError where the algorithm learns too late, the machine is too small, or `--emulator gpu` is not
+    possible.
     """
+    if not (context.ships_when_complete or context.algorithm.replays):
+        raise ConfigError(
+            "--sampling batched needs an algorithm that learns from 'last_observation', not from "
+            "'bootstrap_value': it learns before the next prediction is made."
+        )
     settings, batches = context.settings, context.settings.schedule.batches
     games, rows = settings.schedule.games_of(context.agents), settings.learning.t_max // batches
     device, fields = games_device(settings), context.algorithm.learns_from

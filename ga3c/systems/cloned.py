@@ -1,8 +1,7 @@
 """Behaviour cloning: the trainer learns from recorded games, and an agent plays beside it for its scores alone."""
 
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -10,13 +9,12 @@ from ga3c.systems.wiring import Context, Wiring  # isort: skip (first: it loads 
 from ga3c.datasets import demonstrations
 from ga3c.datasets.demonstrations import Demonstrations
 from ga3c.prediction_queue import PredictionQueue
+from ga3c.replay.score_queue import ScoreQueue
 from ga3c.rollout import FEW_SLOTS, Batch
 from ga3c.systems.learner import Learner
 from ga3c.text import count
-from ga3c.training_queue import ExperienceQueue, Rollout
 
 STEPS_A_STEP = 8  # learned from for each step that the agent plays: it takes little of the machine
-_NO_LAGS = np.zeros(0, np.int64)
 
 
 def wire(context: Context) -> Wiring:
@@ -31,6 +29,7 @@ def wire(context: Context) -> Wiring:
         experience=queue,
         slots=FEW_SLOTS,
         rollouts_per_batch=1,
+        rows=1,
         counts=context.counts._replace(trainers=1),
         max_requests=context.max_requests,
         no_controller_because="recorded games are learned from",
@@ -39,54 +38,31 @@ def wire(context: Context) -> Wiring:
     )
 
 
-class DemonstrationQueue(ExperienceQueue):
+class DemonstrationQueue(ScoreQueue):
     """Serves one trainer with batches of recorded steps: each step once, in an order of its own in each pass.
 
-    What the agent ships is counted for its scores and not learned from. It gets its slots back at the trainer's pace.
+    The agent gets its slots back at the trainer's pace.
     """
 
     def __init__(self, games: Demonstrations, batch: int, seed: int, learner: Learner, before: int, limit: int | None):
         """before: steps that the run has learned from. limit: at which it ends; None: there is none."""
-        super().__init__()
+        super().__init__(learner.count_games)
         self._games, self._learner, self._learned, self._limit = games, learner, before, limit
         self._order = _in_batches(len(games), batch, np.random.default_rng([seed, 1, before]))
-        self._held: deque[Rollout] = deque()
-        self._start, self._played, self._ending = before, 0, False
-
-    def end(self) -> None:
-        """Gives the agent, which is told to end, its slots back."""
-        self._ending = True
-        self.look_again()
+        self._start = before
 
     @property
     def _due(self) -> bool:
         return not self._ending and (self._limit is None or self._learned < self._limit)
 
     @property
-    def _may_release(self) -> bool:
-        slow = self._played * STEPS_A_STEP <= self._learned - self._start
-        return bool(self._held) and (self._ending or slow)
+    def _agent_is_due(self) -> bool:
+        return self._released_steps * STEPS_A_STEP <= self._learned - self._start
 
-    def next_batch(self) -> Batch | None:
-        while not self._inbox.closed:
-            self._take(wait=lambda: not (self._due or self._may_release))
-            if self._due:
-                left = None if self._limit is None else self._limit - self._learned
-                began, which = time.monotonic(), next(self._order)[:left]
-                return Batch.drawn(self._games.rows(which), began, len(which), self._learned)
-        while self._take(wait=lambda: True):
-            pass
-        return None
-
-    def _take(self, wait: Callable[[], bool]) -> bool:
-        """Takes what the agent has shipped."""
-        rollouts = self._inbox.take(len, wait)
-        self._learner.stats.stored([rollout._replace(transitions=0) for rollout in rollouts], 0, _NO_LAGS)
-        self._held += rollouts
-        while self._may_release:
-            self._played += self._held[0].transitions
-            self._held.popleft().release()
-        return bool(rollouts)
+    def _draw(self) -> Batch:
+        left = None if self._limit is None else self._limit - self._learned
+        began, which = time.monotonic(), next(self._order)[:left]
+        return Batch.drawn(self._games.rows(which), began, len(which), self._learned)
 
     def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
         """Counts the steps of a batch that was learned from."""

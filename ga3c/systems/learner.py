@@ -18,6 +18,7 @@ from ga3c.settings.run import Settings
 from ga3c.stats import Stats
 from ga3c.systems.replicas import Replicas, replicas_of
 
+NO_LAGS = np.zeros(0, np.int64)
 Arrays = dict[str, np.ndarray]  # weights, by name
 Make = Callable[[Arrays | None], tuple[str, Model | Replicas, Stats]]  # given the weights to go on from
 
@@ -36,6 +37,10 @@ class Learner:
         """Raises ConfigError where the arrays are of another network."""
         self.device, self.model, self.stats = self._make(arrays)
 
+    def count_games(self, rollouts: list) -> None:
+        """Counts the games that ended in rollouts that nobody learns from."""
+        self.stats.stored([rollout._replace(transitions=0) for rollout in rollouts], 0, NO_LAGS)
+
 
 def model_and_stats(
     settings: Settings, spec: EnvironmentSpec, begun: Progress, players: int, say: Callable, arrays: Arrays | None
@@ -47,7 +52,7 @@ def model_and_stats(
     device, model = _model(settings, spec, begun, say)
     if arrays is not None:
         model.restore(arrays)
-    return device, model, _stats(settings, begun, model, players, say)
+    return device, model, stats_of(settings, begun, model, players, say)
 
 
 def _model(settings: Settings, spec: EnvironmentSpec, begun: Progress, say: Callable) -> tuple[str, Model | Replicas]:
@@ -73,13 +78,18 @@ def _model(settings: Settings, spec: EnvironmentSpec, begun: Progress, say: Call
     return device, make(algorithm, xla, count)
 
 
-def _stats(settings: Settings, begun: Progress, model: Model | Replicas, players: int, say: Callable) -> Stats:
-    """Returns the counters. Where each game explores on its own, only games that explore little have scores."""
+def stats_of(
+    settings: Settings, begun: Progress, model: Model | Replicas, players: int, say: Callable, units: int = 1
+) -> Stats:
+    """Returns the counters. Where each game explores on its own, only games that explore little have scores.
+
+    `players`: of each of so many `units`, which share the games evenly and explore alike.
+    """
     if not model.per_game:
         return Stats(begun.totals, begun.recent_scores)
     games = settings.schedule.games_of(begun.counts.agents)
-    scored = exploration.scored(settings.learning, players, games // players)
+    scored = exploration.scored(settings.learning, players, games // units // players)
     if not scored.all():
-        most = f"{DQN_EVALUATION_EPSILON:.0%}"
-        say(f"Scores are those of {scored.sum()} of {games} games: the others take more random actions than {most}.")
+        most, count = f"{DQN_EVALUATION_EPSILON:.0%}", units * scored.sum()
+        say(f"Scores are those of {count} of {games} games: the others take more random actions than {most}.")
     return Stats(begun.totals, begun.recent_scores, scored)

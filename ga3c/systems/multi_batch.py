@@ -48,7 +48,7 @@ class MultiBatch(ExperienceQueue):
 
     def _gather(self, batch: int, steps: int) -> None:
         """Joins what the games of a batch have played: [N, columns, ...]. Rows without a step are not valid, and have
-        the state after the last step."""
+        the state after the last step. Its value is NaN, as in `rollout.Buffer`: the network says what it is."""
         columns, begin = slice(batch * self._columns, (batch + 1) * self._columns), 0
         for rollout in self._played:
             record, length = rollout.record, rollout.length
@@ -58,6 +58,8 @@ class MultiBatch(ExperienceQueue):
             begin += length
         for name in {"valid", RESTART} & self._arrays.keys():
             self._arrays[name][steps:] = False
+        if "value" in self._arrays:
+            self._arrays["value"][steps:] = np.nan
         if RECURRENT_STATE in self._arrays:
             self._arrays[RECURRENT_STATE][:] = self._played[0].record[RECURRENT_STATE][columns]
         self._gather_observations(columns, steps)

@@ -63,11 +63,11 @@ def beta_of(settings: Settings, steps: Callable[[], int]) -> Callable[[], float]
     return lambda: schedules.linear(steps(), first, last, settings.run.steps or BETA_STEPS)
 
 
-def updates_of(settings: Settings) -> Updates:
+def updates_of(context: Context) -> Updates:
     """Returns the pace and the size of updates."""
-    replay = settings.replay
+    replay = context.settings.replay
     pace = Pace(replay.replay_minimum_transitions, replay.steps_per_update)
-    return Updates(pace, replay.batch, replay.target_updates)
+    return Updates(pace, replay.batch, replay.target_updates, context.begun.totals.updates)
 
 
 def listeners_of(learner: Learner, envs: int, free: Callable[[], None] = nothing) -> Listeners:

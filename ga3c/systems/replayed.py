@@ -18,7 +18,7 @@ from ga3c.systems.synchronous import Latecomers, groups_of
 
 def wire(context: Context) -> Wiring:
     """All agents are predicted for together, and wait for the updates that are due."""
-    agents, updates = context.agents, updates_of(context.settings)
+    agents, updates = context.agents, updates_of(context)
     turns = Turns(agents, groups_of(context), lockstep=True, on_change=lambda: experience.look_again())
     predictions = PredictionQueue(turns.choose_requests, context.enough)
 
@@ -36,7 +36,7 @@ def wire(context: Context) -> Wiring:
 
 def wire_concurrent(context: Context) -> Wiring:
     """Updates are made while agents play, block by block; between two blocks all agents wait."""
-    settings, updates = context.settings, updates_of(context.settings)
+    settings, updates = context.settings, updates_of(context)
     agents, rows = context.agents, block_rows(settings, context.agents * context.envs)
     turns = Turns(agents, groups_of(context), lockstep=False, on_change=lambda: experience.look_again())
     blocks = Blocks(turns.choose_requests, rows, agents, context.envs, on_change=lambda: experience.look_again())

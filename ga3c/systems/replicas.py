@@ -31,7 +31,8 @@ class Replicas:
         self._models = [group.on(device, lambda: make_model(AllReduce(group))) for device in group.devices]
         self._first = first = self._models[0]
         self.network_name, self.parameters, self.per_game = first.network_name, first.parameters, first.per_game
-        self.state, self.why_unchanged = first.state, first.why_unchanged
+        self.state, self.network_state, self.why_unchanged = first.state, first.network_state, first.why_unchanged
+        self.chance = first.chance  # gives the others numbers of their own
         self._own, self._next = threading.local(), itertools.cycle(range(len(group.devices)))
         self._checked = -1  # version; none
 
@@ -45,28 +46,23 @@ class Replicas:
 
     @property
     def chance(self) -> tuple[int, int, int]:
-        """As `Model.chance`, of the first device."""
+        """As `Model.chance`, of the first device. Each of the others draws random numbers of its own."""
         return self._first.chance
 
     @chance.setter
     def chance(self, chance: tuple[int, int, int]) -> None:
-        for device, model in zip(self._group.devices, self._models, strict=True):
-            self._group.on(device, lambda model=model: setattr(model, "chance", chance))
-
-    def _on_own(self, method: str, *arguments):
-        """Calls a method on the device of this thread: each thread that predicts has its own, in turn."""
-        if not hasattr(self._own, "number"):
-            self._own.number = next(self._next)
-        number = self._own.number
-        return self._group.on(self._group.devices[number], lambda: getattr(self._models[number], method)(*arguments))
+        for number, (device, model) in enumerate(zip(self._group.devices, self._models, strict=True)):
+            own = own_chance(chance, number)
+            self._group.on(device, lambda model=model, own=own: setattr(model, "chance", own))
 
     def predict(
         self, observations: np.ndarray, games: np.ndarray | None = None, recurrent_states: np.ndarray | None = None
     ) -> tuple[dict[str, np.ndarray], int]:
-        return self._on_own("predict", observations, games, recurrent_states)
-
-    def policy(self, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self._on_own("policy", observations)
+        """As `Model.predict`, on the device of this thread: each thread that predicts has its own, in turn."""
+        if not hasattr(self._own, "number"):
+            self._own.number = next(self._next)
+        model, device = (of[self._own.number] for of in (self._models, self._group.devices))
+        return self._group.on(device, lambda: model.predict(observations, games, recurrent_states))
 
     def train(self, batch: dict[str, np.ndarray], steps: int = 0) -> Update:
         """As `Model.train`; the numbers are means over the devices. Raises TrainingFailed where a device fails or the
@@ -93,12 +89,12 @@ class Replicas:
             for model in self._models:
                 model.copy_to_target(steps)
 
-    def warm_up(self, envs: int, limit: int, columns: int) -> list[int]:
+    def warm_up(self, envs: int, limit: int, columns: int, rows: int | None = None) -> list[int]:
         """As `Model.warm_up`, one device after the other. Any size of a prediction will do: there is no XLA."""
         part = -(-columns // len(self._models))
         for device, model in zip(self._group.devices, self._models, strict=True):
             self._group.alone()
-            self._group.on(device, lambda model=model: model.warm_up(envs, limit, part))
+            self._group.on(device, lambda model=model: model.warm_up(envs, limit, part, rows))
         self._group.together()
         return []
 
@@ -108,6 +104,11 @@ class Replicas:
             for device, model in zip(self._group.devices, self._models, strict=True):
                 self._group.on(device, lambda model=model: model.restore(arrays))
             self._checked = -1
+
+
+def own_chance(chance: tuple[int, int, int], number: int) -> tuple[int, int, int]:
+    """Returns the `Model.chance` of the device of this number. That of device 0 is the one given."""
+    return chance[0] ^ number, *chance[1:]
 
 
 def _parts(batch: dict[str, np.ndarray], count: int) -> list[dict[str, np.ndarray]]:

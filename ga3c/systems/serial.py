@@ -45,7 +45,7 @@ def with_replay(wiring: OneThreadWiring, context: Context, inbox: Inbox, slots_b
     rows = block_rows(settings, games) if concurrent else 0
     recipe = replace(recipe_of(settings, context.spec, 1, games), reserved_rows=rows)
     replay = replay_of(context, recipe, machine.agent_bytes(slots_bytes, games), lambda: experience.steps)
-    updates, listeners = updates_of(settings), listeners_of(context.learner, games)
+    updates, listeners = updates_of(context), listeners_of(context.learner, games)
     if concurrent:
         experience = BlockwiseReplayQueue(replay, updates, steps, listeners, Block(rows), last_step=None, inbox=inbox)
     else:

@@ -73,7 +73,8 @@ class Stations:
         self._learner.start(arrays)
         self.device, self.model, self.stats = self._learner.device, self._learner.model, self._learner.stats
         envs = self._envs
-        self._sizes = self.model.warm_up(envs, wiring.max_requests * envs, wiring.rollouts_per_batch * envs)
+        columns = wiring.rollouts_per_batch * envs
+        self._sizes = self.model.warm_up(envs, wiring.max_requests * envs, columns, wiring.rows)
         for _ in range(self.counts.predictors):
             self._add_predictor()
         for _ in range(self.counts.trainers):

@@ -16,6 +16,7 @@ from ga3c.networks import saved_tensors
 from ga3c.networks.weights import Weights, to_arrays
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.learning import LearningSettings
+from ga3c.systems.replicas import own_chance
 
 
 class Sharing(NamedTuple):
@@ -104,12 +105,12 @@ class UnitModel(Model):
         with self.joining, scope(self._device):
             super().copy_to_target(self._steps_of_all() if self._steps_of_all else steps)
 
-    def warm_up(self, envs: int, limit: int, columns: int) -> list[int]:
+    def warm_up(self, envs: int, limit: int, columns: int, rows: int | None = None) -> list[int]:
         """As `Model.warm_up`; the store stays as it is."""
         with self.joining, scope(self._device):
             store, pulled, self._store = self._store, self._exchange.pulled, None
             self._exchange.join(None, None)
-            sizes = super().warm_up(envs, limit, columns)
+            sizes = super().warm_up(envs, limit, columns, rows)
             self._store = store
             self._exchange.join(store, pulled)
             return sizes
@@ -119,7 +120,10 @@ class UnitModel(Model):
         with self.joining, scope(self._device):
             update = super().train(batch, self._steps_of_all() if self._steps_of_all else steps)
             pulled = self._exchange.take_applied()
-            if not update.applied or self._store is None:
+            if self._store is None:
+                return update
+            if not update.applied:
+                self.join(self._store)  # the minibatches before the one that is not finite may be in it
                 return update
             if pulled is None:
                 steps = self._exchange.last_steps(self._algorithm.local_steps)
@@ -136,6 +140,8 @@ class SharedModel:
         self._store = self._first.new_store()
         self.network_name, self.parameters = self._first.network_name, self._first.parameters
         self.why_unchanged = self._first.why_unchanged
+        for number, model in enumerate(models):  # each draws random numbers of its own
+            model.chance = own_chance(model.chance, number)
         self._join()
 
     def _join(self) -> None:
@@ -163,5 +169,5 @@ class SharedModel:
             for model in self._models:
                 all_of_them.enter_context(model.joining)
                 model.restore(arrays)
-            self._store.replace(self._first.tensors, self._first.version)
+            self._store.replace(self._first.tensors, saved_tensors.version_of(arrays))
             self._join()

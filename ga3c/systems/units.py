@@ -22,6 +22,7 @@ from ga3c.settings import devices
 from ga3c.settings.run import Settings
 from ga3c.stats import Stats
 from ga3c.systems import wiring_of
+from ga3c.systems.learner import stats_of
 from ga3c.systems.replay_parts import check_fits, recipe_of
 from ga3c.systems.replicas import devices_of
 from ga3c.systems.stations import Stations
@@ -70,7 +71,7 @@ class Units:
         log_decisions: Callable[[list[list]], None],
     ):
         """Raises ConfigError where this machine is too small."""
-        self._settings, self._spec, self._begun = settings, spec, begun
+        self._settings, self._spec, self._begun, self._say = settings, spec, begun, say
         self._made: list[tuple] = []  # device, model and stats of each unit
         count, agents = devices_of(settings), begun.counts.agents
         if agents % count:
@@ -102,8 +103,7 @@ class Units:
         count = self._settings.run.tensorflow_threads or threads(network)
         names = set_up_devices(kind, numbers, max(1, count // len(self._units)))
         begun, games = self._begun, self.counts.agents * self._settings.schedule.envs_per_agent
-        self.stats = Stats(begun.totals, begun.recent_scores)
-        run, steps_of_all = self._settings.run, self.stats.trained_steps if self._replays else None
+        run, steps_of_all = self._settings.run, self._played_steps if self._replays else None
         sharing = Sharing(steps_of_all, run.device_exchange_minibatches, run.device_pull_steps)
         acting, seed = Acting(begun.totals.trained_steps, games // len(names)), learning.seed + begun.totals.updates
         own = (algorithms.make(self._settings, self._spec.actions) for _ in names)
@@ -112,6 +112,8 @@ class Units:
             for name, algorithm in zip(names, own, strict=True)
         ]
         self.device, self.model = " and ".join(names), SharedModel(models)
+        players = self.counts.agents // len(names)
+        self.stats = stats_of(self._settings, begun, models[0], players, self._say, len(names))
         if arrays is not None:
             self.model.restore(arrays)
         stats = [_UnitStats(self.stats) for _ in models]

@@ -152,6 +152,7 @@ class Wiring:
     rollouts_per_batch: int  # at most; with a replay 1
     counts: Counts
     max_requests: int  # that are predicted for together
+    rows: int | None = None  # of a batch; None: `--t-max`
     no_controller_because: str = ""  # "": the controller may change the counts
     replay: object = None  # a `replay.Replay` that is saved with the run
     threads: Mapping[str, Callable[[], None]] = field(default_factory=dict)  # besides predictors and trainers
