@@ -77,6 +77,8 @@ def train(start: Start, here: str, host: Callable[[], Host]) -> Ended:
     _check_seen(settings, start, games)
     if start.resumed is None:
         own_games.note_all(settings, here)
+    elif "cluster" in start.given:
+        own_games.note_cluster(settings, here)
     directories = TakenDirectories(settings, start.resumed)
     with contextlib.ExitStack() as opened:
         return _train(settings, directories, games, host(), printed, opened)
