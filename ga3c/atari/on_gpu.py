@@ -3,8 +3,10 @@
 from importlib.util import find_spec
 
 from ga3c.emulator.proven import DRAWN_CARTRIDGE_RAM, FRAMES_GO_ON, READ_WHAT_IS_LEFT
+from ga3c.installation import IS_INSTALLED
 
-INSTALL = ".venv/bin/python -m pip install -r ga3c/emulator/cuda/requirements.txt"
+PYTHON = "python" if IS_INSTALLED else ".venv/bin/python"
+WHAT = "'ga3c[cuda]'" if IS_INSTALLED else "-r ga3c/emulator/cuda/requirements.txt"
 
 
 def numba_has_gpu() -> bool:
@@ -27,5 +29,5 @@ def obstacle(rom: str, is_sticky: bool, fire: str) -> str | None:
     if is_sticky and fire:
         return f"there each game begins as one did before, which {fire} with sticky actions rules out"
     if find_spec("numba_cuda") is None:
-        return f"numba-cuda is not installed ({INSTALL})"
-    return None if numba_has_gpu() else "Numba cannot use it (.venv/bin/python -m numba -s says why)"
+        return f"numba-cuda is not installed ({PYTHON} -m pip install {WHAT})"
+    return None if numba_has_gpu() else f"Numba cannot use it ({PYTHON} -m numba -s says why)"
