@@ -17,8 +17,8 @@ class Totals:
     """Counts since the first start of a run; they are saved and go on over a resume."""
 
     seconds: float = 0.0  # of training: from the first prediction of each start to its stop
-    steps: int = 0  # transitions that agents made and shipped
-    trained_steps: int = 0  # transitions that entered an update, or a replay; equal to steps but for what waits
+    steps: int = 0  # transitions that entered an update, a skipped update or a replay
+    trained_steps: int = 0  # transitions that entered an update, or a replay
     predictions: int = 0  # states predicted
     rollouts: int = 0  # one for each environment of a shipped rollout: the paper's training batches
     updates: int = 0  # model updates

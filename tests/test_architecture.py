@@ -29,7 +29,7 @@ ALLOWED = {
     "transport": {"rollout"},
     **{name: {"rollout", "transport"} for name in QUEUES},
     "emulator": set(),
-    "atari": {"emulator", "machine"},
+    "atari": {"emulator", "installation", "machine"},
     "environments": {"atari", "emulator", "errors", "installation", "layout", "rollout", "settings"},
     "replay": {"rollout", "scheduling", "training_queue", "transport"},
     "agent": {*QUEUES, "environments", "transport"},

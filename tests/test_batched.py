@@ -1,5 +1,6 @@
 """Batched sampling: what each update is made of, the same weights from the same seed, and that it learns."""
 
+import runpy
 import signal
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import pytest
 
 from ga3c import environments, progress
 from ga3c.algorithms.a2c import A2C
+from ga3c.atari import on_gpu
 from ga3c.commands.train_options import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.records import checkpoint
@@ -325,3 +327,10 @@ def test_a_run_that_is_killed_goes_on(tmp_path):
     assert int(arrays["version"]) > before
     assert meta["totals"]["lost_steps"] == 0
     assert RunView(run).games == (12, 12)
+
+
+def test_an_installed_program_says_what_pip_installs_for_a_gpu(monkeypatch):
+    monkeypatch.setattr("ga3c.installation.IS_INSTALLED", True)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    obstacle = runpy.run_path(on_gpu.__file__)["obstacle"]
+    assert obstacle("pong", False, "") == "numba-cuda is not installed (python -m pip install 'ga3c[cuda]')"

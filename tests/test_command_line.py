@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import shutil
 from dataclasses import fields, replace
 
 import pytest
@@ -221,6 +222,40 @@ def test_what_cannot_be_written_is_said_before_anything_takes_time(arguments, ca
     assert main([*arguments, "/tmp/film.mp4"]) == 2
     out, err = capfd.readouterr()
     assert (out, err) == ("", f"ga3c: {arguments[-1]} /tmp/film.mp4: it cannot be written there. Name another place.\n")
+
+
+@pytest.mark.parametrize("name", ["episodes.csv", "game-output.txt", "checkpoints/mine.npz", "tensorboard/mine"])
+def test_a_directory_with_files_that_a_run_would_take_for_its_own_is_refused(tmp_path, name):
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("precious")
+    settings = replace(Settings(), run=replace(Settings().run, run_dir=str(tmp_path)))
+    with pytest.raises(ConfigError, match=rf"There is {name.partition('/')[0]} in .*: name another directory"):
+        run_directory.create(settings)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [file]
+    file.rename(tmp_path / "notes.txt")
+    assert run_directory.create(settings) == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["evaluate", "--json", "."], "--json {} is a directory: name a file."),
+        (["report", "--out", "."], "--out {} is a directory: name a file."),
+        (["export", "--out", "notes.txt"], "--out {}/notes.txt is no directory: name one."),
+        (["export", "--format", "saved-model", "--out", "notes.txt"], "--out {}/notes.txt is no directory: name one."),
+    ],
+)
+def test_a_place_of_another_kind_is_said_before_anything_takes_time(arguments, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("precious")
+    run = tmp_path / "run"  # an exported agent is not exported again
+    shutil.copytree(program.ROOT / "results" / "pretrained" / "Pong", run)
+    (run / "evaluation.json").unlink()
+    assert main([arguments[0], str(run), *arguments[1:]]) == 2
+    captured = capsys.readouterr()
+    assert captured.err == f"ga3c: {said.format(tmp_path)}\n"
+    assert "Playing" not in captured.out
 
 
 def test_a_game_that_never_ends_is_cut_off(tmp_path):

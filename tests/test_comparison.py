@@ -39,6 +39,7 @@ def test_a_plan_is_settings_times_games_times_seeds():
     assert {run.flags for run in runs} == {(), ("--t-max", "20", "--learning-rate", "1e-4")}
     assert {run.seed for run in runs} == {1, 2}
     assert runs[0].name == "Pong-a-seed1"
+    assert len(plan(options("--game", "Pong", "pong", "ALE/Pong-v5", "--seeds", 2))) == 2  # a game counts once
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_the_best_of_several_evaluations_counts(tmp_path):
         checkpoint.keep_network(directory / "checkpoints", steps, {}, {})
         there = newest | {"exploration": 0.05, "ways": {"sampled": newest["ways"]["sampled"] | {"mean": mean}}}
         (directory / f"evaluation-{name}.json").write_text(json.dumps(there))
-    best = comparison.Evaluation(("--protocol", "dqn"), best=True)
+    best = comparison.Evaluation("dqn", best=True)
     (outcome,) = comparison.make([RUN], tmp_path, 3, best)
     assert outcome.evaluation["ways"]["sampled"]["mean"] == 9
     assert "5 % of all actions are random" in comparison_report.report([outcome], tmp_path, "best")

@@ -145,3 +145,21 @@ def test_it_is_said_when_ray_asks_for_no_token(monkeypatch):
     assert "Ray asks nobody for a token (RAY_AUTH_MODE=disabled): whoever reaches" in access.warning()
     monkeypatch.setattr(_raylet, "get_authentication_mode", lambda: _raylet.AuthenticationMode.TOKEN)
     assert access.warning() == ""
+
+
+def test_a_session_has_its_mark_once_that_is_locked(tmp_path, monkeypatch):
+    """Another start that found it before would take the session for that of a killed program."""
+    folder, seen = tmp_path / "session_mine", []
+    folder.mkdir()
+    lock = ray_session.fcntl.flock
+
+    def locked(file, kind):
+        seen.append((folder / ray_session.MARK).exists())
+        lock(file, kind)
+
+    monkeypatch.setattr(ray_session.fcntl, "flock", locked)
+    ray_session.keep(folder)
+    assert seen == [False, True]  # the second look is its own, in vain
+    assert folder.exists()
+    ray_session.end(folder)
+    assert not folder.exists()

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from ga3c.errors import ConfigError
-from ga3c.records import collapse, csv_reading, files, lock, run_directory, run_state
+from ga3c.records import collapse, csv_reading, files, lock, run_directory, run_state, staging
 from ga3c.records.csv_log import CsvLog, mend
 from ga3c.records.csv_reading import read_csv
 from ga3c.records.description import read_settings
@@ -345,3 +345,16 @@ def test_two_starts_may_make_the_same_directories(tmp_path, monkeypatch):
 def test_where_no_directory_can_be_made_that_is_said():
     with pytest.raises(OSError, match="No such file"):
         files.make_directory(Path("/proc/run"))
+
+
+def test_what_a_killed_program_of_the_same_number_has_left_goes(tmp_path):
+    """In a container each start has the same number. Two that one program makes at once keep apart."""
+    left = tmp_path / f".it.{os.getpid()}.partial"
+    left.mkdir()
+    (left / "half").touch()
+    with staging.staging(tmp_path, "it") as folder:
+        assert list(folder.iterdir()) == []
+        with pytest.raises(FileExistsError), staging.staging(tmp_path, "it"):
+            pass
+        assert folder.is_dir()
+    assert list(tmp_path.iterdir()) == []

@@ -28,6 +28,15 @@ def test_another_python_is_named(monkeypatch):
     assert doctor.python().advice.startswith("name a 64-bit Python 3.10 to 3.13:")
 
 
+def test_an_installed_program_asks_its_package_for_the_python(monkeypatch, tmp_path):
+    monkeypatch.setattr(doctor, "IS_INSTALLED", True)
+    monkeypatch.setattr(doctor, "SETUP", tmp_path / "none")
+    monkeypatch.setattr(metadata, "metadata", lambda name: {"Requires-Python": "<3.14,>=3.10"})
+    assert doctor.python().well
+    monkeypatch.setattr(doctor.platform, "python_version", lambda: "3.9.18")
+    assert doctor.python().advice == "name a 64-bit Python 3.10 to 3.13: install ga3c there"
+
+
 def test_packages_of_other_versions_are_named(monkeypatch):
     version = metadata.version
     monkeypatch.setattr(metadata, "version", lambda name: "0.1" if name == "numpy" else version(name))

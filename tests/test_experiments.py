@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -233,3 +234,37 @@ def test_a_run_that_starts_after_its_parent_has_gone_ends_at_once(tmp_path):
     ended = program.run(*program.TINY, "--run-dir", tmp_path / "run", env={"GA3C_PARENT": "1"})
     assert ended.returncode == 143
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_what_is_written_beside_a_run_follows_no_link(link, tmp_path, monkeypatch):
+    victim = tmp_path / "somebody's"
+    victim.write_text("precious")
+    link(victim, tmp_path / runs.OUTPUT)
+    with pytest.raises(ConfigError, match="it is a link"):
+        runs.start([sys.executable, "-c", "print(1)"], tmp_path / runs.OUTPUT)
+    link(victim, tmp_path / "gpu.csv")
+    write_gpu_percent(tmp_path, monkeypatch)
+    assert victim.read_text() == "precious"
+
+
+def test_the_load_of_the_gpu_is_written_beside_a_run(tmp_path, monkeypatch):
+    write_gpu_percent(tmp_path, monkeypatch)
+    assert (tmp_path / "gpu.csv").read_text() == "seconds,gpu_percent\n1.50,40\n1.50,40\n"
+
+
+def write_gpu_percent(directory, monkeypatch):
+    """Waits for a run that writes two rows."""
+
+    class Process:
+        left = 2
+
+        def wait(self, seconds):
+            self.left -= 1
+            if self.left >= 0:
+                raise subprocess.TimeoutExpired("run", seconds)
+
+    (directory / "throughput.csv").write_text("seconds\n1.5\n")
+    monkeypatch.setattr(runs.shutil, "which", lambda name: name)
+    monkeypatch.setattr(runs, "_gpu_percent", lambda: 40.0)
+    runs._wait(Process(), RUN, directory, lambda: False)

@@ -2,14 +2,18 @@
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from ga3c.__main__ import main
+from ga3c.commands import export
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.experiments.export import command
 from ga3c.records import checkpoint, run_directory
+from ga3c.settings.game import EnvironmentSettings
 from tests import program
 
 
@@ -97,6 +101,38 @@ def test_an_agent_that_lies_there_is_not_overwritten_by_the_way(exported, pong_r
     assert ended.returncode == 0, ended.stderr
     assert len(list(out.glob("checkpoints/*"))) == 1
     assert not old.exists()
+
+
+@pytest.mark.parametrize("name", ["README.md", "learning-curve.png", "evaluation.json"])
+def test_files_of_somebody_else_are_not_overwritten(pong_run, tmp_path, capsys, name):
+    (tmp_path / name).write_text("precious")
+    for more in ([], ["--replace"]):
+        assert main(["export", str(pong_run), "--out", str(tmp_path), "--episodes", "1", *more]) == 2
+        assert f"There is {name} in {tmp_path}, which is no exported agent" in capsys.readouterr().err
+    assert content(tmp_path) == {tmp_path / name: b"precious"}
+
+
+def test_a_run_is_no_agent_to_replace(pong_run, capsys):
+    before = content(pong_run)
+    assert main(["export", str(pong_run), "--out", str(pong_run), "--episodes", "1", "--replace"]) == 2
+    assert "which is no exported agent" in capsys.readouterr().err
+    assert content(pong_run) == before
+
+
+def test_a_game_of_ones_own_has_a_place_in_results(tmp_path, monkeypatch):
+    """Where the program is installed, too: nothing is written beside its own files."""
+    agent = SimpleNamespace(
+        game="pistonball", settings=SimpleNamespace(environment=EnvironmentSettings(game="mine:Game")),
+        has_action_values=True,
+    )  # fmt: skip
+    written = []
+    monkeypatch.setattr(run_directory, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(run_directory, "PRETRAINED", tmp_path / "site-packages")
+    monkeypatch.setattr(export, "load_run", lambda options, directory: agent)
+    monkeypatch.setattr(export, "export", lambda agent, run, out, *_: written.append(out))
+    (tmp_path / "config.json").touch()
+    assert main(["export", str(tmp_path)]) == 0
+    assert written == [tmp_path / "results" / "pretrained" / "Game"]
 
 
 def test_frames_are_those_of_the_game(tmp_path):

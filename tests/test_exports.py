@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import gymnasium
@@ -292,6 +293,9 @@ def test_an_export_replaces_another_as_a_whole(tmp_path, capsys):
     one = agent(VECTORS)
     bundle.export(one, request(tmp_path, "saved-model", "onnx"))
     (tmp_path / "notes.txt").touch()
+    described = json.loads((tmp_path / "agent.json").read_text())
+    described["files"] |= {"notes.txt": {"script": None}, "agent.tflite": {"script": "notes.txt"}}  # of somebody else
+    (tmp_path / "agent.json").write_text(json.dumps(described))
     with pytest.raises(ConfigError, match=r"There is agent\.json in .* already: .* or add --replace"):
         bundle.export(one, request(tmp_path, "keras"))
     bundle.export(one, request(tmp_path, "saved-model", "keras", replace=True))
@@ -299,6 +303,33 @@ def test_an_export_replaces_another_as_a_whole(tmp_path, capsys):
     assert {path.name for path in tmp_path.iterdir()} == {
         *("saved-model", "agent.keras", "agent.json", "README.md", "notes.txt"), *scripts
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["README.md", "play_saved_model.py", "saved-model"])
+@pytest.mark.parametrize("replace", [False, True])
+def test_what_no_export_has_left_is_not_replaced(name, replace, tmp_path):
+    (tmp_path / name).write_text("precious")
+    with pytest.raises(ConfigError, match=f"There is {name} in .*, which is no export"):
+        request(tmp_path, "saved-model", replace=replace).check()
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"files": [1]}', '{"files": {"agent.onnx": {}}}'])
+def test_an_agent_json_of_something_else_is_one_line(content, tmp_path):
+    (tmp_path / "agent.json").write_text(content)
+    with pytest.raises(ConfigError, match=r"agent\.json is not of an export"):
+        request(tmp_path, "saved-model", replace=True).check()
+
+
+@pytest.mark.parametrize("ways", [[], {"sampled": {"scores": "x"}, "greedy": {"scores": [1]}}])
+def test_scores_beside_the_weights_that_are_none_are_said_at_once(ways, tmp_path, monkeypatch):
+    one = replace(agent(VECTORS), path=tmp_path / "run" / "checkpoints" / "checkpoint-000000000001.npz")
+    monkeypatch.delattr(bundle, "play")
+    score = {"steps_trained": 1, "episodes": 1, "seed": 1_000, "fingerprint": "gymnasium", "ways": ways}
+    (tmp_path / "run").mkdir()
+    for content in ([], score):
+        (tmp_path / "run" / "evaluation.json").write_text(json.dumps(content))
+        with pytest.raises(ConfigError, match=r"evaluation\.json does not hold the scores of games"):
+            bundle.export(one, request(tmp_path / "out", "saved-model"))
 
 
 @pytest.mark.parametrize(

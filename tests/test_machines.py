@@ -10,6 +10,9 @@ from tests.program import Started
 
 pytest.importorskip("ray", reason="run tests/run.sh, which installs Ray")
 
+from ga3c.cluster import machines
+from ga3c.errors import ConfigError
+
 GAME = "tests.tiny_environment:Match-v0"
 WORDS = ["zoo", GAME, "--minutes", 5, "--episodes", 1, "--agents", 1, "--envs-per-agent", 4, "--controller", "off"]
 
@@ -43,3 +46,15 @@ def test_machines_that_are_not_there_are_one_line(tmp_path):
     assert ended.returncode == 2, ended.stderr
     assert "Cannot join --machines 127.0.0.1:1: nothing answers" in ended.stderr
     assert len(ended.stderr.strip().splitlines()) == 1
+
+
+def test_the_mark_in_the_shared_folder_follows_no_link(tmp_path, monkeypatch):
+    victim = tmp_path / "somebody's"
+    victim.write_text("precious")
+    (tmp_path / machines.MARK).symlink_to(victim)
+    monkeypatch.setattr(machines.connection, "join", lambda *_: "")
+    monkeypatch.setattr(machines.connection, "nodes_alive", list)
+    with pytest.raises(ConfigError, match="No machine of --machines auto can be used"):
+        machines.perform("auto", tmp_path, {"run": ()}, None, print)
+    assert victim.read_text() == "precious"
+    assert not (tmp_path / machines.MARK).is_symlink()

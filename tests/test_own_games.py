@@ -12,6 +12,7 @@ import pytest
 
 from ga3c import progress
 from ga3c.__main__ import main
+from ga3c.commands.train_options import parse_settings
 from ga3c.environments import own_games
 from ga3c.records import checkpoint, run_directory
 from ga3c.records.checkpoint_meta import to_meta
@@ -210,6 +211,22 @@ def test_arguments_of_a_strangers_game_ask_for_trust(tmp_path, monkeypatch, caps
         assert 'arguments that no run of yours has had here (CartPole-v1 {"sutton_barto_reward": true})' in said
     own_games.note_all(settings, str(tmp_path))
     own_games.import_all(settings, tmp_path, trusted=False)
+
+
+def test_the_cluster_of_a_strangers_run_asks_for_trust(tmp_path, monkeypatch, capsys):
+    """Whoever joins it shows it a token, and runs what it likes."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    game, schedule = EnvironmentSettings(game="CartPole-v1"), replace(Settings().schedule, cluster="10.9.8.7:6379")
+    settings = replace(Settings(), environment=game, schedule=schedule)
+    (tmp_path / "config.json").write_text(json.dumps({"settings": to_dict(settings)}))
+    resume = ["--resume", str(tmp_path)]
+    assert main(resume) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "joins the cluster at 10.9.8.7:6379, on which you have trained no run here. Add --trust" in said
+    for more in (["--trust"], ["--cluster", "auto"], ["--cluster", "local"]):
+        assert parse_settings([*resume, *more]).resumed == tmp_path
+    own_games.note_all(settings, str(tmp_path))
+    assert parse_settings(resume).settings.schedule.cluster == "10.9.8.7:6379"
 
 
 def test_a_game_that_goes_to_another_directory_takes_nothing_with_it(tmp_path):

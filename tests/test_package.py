@@ -123,6 +123,8 @@ def test_an_installed_program_trains_and_plays_in_another_folder(installed, tmp_
     assert run(python, tmp_path, code=script).stdout == "True CartPole-v1\n"
     script = "from ga3c.records import run_directory; print(run_directory.trained('Pong'))"  # it comes along
     assert run(python, tmp_path, code=script).stdout == f"{package / 'pretrained' / 'Pong'}\n"
+    looked_after = run(python, tmp_path, "doctor", "--no-measure")
+    assert looked_after.stdout.startswith("ok  Python"), looked_after.stderr
     refused = run(python, tmp_path, "watch", "--game", "Boxing")
     assert (refused.returncode, "Train one: ga3c --game Boxing" in refused.stderr) == (2, True)
     assert {path for path in package.rglob("*") if path.suffix != ".pyc" and path.name != "__pycache__"} <= before

@@ -17,9 +17,13 @@ import pytest
 from PIL import Image, ImageGrab
 
 from ga3c.__main__ import main
+from ga3c.commands import play
+from ga3c.errors import ConfigError
 from ga3c.play.displays import terminal as displays
 from ga3c.play.playing import Moment, Stage, moments
+from ga3c.records import run_directory
 from ga3c.settings.game import EnvironmentSettings
+from ga3c.settings.run import Settings
 from tests import program
 from tests.program import SLOW, TINY
 from tests.terminal import Terminal
@@ -185,6 +189,31 @@ def test_mujoco_is_drawn_without_a_display_or_says_what_that_takes(tmp_path):
             assert "install libegl1" in line
 
 
+def test_a_window_that_cannot_open_is_said_and_the_games_are_closed(short_pong, monkeypatch, capfd):
+    closed = []
+    monkeypatch.setattr(Stage, "close", lambda stage, close=Stage.close: (close(stage), closed.append(stage)))
+    for name, value in {"DISPLAY": ":0", "SDL_VIDEODRIVER": "none of SDL's"}.items():
+        monkeypatch.setenv(name, value)
+    assert main(["play", "--checkpoint", str(short_pong)]) == 2
+    errors = capfd.readouterr().err
+    assert "ga3c: The window failed; its error stands above. --record FILE.mp4 needs no window." in errors
+    assert "Traceback" not in errors
+    assert len(closed) == 1
+
+
+def test_the_usual_video_lies_in_the_folder_of_the_game(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_directory, "RESULTS", tmp_path / "results")
+
+    def video(game):
+        agent = SimpleNamespace(game="of a class", settings=Settings(environment=EnvironmentSettings(game=game)))
+        return play._usual_video(agent)
+
+    assert video("mine:Game") == tmp_path / "results" / "Game" / "play.mp4"
+    (tmp_path / "results" / "Pong").touch()
+    with pytest.raises(ConfigError, match="Cannot write to"):
+        video("pong")
+
+
 def test_an_agent_of_another_game_is_refused(short_pong, cart_pole_run):
     for arguments in (["--checkpoint", short_pong], [cart_pole_run]):
         ended = program.run("play", "--game", "Boxing", *arguments)
@@ -199,12 +228,14 @@ def test_training_on_the_tiny_environment_can_be_evaluated(tmp_path):
 
 
 def test_an_agent_of_action_values(tmp_path):
-    """It takes the best action in each way; DQN's protocol takes others now and then, in short games."""
+    """It takes the best action in each way, or with --exploration others now and then."""
     run, file = tmp_path / "run", tmp_path / "result.json"
     small = ["--replay-minimum-transitions", 200, "--replay-transitions", 1000, "--steps", 300, "--plot-seconds", 0]
     ended = program.run("--preset", "rainbow", "--serial", "--game", "CartPole-v1", *small, "--run-dir", run)
     assert ended.returncode == 0, ended.stderr
-    ended = program.run("evaluate", run, "--protocol", "dqn", "--episodes", 4, "--json", file)
+    refused = program.run("evaluate", run, "--protocol", "dqn")
+    assert refused.stderr == "ga3c: --protocol dqn is for Atari games, and this is CartPole-v1: leave it out.\n"
+    ended = program.run("evaluate", run, "--exploration", 0.05, "--episodes", 4, "--json", file)
     assert ended.returncode == 0, ended.stderr
     assert "5 % of actions at random" in ended.stdout
     assert re.search(r"^  actions +best$", ended.stdout, re.MULTILINE)

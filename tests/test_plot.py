@@ -2,15 +2,18 @@
 
 import csv
 import json
+import re
 from dataclasses import fields, replace
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from PIL import Image, ImageColor
 
-from ga3c.commands import plot
+from ga3c.commands import plot, train_messages
 from ga3c.environments import protocols
+from ga3c.records import csv_reading
 from ga3c.records.columns import EPISODE_COLUMNS, Throughput
 from ga3c.records.csv_reading import read_csv
 from ga3c.settings import saved_settings as saved_settings
@@ -214,3 +217,11 @@ def test_runs_under_different_protocols_are_marked(tmp_path, capsys):
         said = f"different protocols: {own}, {paper}"
         assert (said in capsys.readouterr().out) == (mixed is runs)
         assert (said in (tmp_path / "out.svg").read_text()) == (mixed is runs)
+
+
+def test_a_run_whose_logs_are_too_large_to_be_drawn_has_ended_well(tmp_path, monkeypatch):
+    run, said = make_run(tmp_path / "run", 1.0), []
+    monkeypatch.setattr(csv_reading, "LOG_BYTES_LIMIT", 10)
+    train_messages.draw_last([run], SimpleNamespace(say=said.append))
+    assert len(said) == 1
+    assert re.fullmatch(r"Cannot draw .*plot\.png: .*[^.]\.", said[0])

@@ -1,6 +1,8 @@
 """The program from Python: ga3c.train, ga3c.load, ga3c.evaluate, in a script, a notebook and from standard input."""
 
 import contextlib
+import gc
+import os
 import re
 import signal
 import subprocess
@@ -19,6 +21,7 @@ from ga3c import algorithms
 from ga3c.__main__ import main
 from ga3c.algorithms.a2c import A2C
 from ga3c.records import run_directory
+from ga3c.records.outlet import Outlet
 from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings import named_objects
 from ga3c.settings.learning import LearningSettings
@@ -96,6 +99,19 @@ def test_nothing_of_a_run_stays_in_the_process(capfd):
         *map(signal.getsignal, (signal.SIGINT, signal.SIGTERM)),
     )
     assert capfd.readouterr().out == ""  # a log file gets nothing
+
+
+def test_a_run_leaves_no_open_file_and_no_thread():
+    def held():
+        gc.collect()
+        ends = [os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")]
+        held = {end for end in ends if "pipe:" in end or end.startswith(str(Path.cwd()))}
+        threads = [thread.name for thread in threading.enumerate()]
+        return held, threads.count("output"), sum(isinstance(one, Outlet) for one in gc.get_objects())
+
+    before = held()
+    ga3c.train(Match, **QUICK, serial=True, console="plain")
+    assert held() == before
 
 
 def test_ctrl_c_saves_and_returns():
@@ -360,8 +376,11 @@ def test_an_agent_that_comes_with_the_program():
         ga3c.ConfigError, match=r"shape \(84, 84\) is none of the game, which shows uint8 \[84, 84, 4\]"
     ):
         agent.act(picture[..., 0])
-    with pytest.raises(ga3c.ConfigError, match="There is no run in no/where"):
-        ga3c.load("no/where")
+    for nowhere in ("no/where", "./Pong"):
+        with pytest.raises(ga3c.ConfigError, match=f"There is no run in {nowhere}"):
+            ga3c.load(nowhere)
+    with pytest.raises(ga3c.ConfigError, match="No trained agent for phys2d-CartPole-v1 yet"):
+        ga3c.load("phys2d/CartPole-v1")  # the game of a library
 
 
 SCRIPT = """

@@ -128,6 +128,19 @@ def test_a_damaged_checkpoint_does_not_come_back_when_it_can_be_read_again(tmp_p
     assert checkpoint.load_newest(good.parent)[1]["version"] == 1
 
 
+def test_networks_of_a_future_that_is_given_up_are_set_aside(tmp_path):
+    settings = replace(Settings(), run=replace(Settings().run, checkpoint_steps=100))
+    recovery, model, folder = Recovery(tmp_path, settings, Disk(print), print), Model(), tmp_path / "checkpoints"
+    for version, steps in ((1, 130), (2, 230)):
+        save(recovery, model, version, steps, [])
+    checkpoint.saved(folder)[-1].write_bytes(b"")
+    recovery.load()
+    assert [file.name for file in checkpoint.kept_networks(folder)] == ["network-000000000100.npz"]
+    assert (folder / "network-000000000200.before").exists()
+    save(recovery, model, 3, 240, [])
+    assert checkpoint.load(checkpoint.kept_networks(folder)[-1])[0]["version"] == 3
+
+
 def test_a_game_that_the_checkpoint_does_not_count_is_taken_out_of_the_log(tmp_path):
     """Those of a secondary learner have the steps of the primary: one that ends later may have the same."""
     recovery, model = Recovery(tmp_path, Settings(), Disk(print), print), Model()

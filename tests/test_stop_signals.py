@@ -1,12 +1,15 @@
 """The signals that ask the program to stop."""
 
+import errno
 import os
 import signal
 
 import pytest
 
 from ga3c.commands import reproduce
-from ga3c.processes import stop_signals
+from ga3c.errors import ConfigError
+from ga3c.processes import agents_start, stop_signals
+from ga3c.processes.agent_process import SERVER_SIGNALS
 
 
 @pytest.fixture(autouse=True)
@@ -42,3 +45,16 @@ def test_what_makes_runs_ends_in_order(tmp_path, number):
     with pytest.raises(SystemExit) as end:
         reproduce.made(make, tmp_path)
     assert (end.value.code, ended) == (128 + number, [number])
+
+
+@pytest.mark.parametrize(("number", "of_the_folder"), [(errno.EMFILE, False), (errno.ENAMETOOLONG, True)])
+def test_a_start_of_agents_that_fails_gives_the_signals_back(number, of_the_folder, monkeypatch):
+    def fail():
+        raise OSError(number, "why")
+
+    monkeypatch.setattr("multiprocessing.forkserver.ensure_running", fail)
+    before = [signal.getsignal(one) for one in SERVER_SIGNALS]
+    with pytest.raises(ConfigError, match="Cannot start agents") as refusal:
+        agents_start.start()
+    assert [signal.getsignal(one) for one in SERVER_SIGNALS] == before
+    assert ("TMPDIR" in str(refusal.value)) == of_the_folder

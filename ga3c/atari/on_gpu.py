@@ -3,9 +3,12 @@
 from importlib.util import find_spec
 
 from ga3c.emulator.proven import DRAWN_CARTRIDGE_RAM, FRAMES_GO_ON, READ_WHAT_IS_LEFT
+from ga3c.installation import IS_INSTALLED
 
-# uv, which makes .venv, leaves pip out.
-INSTALL = ".venv/bin/python -m ensurepip && .venv/bin/python -m pip install -r ga3c/emulator/cuda/requirements.txt"
+PYTHON = "python" if IS_INSTALLED else ".venv/bin/python"
+INSTALL = "python -m pip install 'ga3c[cuda]'"
+if not IS_INSTALLED:  # uv, which makes .venv, leaves pip out
+    INSTALL = f"{PYTHON} -m ensurepip && {PYTHON} -m pip install -r ga3c/emulator/cuda/requirements.txt"
 COPIES = "the GPU copies how an earlier game began"
 
 
@@ -30,4 +33,4 @@ def obstacle(rom: str, is_sticky: bool, fire: str) -> str | None:
         return f"{COPIES}, which does not work for {fire} with sticky actions"
     if find_spec("numba_cuda") is None:
         return f"numba-cuda is not installed ({INSTALL})"
-    return None if numba_has_gpu() else "Numba cannot use the GPU (.venv/bin/python -m numba -s says why)"
+    return None if numba_has_gpu() else f"Numba cannot use the GPU ({PYTHON} -m numba -s says why)"

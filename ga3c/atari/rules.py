@@ -23,7 +23,7 @@ class Rules:
     pool: Pool = "max"
     """The last two frames of a step become one picture: the brighter of each pixel, the mean, or the last alone."""
     noop_max: int = 30
-    """A game begins with fewer steps without action than this, drawn at random."""
+    """A game begins with fewer frames without action than this, drawn at random; 0: with none."""
     use_fire_reset: bool = False
     repeat_action_probability: float = 0.0
     full_action_space: bool = False

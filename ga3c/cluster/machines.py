@@ -61,7 +61,9 @@ def perform(where: str, folder: Path, jobs: dict[str, tuple], work: Work, say: C
         connection.join(where, 1)
     except ConfigError as error:
         raise ConfigError(str(error).replace("--cluster", "--machines")) from error
-    (folder / MARK).write_text(secrets.token_hex(8), encoding="utf-8")
+    (folder / MARK).unlink(missing_ok=True)  # a killed start left it, or it is a link to something else
+    with (folder / MARK).open("x", encoding="utf-8") as file:
+        file.write(secrets.token_hex(8))
     known: set[str] = set()
     free: list[_Machine] = []
     busy: dict[ray.ObjectRef, _Job] = {}

@@ -13,8 +13,9 @@ _MARKS: dict[Path, IO] = {}  # of this process, by their folders
 def keep(folder: Path) -> None:
     """Marks a folder as this process's own, and removes those that killed processes have left beside it."""
     with contextlib.suppress(OSError):  # a file system without locks: it stays, if this process is killed
-        mark = (folder / MARK).open("w")
+        mark = (folder / f".{MARK}").open("w")
         fcntl.flock(mark, fcntl.LOCK_EX)
+        Path(mark.name).rename(folder / MARK)  # now: another start takes a mark that is not locked for a left one
         _MARKS[folder] = mark
     for mark in folder.parent.glob(f"session_*/{MARK}"):
         with contextlib.suppress(OSError), mark.open() as other:  # its owner lives

@@ -192,7 +192,11 @@ def results_directory(named: str | None) -> Path:
 
 
 def check_writable(flag: str, path: Path, makes_directories: bool = False) -> None:
-    """Raises ConfigError where a file, or a directory, could not be written. For use before what takes time."""
+    """Raises ConfigError where a file, or with `makes_directories` a directory, could not be written. For use before
+    what takes time."""
+    if path.exists() and path.is_dir() != makes_directories:
+        wanted = "no directory: name one" if makes_directories else "a directory: name a file"
+        raise ConfigError(f"{flag} {path} is {wanted}.")
     directory = path if path.is_dir() else path.absolute().parent
     while makes_directories and not directory.exists():
         directory = directory.parent

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import tyro
 
+from ga3c import environments
 from ga3c.commands.command_line import check_range, flags_in, parse
 from ga3c.commands.reproduce import made
 from ga3c.commands.train_options import parse_settings
@@ -62,8 +63,10 @@ def plan(options: CompareOptions) -> list[LearningRun]:
     if not options.game:
         raise ConfigError(f"compare needs a game, as in --game Pong. It would make {_work(settings, options, 1)}.")
     limits = ["--steps", str(options.steps)] if options.steps else []
-    runs, rules = [], []
-    for (name, text), game, seed in product(settings, options.game, range(1, options.seeds + 1)):
+    runs, rules, games = [], [], {}
+    for game in options.game:
+        games.setdefault(environments.resolve(game), game)  # each once, however it is spelt
+    for (name, text), game, seed in product(settings, games.values(), range(1, options.seeds + 1)):
         if not name or not all(letter.isalnum() or letter in "-_.=+" for letter in name):
             raise ConfigError(f"--setting {name!r}: give it a name of letters, digits and -_.=+.")
         try:
@@ -101,10 +104,11 @@ def _work(settings: list, options: CompareOptions, games: int) -> str:
 def run(arguments: list[str]) -> int:
     options = parse(CompareOptions, arguments, CompareOptions(), DESCRIPTION, "compare")
     runs = plan(options)
-    games = "-".join(run_directory.game_directory(game).name for game in options.game)
-    out = Path(options.out) if options.out else run_directory.RESULTS / "compare" / games
-    work = _work(list(dict.fromkeys(run.setting for run in runs)), options, len(options.game))
-    print(f"On {', '.join(options.game)}: {work}. Then each agent plays {count(options.episodes, 'game')} in each way.")
+    games = list(dict.fromkeys(run.game for run in runs))
+    name = "-".join(run_directory.game_directory(game).name for game in games)
+    out = Path(options.out) if options.out else run_directory.RESULTS / "compare" / name
+    work = _work(list(dict.fromkeys(run.setting for run in runs)), options, len(games))
+    print(f"On {', '.join(games)}: {work}. Then each agent plays {count(options.episodes, 'game')} in each way.")
 
     def table() -> str:
         outcomes = comparison.make(runs, out, options.episodes, machines=options.machines)

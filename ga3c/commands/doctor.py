@@ -51,9 +51,14 @@ class Finding(NamedTuple):
 
 def python() -> Finding:
     version, bits = platform.python_version(), 8 * struct.calcsize("P")
-    known = re.search(r"^versions='([\d. ]+)'", SETUP.read_text(encoding="utf-8"), re.MULTILINE)[1].split()
+    if IS_INSTALLED:
+        least, end = sorted(map(int, re.findall(r"3\.(\d+)", metadata.metadata("ga3c")["Requires-Python"])))
+        known, how = [f"3.{minor}" for minor in reversed(range(least, end))], "install ga3c there"
+    else:
+        known = re.search(r"^versions='([\d. ]+)'", SETUP.read_text(encoding="utf-8"), re.MULTILINE)[1].split()
+        how = "PYTHON=/path/to/python3 ./run.sh"
     fits = version.rpartition(".")[0] in known and bits == 64
-    advice = "" if fits else f"name a 64-bit Python {known[-1]} to {known[0]}: PYTHON=/path/to/python3 ./run.sh"
+    advice = "" if fits else f"name a 64-bit Python {known[-1]} to {known[0]}: {how}"
     return Finding(fits, f"{version}, {bits} bits, {sys.executable}", advice)
 
 

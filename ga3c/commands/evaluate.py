@@ -28,9 +28,9 @@ class EvaluateOptions(AgentOptions):
     episodes: int = 30
     """Games to play in each way (paper, table 3: 30)."""
     protocol: Literal["paper", "machado", "dqn"] | None = None
-    """The rules to play under: the paper's (no-op starts), those of Machado et al. 2018 (sticky actions, all 18
-    actions), or those of Mnih et al. 2015 (the paper's, 5 minutes for each game, and --exploration 0.05). Default:
-    those of the training."""
+    """The rules to play an Atari game under: the paper's (no-op starts), those of Machado et al. 2018 (sticky actions,
+    all 18 actions), or those of Mnih et al. 2015 (the paper's, 5 minutes for each game, and --exploration 0.05).
+    Default: those of the training."""
     emulator: tuple[Literal["ale", "ours"], ...] = ()
     """What plays an Atari game: ale-py's emulator, or our own. ale ours: both, one after the other, with their scores
     side by side (Dalton et al. 2020, appendix A.4). Default: that of the training."""
@@ -77,12 +77,12 @@ def run(arguments: list[str]) -> int:
 
 def _settings(agent: TrainedAgent, protocol: str | None, emulator: str | None) -> EnvironmentSettings:
     """Returns the settings to play with. Raises ConfigError."""
+    is_atari = environments.resolve(agent.settings.environment.game)[0] == "atari"
+    for flag, value in (("--protocol", protocol), ("--emulator", emulator)):
+        if value is not None and not is_atari:
+            raise ConfigError(f"{flag} {value} is for Atari games, and this is {agent.game}: leave it out.")
     settings = evaluation.settings_under(agent, protocol)
-    if emulator is None:
-        return settings
-    if environments.resolve(settings.game)[0] != "atari":
-        raise ConfigError(f"--emulator {emulator} is for Atari games, and this is {agent.game}: leave it out.")
-    return replace(settings, emulator=emulator)
+    return settings if emulator is None else replace(settings, emulator=emulator)
 
 
 def _print_table(outcomes: dict[str | None, dict], names: dict[str, str]) -> None:

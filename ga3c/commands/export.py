@@ -8,9 +8,10 @@ from ga3c.commands.agent_options import RunOptions, load_run
 from ga3c.commands.command_line import check_writable, parse
 from ga3c.errors import ConfigError
 from ga3c.experiments.evaluation import ways_of
-from ga3c.experiments.export import export
+from ga3c.experiments.export import FILES, export
 from ga3c.exports.formats import check_installed
 from ga3c.exports.request import Request
+from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records import run_directory
 
 DESCRIPTION = """Puts a trained agent into a small directory of its own: its weights, its settings, its learning curve,
@@ -42,9 +43,8 @@ def run(arguments: list[str]) -> int:
     if run_directory.is_exported(directory):
         raise ConfigError(f"{directory} is an exported agent already: copy the directory.")
     agent = load_run(options, directory)
-    out = Path(options.out) if options.out else run_directory.PRETRAINED / run_directory.game_directory(agent.game).name
-    if (out / "config.json").exists() and not options.replace:
-        raise ConfigError(f"There is an agent in {out} already: name another directory with --out, or add --replace.")
+    out = _out(options, "pretrained", agent)
+    _check_free(out, options.replace)
     check_writable("--out", out, makes_directories=True)
     print(f"Playing {len(ways_of(agent)) * options.episodes} games ...", flush=True)
     export(agent, directory, out, options.episodes, options.seed)
@@ -53,12 +53,27 @@ def run(arguments: list[str]) -> int:
     return 0
 
 
+def _out(options: ExportOptions, kind: str, agent: TrainedAgent) -> Path:
+    """Returns the directory to make: the one named, else that of the agent's game in results/`kind`."""
+    if options.out:
+        return Path(options.out)
+    return run_directory.RESULTS / kind / run_directory.game_directory(agent.settings.environment.game).name
+
+
+def _check_free(out: Path, replace: bool) -> None:
+    """Raises ConfigError where something lies in `out` that would be replaced, and is no agent to replace."""
+    there = [name for name in FILES if (out / name).exists()]
+    if there and not ("config.json" in there and run_directory.is_exported(out)):
+        raise ConfigError(f"There is {there[0]} in {out}, which is no exported agent: name another with --out.")
+    if there and not replace:
+        raise ConfigError(f"There is an agent in {out} already: name another directory with --out, or add --replace.")
+
+
 def _in_formats(options: ExportOptions) -> int:
     check_installed(options.format)
     directory = run_directory.existing(options.run) if options.run else run_directory.trained(options.game)
     agent = load_run(options, directory)
-    default = run_directory.RESULTS / "exported" / run_directory.game_directory(agent.settings.environment.game).name
-    out = Path(options.out) if options.out else default
+    out = _out(options, "exported", agent)
     request = Request(options.format, options.quantize, out, options.replace, options.episodes, options.seed)
     request.check()
     check_writable("--out", out, makes_directories=True)

@@ -23,6 +23,7 @@ from ga3c.play.playing import Stage
 from ga3c.play.trained_agent import Policy, TrainedAgent
 from ga3c.processes import stop_signals
 from ga3c.records import checkpoint, lock, run_directory
+from ga3c.records.files import make_directory, reason
 from ga3c.text import one_line
 from ga3c.views import terminal_access as terminal
 
@@ -69,6 +70,18 @@ def _check(options: PlayOptions) -> Path | None:
     if options.live and (options.checkpoint or options.best):
         raise ConfigError("--live follows a run, not a checkpoint: leave --checkpoint and --best out.")
     return video
+
+
+def _usual_video(agent: TrainedAgent) -> Path:
+    """Returns the video to write where none is named, in the folder of the game. Raises ConfigError."""
+    directory = run_directory.game_directory(agent.settings.environment.game)
+    try:
+        if not directory.is_dir():
+            make_directory(directory)
+    except OSError as error:
+        raise ConfigError(f"Cannot write to {directory}: {reason(error)}.") from error
+    check_writable("--record", directory / "play.mp4")
+    return directory / "play.mp4"
 
 
 def _wait_for_checkpoint(options: PlayOptions) -> PlayOptions:
@@ -124,13 +137,13 @@ def run(arguments: list[str]) -> int:
     video = _check(options)
     agent = agent_options.load(_wait_for_checkpoint(options) if options.live else options)
     if video is None and not has_display() and not terminal.can_show():
-        directory = run_directory.RESULTS / agent.game
-        directory.mkdir(parents=True, exist_ok=True)
-        video = directory / "play.mp4"
+        video = _usual_video(agent)
     target, scores = _target(options, agent), []
-    with _recorded(target, agent, options.seed) as around:
-        stage = Stage(agent.settings.environment, options.grid, options.seed, around)
-        display = _display(options, video, stage)
+    with (
+        _recorded(target, agent, options.seed) as around,
+        contextlib.closing(Stage(agent.settings.environment, options.grid, options.seed, around)) as stage,
+        contextlib.closing(_display(options, video, stage)) as display,
+    ):
         _play(options, agent, stage, display, scores)
     if display.covers_output:
         print("".join(f"{line}\n" for line in scores), end="", flush=True)
@@ -152,6 +165,3 @@ def _play(options: PlayOptions, agent: TrainedAgent, stage: Stage, display, scor
         session.play(stage, Policy(agent, options.live), display, keyboard, options.greedy, games, scores)
     except KeyboardInterrupt:
         pass
-    finally:
-        display.close()
-        stage.close()

@@ -1,5 +1,6 @@
 """Trains an agent: python -m ga3c [train] --game Boxing."""
 
+import contextlib
 import os
 import random
 import signal
@@ -76,7 +77,11 @@ def train(start: Start, here: str, host: Callable[[], Host]) -> Ended:
     _check_seen(settings, start, games)
     if start.resumed is None:
         own_games.note_all(settings, here)
-    return _train(settings, TakenDirectories(settings, start.resumed), games, host(), printed)
+    elif "cluster" in start.given:
+        own_games.note_cluster(settings, here)
+    directories = TakenDirectories(settings, start.resumed)
+    with contextlib.ExitStack() as opened:
+        return _train(settings, directories, games, host(), printed, opened)
 
 
 def _with_seed(settings: Settings) -> Settings:
@@ -120,20 +125,29 @@ def _check_players(settings: Settings, spec: EnvironmentSpec) -> None:
         )
 
 
-def _train(settings: Settings, directories: TakenDirectories, games, host: Host, printed: int | None) -> Ended:
-    """`games`: closed. `printed`: a pipe with what agents print. Raises ConfigError."""
+def _train(
+    settings: Settings,
+    directories: TakenDirectories,
+    games,
+    host: Host,
+    printed: int | None,
+    opened: contextlib.ExitStack,
+) -> Ended:
+    """`games`: closed. `printed`: a pipe with what agents print. `opened` gets what is to be closed at the end: this
+    process may go on. Raises ConfigError."""
     run_dir, spec, console = directories.runs[0], games.spec, host.console
     game_output = GameOutput(run_dir / run_directory.GAME_OUTPUT, console.say)
     server = signals = totals = trackers = None
     failure = ""
     try:
-        console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, Disk(lambda _: None, run_dir)).append)
+        disk = opened.enter_context(contextlib.closing(Disk(lambda _: None, run_dir)))
+        console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, disk).append)
         say_start(settings, run_dir, games, console)
         if printed is not None:
             game_output.follow(printed)
         elif not settings.schedule.cluster:
             game_output.take_streams()
-        server, seconds = _server(settings, directories, spec, console)
+        server, seconds = _server(settings, directories, spec, console, opened)
         signals = host.signals(server)
         if host.has_screen and can_show() and settings.run.console != "plain":
             console.cover(live_screen.LiveScreen(run_dir))
@@ -171,11 +185,18 @@ def _end(trackers: Trackers, failed: bool, saved: bool, signals) -> None:
     trackers.end(failed, saved and has_time, lambda: signals.count > before)
 
 
-def _server(settings: Settings, directories: TakenDirectories, spec: EnvironmentSpec, console: Console):
+def _server(
+    settings: Settings,
+    directories: TakenDirectories,
+    spec: EnvironmentSpec,
+    console: Console,
+    opened: contextlib.ExitStack,
+):
     """Returns the server, and a list with the secondary learner's system if there is one. Raises ConfigError."""
     from ga3c.server.server import Server
 
     server = Server(systems.system_of(settings), settings, directories.runs[0], spec, console)
+    opened.callback(server.close)
     if not directories.secondary:
         return server, []
     return server, [server.add(systems.secondary_of(server.system), directories.secondary, directories.runs[1])]

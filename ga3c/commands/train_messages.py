@@ -6,7 +6,9 @@ from pathlib import Path
 
 from ga3c import environments, networks
 from ga3c.environments import rewards
+from ga3c.errors import ConfigError
 from ga3c.records.console import Console
+from ga3c.records.files import reason
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings.run import Settings
 from ga3c.text import count, duration, place, word
@@ -84,5 +86,5 @@ def draw_last(runs: list[Path], console: Console) -> None:
     run_dir = runs[0]
     try:
         draw(runs, run_dir / "plot.png")
-    except OSError as error:
-        console.say(f"Cannot draw {place(run_dir / 'plot.png')}: {error.strerror}.")
+    except (ConfigError, OSError) as error:  # a log that is too large to be read: the run has ended well
+        console.say(f"Cannot draw {place(run_dir / 'plot.png')}: {reason(error).rstrip('.')}.")

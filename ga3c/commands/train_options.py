@@ -24,8 +24,8 @@ class TrainOptions(Settings):
     """The settings, and what is said of a start alone."""
 
     trust: bool = False
-    """A resumed run or a data set may use the code of a game that it names (package.module:EnvId), though you have not
-    trained on that game here. It is for --resume and --dataset."""
+    """A resumed run or a data set may use the code of a game that it names (package.module:EnvId), and a resumed run
+    the cluster that it names, though you have not trained on that here. It is for --resume and --dataset."""
 
 
 class Start(NamedTuple):
@@ -59,6 +59,8 @@ def parse_settings(arguments: list[str]) -> Start:
     ranges.check(settings)
     uses.check(settings, default, given, environments.resolve(settings.environment.game)[0] == "atari")
     trackers.check_installed(settings.run.track)
+    if resumed:
+        own_games.check_cluster(settings, resumed, trusted, given)
     own_games.import_all(settings, resumed, trusted, given)
     return Start(settings, resumed, given)
 

@@ -3,7 +3,8 @@ where it is looked for.
 
 Importing a module runs it, and a run's files may come from anybody. So a module is imported only for a game that the
 user names, for a run that they trust, and for a game that they have trained on before. The same holds for the other
-objects. A file of notes, outside of all runs, has their names and the working directories of their runs.
+objects, and for the cluster that a run joins. A file of notes, outside of all runs, has their names and the working
+directories of their runs.
 """
 
 import contextlib
@@ -56,6 +57,25 @@ def import_all(settings: Settings, run: object = None, trusted: bool = True, giv
         )
 
 
+def _cluster(settings: Settings) -> str:
+    """Returns the cluster that a run joins, as it is noted; "" for none, and for one of this machine alone."""
+    where = settings.schedule.cluster
+    return f"--cluster: {where}" if where and where != "local" else ""
+
+
+def check_cluster(settings: Settings, run: object, trusted: bool, given: Collection[str]) -> None:
+    """Raises ConfigError where a run names a cluster on which the user has not trained. `trusted`, `given`: as above.
+
+    Whoever joins a cluster shows it their Ray token, and runs there what the cluster's owner likes.
+    """
+    cluster = _cluster(settings)
+    if cluster and not (trusted or "cluster" in given or _noted(cluster)):
+        raise ConfigError(
+            f"{run} joins the cluster at {settings.schedule.cluster}, on which you have trained no run here. Add "
+            "--trust if you trust it, or name a cluster with --cluster."
+        )
+
+
 def _imported(name: str, what: str) -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # a module with a network loads TensorFlow, in agents too
     gymnasium.registered(name, what)
@@ -94,9 +114,14 @@ def import_of_run(name: str, run: object, trusted: bool, what: str = "game") -> 
 
 
 def note_all(settings: Settings, directory: str) -> None:
-    """Notes all objects that settings name, and the arguments of the game, as `note` does."""
-    for name in filter(None, (*named(settings), _arguments(settings))):
+    """Notes all objects that settings name, the arguments of the game and the cluster, as `note` does."""
+    for name in filter(None, (*named(settings), _arguments(settings), _cluster(settings))):
         note(name, directory)
+
+
+def note_cluster(settings: Settings, directory: str) -> None:
+    """Notes the cluster that settings name, if they name one, as `note` does."""
+    note(_cluster(settings), directory)
 
 
 def note(game: str, directory: str) -> None:

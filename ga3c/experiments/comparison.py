@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ga3c import environments
 from ga3c.experiments.aggregates import interquartile_mean, interval, probability_of_improvement
 from ga3c.experiments.runs import RunFailed, child_environment, directory_of, perform, train_command
 from ga3c.experiments.tables import rounded
@@ -75,7 +76,7 @@ class Outcome(NamedTuple):
 class Evaluation(NamedTuple):
     """How the agents of finished runs are evaluated, besides the number of their games."""
 
-    flags: tuple[str, ...] = ()  # of `evaluate`
+    protocol: str | None = None  # of Atari games; None: that of the training
     best: bool = False  # the best mean of the networks that --checkpoint-steps has kept; False: the newest agent's
 
 
@@ -97,9 +98,9 @@ def make(
 def _outcome(run: LearningRun, directory: Path, evaluation_games: int, how: Evaluation) -> Outcome:
     kept = checkpoint.kept_networks(directory / "checkpoints") if how.best else []
     evaluations = [
-        _evaluation(run, directory / EVALUATION.replace(".", f"-{agent.stem}."), evaluation_games, how.flags, agent)
+        _evaluation(run, directory / EVALUATION.replace(".", f"-{agent.stem}."), evaluation_games, how.protocol, agent)
         for agent in kept
-    ] or [_evaluation(run, directory / EVALUATION, evaluation_games, how.flags, directory)]
+    ] or [_evaluation(run, directory / EVALUATION, evaluation_games, how.protocol, directory)]
     evaluation = max(evaluations, key=lambda one: one["ways"]["sampled"]["mean"])
     rows, games = read_csv(directory / "throughput.csv"), curves.read(directory, "episodes", "score")
     scores = games["score"] if games else np.array([])
@@ -118,7 +119,7 @@ def _outcome(run: LearningRun, directory: Path, evaluation_games: int, how: Eval
     )
 
 
-def _evaluation(run: LearningRun, file: Path, games: int, flags: tuple[str, ...], agent: Path) -> dict:
+def _evaluation(run: LearningRun, file: Path, games: int, protocol: str | None, agent: Path) -> dict:
     """Returns what `file` says of so many games, which are played if it does not. `agent`: a run or a checkpoint.
 
     Runs of one seed play the same games, and play them again if asked again; another seed has other games.
@@ -131,7 +132,9 @@ def _evaluation(run: LearningRun, file: Path, games: int, flags: tuple[str, ...]
         pass
     kept = agent.suffix == ".npz"
     print(f"{run.name}{f', {agent.stem}' if kept else ''}: playing {games} games ...", flush=True)
-    words = [*(["--checkpoint"] if kept else []), str(agent), "--game", run.game, "--json", str(file), *flags]
+    words = [*(["--checkpoint"] if kept else []), str(agent), "--game", run.game, "--json", str(file)]
+    if protocol and environments.resolve(run.game)[0] == "atari":
+        words += ["--protocol", protocol]
     command = [sys.executable, "-m", "ga3c", "evaluate", *words]
     command += ["--episodes", str(games), "--seed", str(1_000_000 + 1_000 * run.seed)]
     done = subprocess.run(command, capture_output=True, text=True, env=child_environment())

@@ -21,6 +21,9 @@ from ga3c.settings.saved_settings import flags_of
 from ga3c.views import curves
 from ga3c.views.panels import SCORE_LABEL, panels
 
+# What it writes, and so may replace.
+FILES = ("config.json", "evaluation.json", "checkpoints", "learning-curve.csv", "learning-curve.png", "README.md")
+
 
 def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) -> None:
     """Lets the newest agent of `run` play for its scores and writes all into `out`. Raises ConfigError."""

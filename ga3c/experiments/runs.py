@@ -17,7 +17,7 @@ from typing import Protocol, TypeVar
 from ga3c.errors import ConfigError
 from ga3c.records import checkpoint
 from ga3c.records.csv_reading import read_csv
-from ga3c.records.files import write_whole
+from ga3c.records.files import GrowingFile, open_to_write, reason, write_whole
 from ga3c.records.lock import is_locked, take
 from ga3c.text import count, duration
 
@@ -153,9 +153,14 @@ def _wait_until_left(directory: Path) -> None:
 def start(command: list[str], output: Path) -> subprocess.Popen:
     """Starts a program of ours that prints into a file.
 
-    It has a session of its own: Ctrl-C reaches this process, which passes it on once.
+    It has a session of its own: Ctrl-C reaches this process, which passes it on once. Raises ConfigError.
     """
-    with output.open("w", encoding="utf-8") as file:
+    try:
+        opened = open_to_write(output, os.O_WRONLY)
+    except OSError as error:
+        raise ConfigError(f"Cannot write to {output}: {reason(error)}.") from error
+    with open(opened, "wb") as file:
+        file.truncate(0)
         return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -225,9 +230,9 @@ def _wait(process: subprocess.Popen, run: Run, directory: Path, stopped: Callabl
             raise Stopped
         rows = read_csv(directory / "throughput.csv") if has_gpu else {}
         if len(rows.get("seconds", ())) and (percent := _gpu_percent()) is not None:
-            new = not (directory / "gpu.csv").exists()
-            with (directory / "gpu.csv").open("a", encoding="utf-8") as file:
-                file.write("seconds,gpu_percent\n" * new + f"{rows['seconds'][-1]:.2f},{percent:g}\n")
+            row = f"{rows['seconds'][-1]:.2f},{percent:g}\n"
+            with contextlib.suppress(OSError):  # training is worth more than this row
+                GrowingFile(directory / "gpu.csv", durable=False).append(row.encode(), b"seconds,gpu_percent\n")
 
 
 def _gpu_percent() -> float | None:

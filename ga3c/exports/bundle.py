@@ -11,19 +11,19 @@ from ga3c import environments
 from ga3c.devices.device import quiet
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError
-from ga3c.experiments.evaluation import evaluate, ways_of
+from ga3c.experiments.evaluation import evaluate, summary, ways_of
 from ga3c.exports import agreement, formats, game_script, measured
 from ga3c.exports.deployed_agent import deployed
 from ga3c.exports.model_card import card
 from ga3c.exports.played import Played, play
-from ga3c.exports.request import METADATA, Request
+from ga3c.exports.request import CARD, METADATA, Request
 from ga3c.exports.signature import Runtime, described
 from ga3c.play.playing import Stage, names_of
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records.files import make_directory, read_json, reason, remove, sync_directory, write_whole
 from ga3c.records.staging import staging, sync_files
 
-CARD, OBSERVATIONS, SAMPLES = "README.md", 1_000, 300  # to compare by, and to quantize by
+OBSERVATIONS, SAMPLES = 1_000, 300  # to compare by, and to quantize by
 
 
 def export(agent: TrainedAgent, request: Request) -> dict:
@@ -33,30 +33,42 @@ def export(agent: TrainedAgent, request: Request) -> dict:
     says, none is kept.
     """
     request.check()
+    score = _known_score(agent, request)
     print(f"Playing for {OBSERVATIONS:,} observations ...", flush=True)
     played = play(agent, OBSERVATIONS + SAMPLES, request.seed)
-    score = _score(agent, request)
+    score = score or _played_score(agent, request)
     try:
         make_directory(request.out)
         with staging(request.out, "export") as folder:
             metadata = _written(agent, request, played, folder, _metadata(agent, score))
-            old = read_json(request.out / METADATA)["files"] if (request.out / METADATA).exists() else {}
+            old = request.earlier() - {new.name for new in folder.iterdir()}
             _put_in_place(folder, request.out)
-            _remove(request.out, {name: file for name, file in old.items() if name not in metadata["files"]})
+            _remove(request.out, old)
         write_whole(request.out / CARD, card(metadata))
     except OSError as error:
         raise ConfigError(f"Cannot write to {request.out}: {reason(error)}.") from error
     return metadata
 
 
-def _score(agent: TrainedAgent, request: Request) -> dict:
-    """Returns what `evaluation.evaluate` does. An agent that comes with the program has it beside its weights."""
-    known = agent.path.parent.parent / "evaluation.json"
-    if known.exists():
-        score = read_json(known)
-        asked = (agent.steps, request.episodes, request.seed, protocols.fingerprint(agent.settings.environment))
-        if tuple(map(score.get, ("steps_trained", "episodes", "seed", "fingerprint"))) == asked:
-            return score
+def _known_score(agent: TrainedAgent, request: Request) -> dict | None:
+    """Returns what `evaluation.evaluate` does, where it lies beside the weights, as that of agents that come with the
+    program; None if it does not, or is of other games. Raises ConfigError."""
+    known, settings = agent.path.parent.parent / "evaluation.json", agent.settings.environment
+    if not known.exists():
+        return None
+    score = read_json(known)
+    asked = (agent.steps, request.episodes, request.seed, protocols.fingerprint(settings))
+    try:
+        if tuple(map(score.get, ("steps_trained", "episodes", "seed", "fingerprint"))) != asked:
+            return None
+        ways = {way: list(map(float, score["ways"][way]["scores"])) for way in ways_of(agent)}
+        return score | {"ways": {way: score["ways"][way] | summary(scores, settings) for way, scores in ways.items()}}
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f"{known} does not hold the scores of games: move it away, and they are played.") from error
+
+
+def _played_score(agent: TrainedAgent, request: Request) -> dict:
+    """Returns what `evaluation.evaluate` does."""
     print(f"Playing {len(ways_of(agent)) * request.episodes} games for the score ...", flush=True)
     return evaluate(agent, agent.settings.environment, request.episodes, request.seed)
 
@@ -135,7 +147,7 @@ def _script(agent: TrainedAgent, name: str, file: str, folder: Path, seed: int) 
     text = game_script.script(agent, name, file, seed)
     if text is None:
         return {"script": None}
-    script = game_script.script_name(file)
+    script = formats.script_name(file)
     write_whole(folder / script, text)
     return {"script": script}
 
@@ -146,12 +158,10 @@ def _bytes(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def _remove(out: Path, files: dict) -> None:
-    """Removes files of the export that lay there before, and their scripts."""
-    for name, file in files.items():
+def _remove(out: Path, names: set[str]) -> None:
+    """Removes models and scripts of the export that lay there before."""
+    for name in names:
         shutil.rmtree(out / name) if (out / name).is_dir() else remove(out / name)
-        if file["script"]:
-            remove(out / file["script"])
 
 
 def _put_in_place(folder: Path, out: Path) -> None:

@@ -1,5 +1,6 @@
 """The formats, and what a script needs that reads each."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -65,3 +66,8 @@ def file_of(name: str, quantize: str | None = None) -> str:
     """Returns the name of the file of a format."""
     file = FORMATS[name].file
     return file.replace(".", f"-{quantize}.") if quantize else file
+
+
+def script_name(file: str) -> str:
+    """Returns the name of the script of a file: play_tflite.py."""
+    return f"play_{re.sub(r'[^a-z0-9]', '_', file.removeprefix('agent').strip('.-'))}.py"

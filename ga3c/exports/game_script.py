@@ -1,11 +1,9 @@
 """A script that plays the game with an exported agent, and with nothing of this program."""
 
-import re
-
 import numpy as np
 
 from ga3c.exports.deployed_agent import NEXT_STATE, STATE, inputs_of
-from ga3c.exports.formats import FORMATS
+from ga3c.exports.formats import FORMATS, script_name
 from ga3c.exports.script_games import game_of
 from ga3c.exports.script_observations import shown
 from ga3c.play.trained_agent import TrainedAgent
@@ -77,11 +75,6 @@ def _sorted(*imports: str) -> str:
     """Returns lines that import something: modules first."""
     lines = {line for text in imports for line in text.split("\n") if line}
     return "\n".join(sorted(lines, key=lambda line: (line.startswith("from"), line.lower())))
-
-
-def script_name(file: str) -> str:
-    """Returns the name of the script of a file: play_tflite.py."""
-    return f"play_{re.sub(r'[^a-z0-9]', '_', file.removeprefix('agent').strip('.-'))}.py"
 
 
 def _action(agent: TrainedAgent) -> str:

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ga3c.errors import ConfigError
-from ga3c.exports.formats import FORMATS, QUANTIZATIONS, check_installed, file_of
+from ga3c.exports.formats import FORMATS, QUANTIZATIONS, check_installed, file_of, script_name
+from ga3c.records.files import read_json
 
-METADATA = "agent.json"
+METADATA, CARD = "agent.json", "README.md"
+_ALL_FILES = {*map(file_of, FORMATS), *(file_of("tflite", one) for one in QUANTIZATIONS)}
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,28 @@ class Request:
         check_installed(self.formats)
         if (self.out / "config.json").exists():
             raise ConfigError(f"{self.out} is a run, or an agent of this program: name another directory with --out.")
-        there = [name for name in (*self.files, METADATA) if (self.out / name).exists()]
+        names = (METADATA, *self.files, *map(script_name, self.files), CARD)
+        there = [name for name in names if (self.out / name).exists()]
+        if there and METADATA not in there:
+            raise ConfigError(f"There is {there[0]} in {self.out}, which is no export: name another with --out.")
         if there and not self.replace:
             raise ConfigError(
                 f"There is {there[0]} in {self.out} already: name another directory with --out, or add --replace."
             )
+        self.earlier()  # is asked again when it is replaced
+
+    def earlier(self) -> set[str]:
+        """Returns the names of the models and scripts of the export that lies there. Raises ConfigError.
+
+        Anybody may have written its agent.json: names that no export has do not count.
+        """
+        path, names = self.out / METADATA, set()
+        if not path.exists():
+            return names
+        try:
+            for file, about in read_json(path)["files"].items():
+                if file in _ALL_FILES:
+                    names |= {file} | {script_name(file)} & {about["script"]}
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ConfigError(f"{path} is not of an export: name another directory with --out.") from error
+        return names

@@ -1,6 +1,7 @@
 """Starts and wakes the process that agents are forked from, and ends what dead agents have left there."""
 
 import contextlib
+import errno
 import multiprocessing
 import multiprocessing.forkserver
 import multiprocessing.resource_tracker
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from ga3c.errors import ConfigError
 from ga3c.processes import agent_process, family
 
+SCARCE = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)  # files, processes and memory
 _started: set[int] = set()  # ids of the processes that were started here, and not by a program that uses this one
 
 
@@ -53,11 +55,14 @@ def _start() -> None:
         multiprocessing.resource_tracker.ensure_running()  # else it starts with the first agent, and signals end it
         if before_start is None:
             _started.add(multiprocessing.forkserver._forkserver._forkserver_pid)
-    except OSError as error:  # the address of a socket is a path there, of some 100 characters at the most
-        folder = tempfile.gettempdir()
+    except OSError as error:
+        if error.errno in SCARCE:
+            raise ConfigError(f"Cannot start agents: {error}. Stop other programs, or raise the limit.") from error
+        folder = tempfile.gettempdir()  # the address of a socket is a path there, of some 100 characters at the most
         raise ConfigError(f"Cannot start agents by way of {folder}: {error}. Name another: TMPDIR=/tmp.") from error
-    for number, handler in before.items():
-        signal.signal(number, handler or signal.SIG_DFL)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """`ga3c.load`: a trained agent, asked from Python code."""
 
+import contextlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from ga3c import environments
 from ga3c.environments import own_games
 from ga3c.environments.observations import batch_of
 from ga3c.errors import ConfigError
@@ -54,11 +56,18 @@ def load(
     elif Path(text, "config.json").is_file():
         asked = {"run": text, "game": None, "file": None}
         _give(Path(text), environment, network, algorithm)
-    elif os.sep in text and ":" not in text and not text.startswith("ALE/"):
+    elif os.sep in text and not _is_game(text):
         raise ConfigError(f"There is no run in {text} (no config.json there): name its directory, or a game.")
     else:
         asked = {"run": None, "game": text, "file": None}
     return Agent(trained_agent.load(**asked, seed=seed, best=best, trusted=trust))
+
+
+def _is_game(text: str) -> bool:
+    """Returns whether a text with a slash names a game, as phys2d/CartPole-v1 does, and no directory."""
+    with contextlib.suppress(ConfigError):
+        return text.startswith("ALE/") or environments.resolve(text)[1] == text
+    return False
 
 
 def _give(run: Path, *things: Any) -> None:

@@ -47,6 +47,7 @@ def train(
             ended = train_as_asked(start, here, lambda: host)
         finally:
             signals.restore()
+            host.console.close()
     if ended.failure:
         raise TrainingFailed(ended.failure)
     if not ended.saved:

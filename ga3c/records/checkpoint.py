@@ -18,7 +18,7 @@ from ga3c.machine import memory_available
 from ga3c.records.files import PARTIAL, link, make_directory, open_to_read, reason, remove, rename, write_whole
 
 BEST = "best.npz"  # the checkpoint with the best mean score of 100 games
-_NAME = re.compile(r"checkpoint-(\d{12})\.npz")
+_NAME = re.compile(r"(?:checkpoint|network)-(\d{12})\.npz")
 
 
 def pack(arrays: dict[str, np.ndarray], meta: dict) -> memoryview:
@@ -62,17 +62,19 @@ def keep_network(directory: Path, steps: int, arrays: dict[str, np.ndarray], met
 
 def kept_networks(directory: Path) -> list[Path]:
     """Returns the files of `keep_network` in a directory, oldest first."""
-    return sorted(directory.glob("network-*.npz"))
+    return sorted(path for path in directory.glob("network-*.npz") if _NAME.fullmatch(path.name))
 
 
 def set_aside_newer(path: Path) -> None:
-    """Renames newer checkpoints, which could not be read, when a run goes on from the one at `path`.
+    """Renames newer checkpoints, which could not be read, and networks kept after the one at `path`, from which a run
+    goes on.
 
     The run goes another way from here on, so they must not be taken later. Raises OSError.
     """
-    for newer in saved(path.parent):
-        if newer.name > path.name:
-            rename(newer, newer.with_suffix(".damaged"))
+    for files, suffix in ((saved, ".damaged"), (kept_networks, ".before")):
+        for newer in files(path.parent):
+            if _NAME.fullmatch(newer.name)[1] > _NAME.fullmatch(path.name)[1]:
+                rename(newer, newer.with_suffix(suffix))
 
 
 def saved(directory: Path) -> list[Path]:

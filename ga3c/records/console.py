@@ -94,6 +94,10 @@ class Console:
         """Waits until all is written, for END_SECONDS at the longest."""
         self._outlet.wait(END_SECONDS)
 
+    def close(self) -> None:
+        """Ends the thread that writes: nothing is said any more."""
+        self._outlet.close()
+
     def end(self) -> None:
         """Ends the live line, or takes the terminal back from the screen."""
         if (screen := self._screen) is not None:

@@ -38,6 +38,11 @@ class Disk:
             self._say("The disk takes everything again.")
         return True
 
+    def close(self) -> None:
+        """Lets go of the directory: nothing is written any more."""
+        if self._directory:
+            self._directory.close()
+
     def look(self) -> bool:
         """Returns whether the directory is where it was. Says once that it is not."""
         return self.attempt(self._run_dir, lambda: None)

@@ -205,7 +205,7 @@ class KeptDirectory:
     def __init__(self, path: Path):
         """Raises ConfigError where there is none."""
         self._path = path
-        try:  # never closed, so that no new directory gets its inode number
+        try:  # open while it is in use, so that no new directory gets its inode number
             self._opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except (OSError, MemoryError) as error:
             raise ConfigError(f"Cannot open {path}: {reason(error)}.") from error
@@ -216,3 +216,8 @@ class KeptDirectory:
             return os.path.samestat(os.stat(self._path), os.fstat(self._opened))
         except OSError:
             return False
+
+    def close(self) -> None:
+        """Lets go of the directory, which counts as gone from now on."""
+        opened, self._opened = self._opened, -1
+        os.close(opened)

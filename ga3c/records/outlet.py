@@ -28,7 +28,8 @@ class Outlet:
         self.is_terminal = os.isatty(file)
         self._waiting: collections.deque[tuple[bytes, bool]] = collections.deque()
         self._waiting_bytes = self._left_out_lines = 0
-        self._is_writing, self._changed = False, threading.Condition()
+        self._is_writing = self._closed = False
+        self._changed = threading.Condition()
         threading.Thread(target=self._run, name="output", daemon=True).start()
         atexit.register(self.wait, END_SECONDS)
 
@@ -60,12 +61,22 @@ class Outlet:
         with self._changed:
             self._changed.wait_for(lambda: not self._waiting and not self._is_writing, seconds)
 
+    def close(self) -> None:
+        """Waits as at the end of the program, and ends the thread once it has written all."""
+        self.wait(END_SECONDS)
+        atexit.unregister(self.wait)
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
     def _run(self) -> None:
         while True:
             with self._changed:
                 self._is_writing = False
                 self._changed.notify_all()
-                self._changed.wait_for(lambda: self._waiting)
+                self._changed.wait_for(lambda: self._waiting or self._closed)
+                if not self._waiting:
+                    return
                 data = self._waiting.popleft()[0]
                 self._waiting_bytes -= len(data)
                 self._is_writing = True

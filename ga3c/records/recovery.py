@@ -128,7 +128,6 @@ class Recovery:
             saved.check_spaces(self._spec, path)
         totals = saved.totals
         # The weights have not learned from what was under way when the checkpoint was written: it does not count.
-        totals.steps = totals.trained_steps + totals.skipped_steps
         totals.made_steps = totals.steps + totals.lost_steps
         self._looked_steps = totals.steps
         try:

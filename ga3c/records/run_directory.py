@@ -25,6 +25,7 @@ GAME_OUTPUT = "game-output.txt"  # what games print, where that is much
 # The files that a run opens to write into; all others it replaces as a whole.
 FILES = (LOCK, *(f"{log}.csv" for log in LOGS), GAME_OUTPUT)
 DIRECTORIES = ("checkpoints", "tensorboard", "tracking", SECONDARY)
+OWN = (*FILES[1:], "checkpoints", "tensorboard")  # where a run adds and removes: a new one finds nothing there
 RESULTS = installation.results()
 # Agents that come with the program: GAME/, laid out as a run. A package has them within.
 PRETRAINED = (installation.SOURCES / "ga3c" if installation.IS_INSTALLED else RESULTS) / "pretrained"
@@ -38,7 +39,8 @@ def game_directory(game: str) -> Path:
 
 
 def create(settings: Settings) -> Path:
-    """Makes the directory of a new run. Raises ConfigError if there is a run already, or nothing can be written."""
+    """Makes the directory of a new run. Raises ConfigError if there is a run already, files that a run would take for
+    its own, or if nothing can be written."""
     of_game, name = game_directory(settings.environment.game), settings.run.name
     if name is not None and not re.fullmatch(r"\w[\w.+=-]*", name):
         raise ConfigError(f"--name {name!r}: give it a name of letters, digits and _.+=-, which begins with a letter.")
@@ -54,6 +56,8 @@ def create(settings: Settings) -> Path:
             path = _make_new(path)
         elif made:
             make_directory(path)
+        else:
+            _check_free(path)
         lock(path, settings.run)
         write_whole(path / "config.json", json.dumps(describe(settings), indent=2) + "\n")
     except (OSError, MemoryError, ConfigError) as error:
@@ -64,6 +68,14 @@ def create(settings: Settings) -> Path:
             raise
         raise ConfigError(f"Cannot write to {path}: {reason(error)}.") from error
     return path
+
+
+def _check_free(path: Path) -> None:
+    """Raises ConfigError if a file lies in a directory that a run would take for its own."""
+    for name in OWN:
+        one = path / name
+        if any(one.iterdir()) if one.is_dir() else one.exists():
+            raise ConfigError(f"There is {name} in {path}, which a run would take for its own: name another directory.")
 
 
 def _make_new(path: Path) -> Path:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from ga3c.records.files import PARTIAL
 
+_made: set[Path] = set()  # the folders of this process
+
 
 @contextlib.contextmanager
 def staging(parent: Path, name: str) -> Iterator[Path]:
@@ -16,13 +18,16 @@ def staging(parent: Path, name: str) -> Iterator[Path]:
 
     name: what is made. What killed programs have left of it goes first. Raises OSError.
     """
+    parent = parent.resolve()
     _remove_left(parent, name)
     folder = parent / f".{name}.{os.getpid()}{PARTIAL}"
     folder.mkdir()
+    _made.add(folder)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        _made.remove(folder)
 
 
 def sync_files(folder: Path) -> None:
@@ -33,13 +38,20 @@ def sync_files(folder: Path) -> None:
 
 
 def _remove_left(parent: Path, name: str) -> None:
-    """Removes the directories of programs that are gone."""
+    """Removes the directories of programs that are gone. One of these may have had the number of this process."""
     pattern = re.compile(rf"\.{re.escape(name)}\.(\d+){re.escape(PARTIAL)}")
     for left in parent.iterdir():
-        if found := pattern.fullmatch(left.name):
-            try:
-                os.kill(int(found[1]), 0)
-            except ProcessLookupError:
-                shutil.rmtree(left, ignore_errors=True)
-            except OSError:  # it is somebody else's, and goes on
-                continue
+        found = pattern.fullmatch(left.name)
+        if found and left not in _made and (int(found[1]) == os.getpid() or _is_gone(int(found[1]))):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _is_gone(process: int) -> bool:
+    """Returns whether there is no process of this number."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):  # it is somebody else's, or the number is none of a process
+        pass
+    return False

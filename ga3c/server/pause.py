@@ -21,5 +21,11 @@ class Pause:
 
     def end(self) -> None:
         """Ends the pause, or the next one. Safe in a signal handler."""
-        with contextlib.suppress(BlockingIOError):  # full: it will end
+        with contextlib.suppress(OSError):  # full: it will end; or it is closed
             os.write(self._end, b"!")
+
+    def close(self) -> None:
+        """Closes the pipe. A signal handler may still call `end`."""
+        pipes, self._ended, self._end = (self._ended, self._end), -1, -1  # the numbers may soon be those of other files
+        for pipe in pipes:
+            os.close(pipe)

@@ -163,6 +163,12 @@ class Server:
         self._write_state(self._end)
         return self.system.stats.totals()
 
+    def close(self) -> None:
+        """Closes what it holds open, once it has stopped."""
+        self._pause.close()
+        for run in self._all:
+            run.disk.close()
+
     def _write_state(self, state: RunState) -> None:
         for run in self._all:
             run.write_state(state)

@@ -17,7 +17,8 @@ class EnvironmentSettings:
     continuous actions need another preset, such as ppo-continuous or apex-dpg (also ppo, appo, a2c, a2c-vtrace)."""
     protocol: Literal["paper", "machado"] = "paper"
     """The protocol fixes the rules of Atari games, and so which scores compare.
-    paper: up to 30 no-ops at the start of a game, no sticky actions, only the actions that the game uses.
+    paper: fewer than 30 frames without action at the start of a game, no sticky actions, only the actions that the game
+    uses.
     machado: sticky actions with probability 0.25, all 18 actions, no no-ops at the start, and a lost life does not end
     what is learned from (Machado et al. 2018)."""
     frame_skip_frames: int = 4
@@ -28,7 +29,7 @@ class EnvironmentSettings:
     frame_stack: int = 4
     """The agent sees this many of the newest Atari frames at once, so that it can tell how things move."""
     no_op_max_steps: int = 30
-    """An Atari game starts with 1 to this many steps without action, drawn at random. 0 means none."""
+    """An Atari game starts with fewer frames without action than this (0 to N - 1), drawn at random. 0 means none."""
     start_steps_limit: int = 0
     """Each game of an agent first takes 0 to this many random steps, which are not learned from. This way games are
     not all at the same point (Stooke and Abbeel 2018, section 5.3). The rewards of these steps count in the score of

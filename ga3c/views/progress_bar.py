@@ -85,6 +85,11 @@ class ProgressBar:
         if self._console:
             self._console.flush()
 
+    def close(self) -> None:
+        """Closes the console, if there is one."""
+        if self._console:
+            self._console.close()
+
     def end(self) -> None:
         """Shows the last row, and ends the bar."""
         self._trains = False

@@ -6,4 +6,4 @@ is half an hour, 108,000 frames, as in that of Rainbow (Hessel et al. 2018).
 
 from ga3c.experiments.comparison import Evaluation
 
-FINAL = Evaluation(("--protocol", "paper"))
+FINAL = Evaluation("paper")

@@ -16,7 +16,7 @@ from ga3c.records.run_directory import game_directory
 
 RUNS = "fast_dqn-table4"
 WAYS = {name: f"--preset {preset} --checkpoint-steps 250000" for name, preset in (("fast", "fast-dqn"), ("dqn", "dqn"))}
-EVALUATION = Evaluation(("--protocol", "dqn"), best=True)
+EVALUATION = Evaluation("dqn", best=True)
 SCALES = {
     "cpu": {
         "game": ("Pong", "Boxing", "Freeway"), "seconds": 600.0, "seeds": 1,

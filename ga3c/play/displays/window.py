@@ -3,8 +3,10 @@
 import multiprocessing
 import os
 import signal
+import sys
 from multiprocessing.connection import Connection
 
+from ga3c.errors import ConfigError
 from ga3c.play.displays.overlay import Overlay
 from ga3c.play.playing import Moment
 from ga3c.text import one_line
@@ -50,15 +52,24 @@ class Window:
         return found
 
     def close(self) -> None:
-        """Raises RuntimeError where the window failed."""
+        """Raises ConfigError where the window failed."""
         self._pictures.close()
         self._process.join()
         if self._process.exitcode:
-            raise RuntimeError("The window failed; its error stands above. --record FILE.mp4 needs no window.")
+            raise ConfigError("The window failed; its error stands above. --record FILE.mp4 needs no window.")
 
 
-def _show(pictures: Connection, keys: Connection, title: str) -> None:
+def _show(*arguments) -> None:
     os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
+    import pygame
+
+    try:
+        _draw(*arguments)
+    except pygame.error as error:  # there is no display, say
+        sys.exit(one_line(error))
+
+
+def _draw(pictures: Connection, keys: Connection, title: str) -> None:
     import pygame
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the player
