@@ -79,7 +79,7 @@ def own_code_of_some_games(request, monkeypatch):
 
 @pytest.fixture(scope="session")
 def atari_run(tmp_path_factory):
-    """(directory, exit status, output) of a run on Pong: a few hundred updates and a decision, then Ctrl-C."""
+    """(directory, exit status, output) of a run on Pong: some updates and a decision, then Ctrl-C."""
     run_dir = tmp_path_factory.mktemp("results") / "Pong" / "run"
     arguments = ["--game", "Pong", "--run-dir", run_dir, "--controller-seconds", 2]
     arguments += ["--log-seconds", 1, "--checkpoint-seconds", 2]
