@@ -13,6 +13,7 @@ from ga3c.devices.device import set_up_devices
 from ga3c.errors import TrainingFailed
 from ga3c.model import Model
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype, transition_dtype
+from tests.variants import long, variants
 
 DEVICES = set_up_devices("cpu", (0, 1), 1)
 VECTORS = EnvironmentSpec("vectors", (3,), "float32", discrete(4), 1)
@@ -83,7 +84,7 @@ def close(one, other) -> None:
         np.testing.assert_allclose(other[name], array, rtol=2e-3, atol=2e-5, err_msg=name)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", variants(LEARNERS, "a2c", "ppo", "rainbow"))
 def test_two_devices_with_half_of_the_batch_each_learn_what_one_does_with_all_of_it(name):
     one, two, algorithm = both(LEARNERS[name])
     random = np.random.default_rng(3)
@@ -123,7 +124,7 @@ def test_each_draws_random_numbers_of_its_own_and_the_first_those_of_one():
     assert all(np.array_equal(network[name], array) for name, array in found.items())
 
 
-@pytest.mark.parametrize("columns", [1, 3])
+@pytest.mark.parametrize("columns", [long(1), 3])
 def test_parts_that_are_not_equal(columns):
     one, two, algorithm = both(LEARNERS["a2c"])
     batch = batch_for(algorithm, VECTORS, np.random.default_rng(3), columns)
@@ -133,7 +134,7 @@ def test_parts_that_are_not_equal(columns):
     close(one, two)
 
 
-@pytest.mark.parametrize("name", ["a2c", "dqn"])
+@pytest.mark.parametrize("name", ["a2c", long("dqn")])
 def test_after_a_thousand_updates_they_are_equal_bit_for_bit(name):
     _, two, algorithm = both(LEARNERS[name])
     random, first = np.random.default_rng(3), two.state()

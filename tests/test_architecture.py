@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -95,6 +96,7 @@ ALLOWED = {
 MAY_LOAD_TENSORFLOW = {*LEARNING, "exports", "model"}
 
 
+@cache
 def imports_of(file: Path) -> set[str]:
     """Full names of all modules that a file imports anywhere; relative imports do not occur here."""
     names = set()
@@ -112,17 +114,18 @@ def room(file: Path) -> str:
 
 
 FILES = [f for f in sorted(PACKAGE.rglob("*.py")) if room(f) not in ("__init__", "__main__")]
-EACH_FILE = pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(PACKAGE)))
 
 
-@EACH_FILE
-def test_imports_point_downwards(file):
-    own = room(file)
-    assert own in ALLOWED, f"{own} is not in the picture: say here what it may import"
-    assert {name.split(".")[1] for name in imports_of(file) if name.startswith("ga3c.")} - {
-        own,
-        "__version__",
-    } <= ALLOWED[own]
+def test_imports_point_downwards():
+    unknown = {room(f) for f in FILES} - set(ALLOWED)
+    assert not unknown, "not in the picture: say here what it may import"
+    wrong = {}
+    for file in FILES:
+        own = room(file)
+        used = {name.split(".")[1] for name in imports_of(file) if name.startswith("ga3c.")}
+        if above := used - {own, "__version__"} - ALLOWED[own]:
+            wrong[str(file)] = above
+    assert not wrong
 
 
 def test_no_file_imports_itself_by_a_detour():
@@ -131,19 +134,29 @@ def test_no_file_imports_itself_by_a_detour():
     assert list(TopologicalSorter(uses).static_order())  # raises CycleError
 
 
-@EACH_FILE
-def test_tensorflow_is_loaded_only_where_it_may_be(file):
-    roots, own = {name.split(".")[0] for name in imports_of(file)}, room(file)
-    if own in LOWEST:
-        assert roots <= set(sys.stdlib_module_names) | {"numpy", "ga3c"}
-    if file.name == "tensorboard.py":  # imported where it is used
-        assert not {name.split(".")[0] for name in imports_at_top(file)} & TENSORFLOW
-    elif own not in MAY_LOAD_TENSORFLOW:
-        assert not roots & TENSORFLOW
-    if own in ("networks", "algorithms"):
-        assert not roots & {"threading", "multiprocessing", "pathlib", "os", "argparse", "tyro"}
+def roots(names: set[str]) -> set[str]:
+    """The packages of which these are modules."""
+    return {name.split(".")[0] for name in names}
 
 
+def test_tensorflow_is_loaded_only_where_it_may_be():
+    wrong = {}
+    for file in FILES:
+        own, used, found = room(file), roots(imports_of(file)), set()
+        if own in LOWEST:
+            found |= used - set(sys.stdlib_module_names) - {"numpy", "ga3c"}
+        if file.name == "tensorboard.py":  # imported where it is used
+            found |= roots(imports_at_top(file)) & TENSORFLOW
+        elif own not in MAY_LOAD_TENSORFLOW:
+            found |= used & TENSORFLOW
+        if own in ("networks", "algorithms"):
+            found |= used & {"threading", "multiprocessing", "pathlib", "os", "argparse", "tyro"}
+        if found:
+            wrong[str(file)] = found
+    assert not wrong
+
+
+@cache
 def imports_at_top(file: Path) -> set[str]:
     body = ast.parse(file.read_text()).body
     return {a.name for n in body if isinstance(n, ast.Import) for a in n.names} | {
@@ -192,11 +205,10 @@ def test_code_for_a_gpu_is_loaded_only_where_it_is_asked_for():
     assert asking == ["gpu_batch.py"]
 
 
-@EACH_FILE
-def test_who_plays_makes_games_that_share_no_random_state(file):
+def test_who_plays_makes_games_that_share_no_random_state():
     """In processes, threads and pods alike."""
-    if room(file) in ("systems", "processes", "cluster"):
-        assert "environments.make(" not in file.read_text()
+    players = [f for f in FILES if room(f) in ("systems", "processes", "cluster")]
+    assert not [str(f) for f in players if "environments.make(" in f.read_text()]
 
 
 COMMANDS = [f"ga3c.commands.{command}" for command in ("train", "plot", "reproduce")]

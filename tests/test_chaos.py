@@ -7,27 +7,15 @@ import sys
 import pytest
 
 from tests import program
+from tests.program import SLOW
 
 
 def test_the_books_balance_after_everything_went_wrong():
     script = program.ROOT / "tests" / "chaos.py"
-    blows = [
-        "--kills",
-        "6",
-        "--stops",
-        "2",
-        "--disk-full",
-        "1",
-        "--server-kills",
-        "1",
-        "--pause-seconds",
-        "0.3",
-        "--settled-seconds",
-        "3",
-    ]
-    ended = subprocess.run(
-        [sys.executable, str(script), *blows, "--seed", "3"], capture_output=True, text=True, check=False
-    )
+    blows = ["--game", "tests.tiny_environment:Match-v0", "--kills", "6", "--stops", "2", "--disk-full", "1"]
+    blows += ["--server-kills", "1", "--pause-seconds", "0.3", "--settled-seconds", "3", "--seed", "3"]
+    command = [sys.executable, str(script), *blows, "--", *SLOW]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr + ended.stdout
     assert "The books balance" in ended.stdout
 
@@ -47,6 +35,7 @@ def test_the_books_balance_after_pods_a_shard_a_node_and_the_learner_were_killed
     assert "The books balance" in ended.stdout
 
 
+@pytest.mark.long
 def test_many_changes_of_the_counts():
     """The long form looks for what grows; a short one sees that the books balance."""
     script = program.ROOT / "tests" / "endurance.py"

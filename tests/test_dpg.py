@@ -19,6 +19,7 @@ from tests.program import Started
 from tests.test_apex import books
 from tests.test_dqn import adam
 from tests.test_loss import differences
+from tests.variants import long
 
 SIZE, N, COUNT = 3, 2, 12
 SPEC = EnvironmentSpec("Test", (SIZE,), "float32", continuous([-1, 0], [1, 4]), 1)
@@ -67,8 +68,7 @@ def naive_losses(actor, critic, held, fields):
     return (0.5 * fields["weight"][0] * errors**2).mean(), np.mean(policy)
 
 
-@pytest.mark.parametrize("clip", [0.0, 0.05])
-@pytest.mark.parametrize("actor_clip", [0.0, 0.02])
+@pytest.mark.parametrize(("clip", "actor_clip"), [(0.0, 0.0), long(0.05, 0.0), long(0.0, 0.02), (0.05, 0.02)])
 def test_updates(clip, actor_clip):
     """Several, with the same target networks: each network by its own loss alone."""
     learning = LearningSettings(

@@ -16,6 +16,7 @@ from ga3c.settings.replay import ReplaySettings
 from ga3c.settings.run import Settings
 from tests.test_networks import ATARI, VECTOR
 from tests.test_q_learning import naive_projection
+from tests.variants import long
 
 SIZE, ACTIONS, ATOMS, COUNT, LIMIT = 3, 4, 5, 12, 2.0
 SUPPORT = np.linspace(-LIMIT, LIMIT, ATOMS)
@@ -118,9 +119,12 @@ def adam(epsilon):
     return step
 
 
-@pytest.mark.parametrize("double", [False, True])
-@pytest.mark.parametrize("clip", [0.0, 0.05])
-@pytest.mark.parametrize("algorithm", ["dqn", "c51", "dqn without error clipping"])
+KINDS = itertools.product(["dqn", "c51", "dqn without error clipping"], [False, True], [0.0, 0.05])
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "double", "clip"), [kind if kind[1] == bool(kind[2]) else long(*kind) for kind in KINDS]
+)
 def test_updates(algorithm, double, clip):
     """Several, with the same target network."""
     algorithm, _, squared = algorithm.partition(" ")

@@ -59,7 +59,7 @@ def test_a_frame_ends_with_the_line_with_which_it_should_in_either_way():
     ended = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, cwd=program.ROOT)
     assert ended.returncode == 0, ended.stderr
     found = [line.split(":") for line in ended.stdout.splitlines()]
-    expected = [[name, str(cycles), str(one.done)] for name, one in CARTRIDGES.items() for cycles in one.cycles]
+    expected = [[name, str(cycles), str(one.done)] for name, one in CARTRIDGES.items() for cycles in one.cycles[:3]]
     assert found == expected
 
 
@@ -77,7 +77,7 @@ def play() -> None:
         first, rom = new_record("any", data.tobytes())
         first.view(np.int32)[[PC // 4, FRAME_DONE // 4, PAL // 4]] = 0xF000, 1, cartridge.pal
         records = np.stack([first, first])
-        for _ in cartridge.cycles:
+        for _ in cartridge.cycles[:3]:
             for record, (tia_write, next_frame) in zip(records, ways, strict=True):
                 fields, console = record.view(np.int32), record.ctypes.data
                 cpu.tia_write = bus.tia_write = tia_write

@@ -23,7 +23,7 @@ from ga3c.settings.run import Settings
 from ga3c.settings.saved_settings import from_dict, to_dict
 from tests.solving import POLICIES, VALUES, score
 from tests.tiny_environment import STEPS
-from tests.variants import variants
+from tests.variants import long, variants
 
 ACTIONS, ALLOWED = 4, 2
 
@@ -85,24 +85,24 @@ def made(game, count=3, seed=0, **settings):
     return environments.make(EnvironmentSettings(game=game, **settings), count, seed)
 
 
-@pytest.mark.parametrize("algorithm", variants([*POLICIES, *VALUES], "a3c", "ppo", "dqn", "pqn"))
+@pytest.mark.parametrize("algorithm", variants([*POLICIES, *VALUES], "ppo", "dqn"))
 def test_a_game_that_tells_by_its_mask_alone_is_solved(algorithm):
     steps = 16_000 if algorithm == "pqn" else 8_000
     assert score(LOWER, algorithm, steps, start_steps_limit=10) > 0.85 * STEPS
 
 
-@pytest.mark.parametrize("algorithm", POLICIES)
+@pytest.mark.parametrize("algorithm", variants(POLICIES, "a3c", "ppo"))
 def test_several_choices_have_a_mask_for_all(algorithm):
     assert score(BOTH, algorithm, start_steps_limit=10) > 0.8 * STEPS
 
 
-@pytest.mark.parametrize(("algorithm", "steps"), [("a3c", 30_000), ("ppo", 8_000)])
+@pytest.mark.parametrize(("algorithm", "steps"), [long("a3c", 30_000), ("ppo", 8_000)])
 def test_it_is_solved_with_a_memory_too(algorithm, steps):
     """A memory that is to last learns more slowly what one step decides."""
     assert score(LOWER, algorithm, steps, memory="gru") > 0.85 * STEPS
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+@pytest.mark.parametrize("algorithm", [long("ppo"), "dqn"])
 def test_without_its_mask_it_is_not(algorithm):
     assert score(LOOSE, algorithm, action_masks=False) < 0.7 * STEPS
 

@@ -7,6 +7,7 @@ from ga3c import networks
 from ga3c.environments.observations import SMALLEST_PIXELS
 from ga3c.errors import ConfigError
 from ga3c.rollout import EnvironmentSpec, discrete
+from tests.variants import long
 
 ATARI = EnvironmentSpec("Pong", (84, 84, 4), "uint8", discrete(6), 4)
 VECTOR = EnvironmentSpec("CartPole-v1", (10,), "float32", discrete(6), 1)
@@ -78,7 +79,7 @@ def test_what_counts_as_a_picture_is_what_the_smallest_network_takes():
         networks.build("pqn", smallest._replace(observation_shape=(30, 30, 1)), seed=1)
 
 
-@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("standardize", [long(False), True])
 @pytest.mark.parametrize("name", ["small", "large-stride-4", "pqn", "dqn"])
 def test_half_the_bytes_give_nearly_the_same_outputs_of_what_little_moves(name, standardize):
     """Two states that differ in a few pixels: their outputs differ as in float32, not by rounding."""

@@ -13,6 +13,7 @@ from ga3c.rollout import EnvironmentSpec, discrete
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
 from tests.test_a2c import ACTIONS, SIZE, batch
+from tests.variants import variants
 
 SPEC = EnvironmentSpec("Test", (SIZE,), "float32", discrete(ACTIONS), 1)
 POLICIES = ("a3c", "a2c", "a2c-vtrace", "ppo", "appo")
@@ -101,7 +102,7 @@ def test_the_loss_of_the_value_is_that_of_normalized_values_and_targets(loss, va
     np.testing.assert_allclose(*gradients, rtol=1e-3, atol=1e-6)
 
 
-@pytest.mark.parametrize("algorithm", POLICIES)
+@pytest.mark.parametrize("algorithm", variants(POLICIES, "a3c", "ppo"))
 def test_a_model_goes_on_with_the_statistics_of_another_bit_for_bit(algorithm):
     model, other = model_of(algorithm), model_of(algorithm, seed=2)
     for number in range(4):

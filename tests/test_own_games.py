@@ -1,7 +1,6 @@
 """Runs of games of one's own: who reads a run runs nothing that it names; who trained it plays it from anywhere."""
 
 import json
-import shutil
 import sys
 import time
 from dataclasses import replace
@@ -24,7 +23,6 @@ from ga3c.settings.saved_settings import to_dict
 from ga3c.views.dashboard.shown_runs import Runs
 from tests import program
 
-ROOT = program.ROOT
 EVIL = "from pathlib import Path\nPath(__file__).with_name('it_ran').touch()\n"
 
 
@@ -101,27 +99,6 @@ def test_who_would_play_it_is_asked_for_trust(strangers_run, command, capsys):
     assert (strangers_run / "it_ran").exists()
 
 
-def test_a_game_of_ones_own_is_played_from_anywhere(tmp_path):
-    """From where it was trained: what a stranger's directory calls by the same name stays alone, in agents too."""
-    project, stranger, run = tmp_path / "project", tmp_path / "stranger", tmp_path / "run"
-    project.mkdir()
-    stranger.mkdir()
-    shutil.copy(ROOT / "tests" / "tiny_environment.py", project / "mine.py")
-    for name in ("mine", "keras", "matplotlib"):
-        (stranger / f"{name}.py").write_text(EVIL)
-    home = {"XDG_STATE_HOME": str(tmp_path / "home"), "HOME": str(tmp_path / "home")}
-    game = ["--game", "mine:Match-v0"]
-    size = ["--agents", 1, "--envs-per-agent", 4, "--minimum-batch-steps", 40, "--plot-seconds", 0]
-    ended = program.run("train", *game, *size, "--steps", 200, "--run-dir", run, cwd=project, env=home)
-    assert ended.returncode == 0, ended.stderr + ended.stdout
-    ended = program.run("--resume", run, "--steps", 400, cwd=stranger, env=home)
-    assert ended.returncode == 0, ended.stderr + ended.stdout
-    assert not (stranger / "it_ran").exists()
-    refused = program.run("evaluate", run, cwd=project, env={"XDG_STATE_HOME": "/dev/null/nowhere"})
-    assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
-    assert "Add --trust" in refused.stderr
-
-
 OWN = """
 import gymnasium
 from tests.tiny_environment import Match
@@ -151,12 +128,15 @@ def network(observations, actions):
 
 
 def test_objects_of_ones_own_are_saved_with_the_run(tmp_path):
-    """A class as a game, its arguments, two wrappers and a network: who trained with them needs to name none again."""
+    """A class as a game, its arguments, two wrappers and a network: who trained with them needs to name none again, and
+    plays from anywhere. What a stranger's directory calls by the same name stays alone, in agents too."""
     project, elsewhere, run = tmp_path / "project", tmp_path / "elsewhere", tmp_path / "run"
     project.mkdir()
     elsewhere.mkdir()
     (project / "mine.py").write_text(OWN)
-    home = {"XDG_STATE_HOME": str(tmp_path / "home")}
+    for name in ("mine", "keras", "matplotlib"):
+        (elsewhere / f"{name}.py").write_text(EVIL)
+    home = {"XDG_STATE_HOME": str(tmp_path / "home"), "HOME": str(tmp_path / "home")}
     own = ["--game", "mine:Scaled", "--environment-arguments", '{"scale": 2}', "--network", "mine:network"]
     own += ["--wrapper", "mine:Plus", "mine:Times"]
     size = ["--agents", 1, "--envs-per-agent", 4, "--minimum-batch-steps", 40, "--plot-seconds", 0]
@@ -170,7 +150,8 @@ def test_objects_of_ones_own_are_saved_with_the_run(tmp_path):
     assert ended.returncode == 0, ended.stderr + ended.stdout
     ended = program.run("evaluate", run, "--episodes", 2, cwd=elsewhere, env=home)
     assert ended.returncode == 0, ended.stderr + ended.stdout
-    strangers = {"XDG_STATE_HOME": str(tmp_path / "stranger")}
+    assert not (elsewhere / "it_ran").exists()
+    strangers = {"XDG_STATE_HOME": "/dev/null/nowhere"}
     for words, what in ((), "is of the game 'mine:Scaled'"), (("--game", "mine:Scaled"), "has the wrapper 'mine:Plus'"):
         refused = program.run("evaluate", run, *words, cwd=project, env=strangers)
         assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)

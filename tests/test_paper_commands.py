@@ -100,6 +100,7 @@ def test_a_command_that_was_killed_goes_on_and_says_what_came_out(paper, name, t
     assert "1 unfinished" in capsys.readouterr().out
     assert words.strip()
     again = Started.started
+    monkeypatch.setattr("ga3c.views.drawing.save", lambda *_: None)  # twice it was drawn
     assert figure.reproduce(options, tmp_path) == words
     assert Started.started == again  # all runs are finished
 

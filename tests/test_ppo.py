@@ -21,6 +21,7 @@ from ga3c.transport.agent_memory import AgentMemory
 from tests import test_a2c
 from tests.test_a2c import ACTIONS, SIZE, WEIGHTS, apply
 from tests.test_loss import differences, softmax
+from tests.variants import long
 
 CLIP, BETA, VALUE_WEIGHT = 0.2, 0.05, 0.7
 CONSTANTS = LearningSettings(ppo_clip=CLIP, entropy_weight=BETA, value_weight=VALUE_WEIGHT)
@@ -257,7 +258,7 @@ def test_a_rate_that_follows_kl_stays_as_long_as_nothing_is_learned():
     assert (float(state[-1]), float(numbers["learning_rate"])) == (pytest.approx(1e-3), 0)
 
 
-@pytest.mark.parametrize("xla", [False, True])
+@pytest.mark.parametrize("xla", [False, long(True)])
 def test_a_model_learns_with_it_what_earns_a_reward(xla):
     """Action 2 earns 1, the others nothing. Another that takes its place in between goes on as it does."""
     settings = LearningSettings(

@@ -318,7 +318,7 @@ def test_agents_that_end_while_their_messages_are_read_and_answered_harm_nobody(
     files = len(os.listdir("/dev/fd"))
     try:
         sys.setswitchinterval(1e-6)
-        for _ in range(40_000):
+        for _ in range(10_000):
             agent, client = queue.connect(memory)
             client.ask(0, 0)
             client.close()

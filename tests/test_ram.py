@@ -14,6 +14,7 @@ from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
 from tests import program
+from tests.variants import variants
 
 STEPS = 400
 
@@ -41,7 +42,7 @@ RULES = {
 }
 
 
-@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("rules", variants(RULES, "sticky", "fire"))
 def test_both_emulators_show_the_same_memory(rules):
     ours, spec, _ = played("Breakout", observation="ram", **RULES[rules])
     ale, other, kind = played("Breakout", observation="ram", emulator="ale", **RULES[rules])

@@ -216,7 +216,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize(("change", "why"), DAMAGED.values(), ids=DAMAGED)
 def test_another_file_is_refused_in_one_line(tmp_path, said, change, why):
-    replay, player = filled()
+    replay, player = filled(60)
     file_in(tmp_path, said).save(replay, 1000, last=True)
     path, again = tmp_path / "replay.bin", made(player)
     path.write_bytes(change(path.read_bytes()))
@@ -268,7 +268,7 @@ DQN = ["--algorithm", "dqn", "--replay-minimum-transitions", 400, "--replay-tran
 
 def test_a_run_goes_on_with_its_replay_or_fills_it_first(tmp_path):
     run = tmp_path / "run"
-    began = program.run(*program.TINY, *DQN, "--run-dir", run, "--steps", 1000, "--checkpoint-replay")
+    began = program.run(*program.TINY, "--serial", *DQN, "--run-dir", run, "--steps", 1000, "--checkpoint-replay")
     assert began.returncode == 0, began.stderr
     assert "Replay: 400 transitions first, then training begins." in began.stdout
     assert began.stdout.count(": training begins.") == 1

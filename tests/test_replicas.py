@@ -11,15 +11,16 @@ from ga3c.errors import ConfigError
 from ga3c.records import checkpoint
 from ga3c.settings import devices
 from tests import program
-from tests.program import TINY
-from tests.variants import variants
+from tests.program import TINY, Started
+from tests.variants import long, variants
 
 A2C = [*TINY, "--preset", "a2c", "--learning-rate", 0.02, "--rmsprop-epsilon", 1e-5, "--discount", 0.5, "--seed", 3]
 SOLVED = 15.0  # of 20 points; 5 is chance
 
 
-def test_the_model():
+def test_the_model(request):
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "tests/on_two_devices.py"]
+    command += ["--long"] * request.config.getoption("long")
     ended = subprocess.run(
         command, cwd=program.ROOT, capture_output=True, text=True, timeout=2 * program.HANG_SECONDS, check=False
     )
@@ -34,15 +35,16 @@ def state(run) -> tuple[dict, dict]:
 @pytest.mark.timeout(2 * program.HANG_SECONDS)
 def test_two_learn_and_one_goes_on(tmp_path):
     run = tmp_path / "run"
-    ended = program.run(*A2C, "--devices", "cpu:2", "--steps", 16_000, "--run-dir", run)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "CPU:0 and CPU:1" in ended.stdout
+    started = Started(tmp_path / "log", *A2C, "--devices", "cpu:2", "--log-seconds", 0.5, "--run-dir", run)
+    solved = lambda row: float(row["mean_score"] or "nan") > SOLVED  # noqa: E731
+    started.wait_for(lambda: any(map(solved, program.rows(run / "throughput.csv"))))
+    assert started.stop() == 130, started.log.read_text()
+    assert "CPU:0 and CPU:1" in started.log.read_text()
     rows = program.rows(run / "throughput.csv")
-    assert float(rows[-1]["mean_score"]) > SOLVED
     assert max(float(row["max_policy_lag_updates"]) for row in rows) == 0
     _, before = state(run)
     assert before["made_steps"] == before["trained_steps"] + before["lost_steps"]
-    ended = program.run("--resume", run, "--devices", "cpu:1", "--steps", 17_000)
+    ended = program.run("--resume", run, "--devices", "cpu:1", "--steps", before["steps"] + 1_000)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert state(run)[1]["updates"] > before["updates"]
     assert float(program.rows(run / "throughput.csv")[-1]["mean_score"]) > SOLVED
@@ -79,9 +81,9 @@ def test_what_cannot_be_meant_is_said_in_a_line(flags, says):
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        ("--preset a2c --sampling alternating --devices cpu:2", "--agents"),
+        long("--preset a2c --sampling alternating --devices cpu:2", "--agents"),
         ("--devices gpu:7", "nvidia-smi"),
-        ("--preset dqn --batch 1 --devices cpu:2", "--batch"),
+        long("--preset dqn --batch 1 --devices cpu:2", "--batch"),
     ],
 )
 def test_what_is_not_there_is_a_line(tmp_path, flags, says):

@@ -15,6 +15,7 @@ from ga3c.views.drawing import COLOURS
 from ga3c.views.plot import draw
 from ga3c.views.report import page
 from tests import program
+from tests.program import SLOW
 from tests.test_dashboard import BROWSER, FLAGS
 
 
@@ -39,6 +40,7 @@ def report(tmp_path_factory):
     """(what the command printed, the page, the directory) of a short run."""
     run_dir = tmp_path_factory.mktemp("report") / "run"
     arguments = ["--game", "CartPole-v1", "--run-dir", run_dir, "--log-seconds", 0.5, "--controller-seconds", 1]
+    arguments += ["--agents", 1, "--envs-per-agent", 4, "--minimum-batch-steps", 40, *SLOW]
     started = program.Started(run_dir.parent / "log", *arguments)
     started.wait_for(lambda: program.rows(run_dir / "controller.csv"))
     assert started.stop() == 130

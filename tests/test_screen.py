@@ -25,7 +25,7 @@ from ga3c.views.run_view import RunView
 from ga3c.views.text_charts import chart, curve
 from ga3c.views.training_screen import screen
 from tests import program
-from tests.program import TINY
+from tests.program import SLOW, TINY
 from tests.terminal import Terminal
 
 
@@ -250,7 +250,7 @@ def test_who_trains_there_is_seen_and_not_disturbed(tmp_path):
     assert abs(start["time"] - time.time()) < 10
 
 
-LIMITS = ["--log-seconds", 0.5, "--controller-seconds", 1]
+LIMITS = ["--log-seconds", 0.5, "--controller-seconds", 1, "--minimum-batch-steps", 40, *SLOW]
 
 
 @pytest.fixture
@@ -287,7 +287,12 @@ def test_the_terminal_is_given_back_when_the_training_is_killed(live):
     live.wait_for(live.is_clean)
 
 
-def test_training_goes_on_in_lines_when_its_screen_is_killed(live):
+def test_it_is_stopped_and_gone_on_with_and_goes_on_in_lines_when_its_screen_is_killed(live):
+    """Ctrl-Z gives the terminal back; fg takes it again."""
+    live.press("\x1a")
+    live.wait_for(live.is_clean)
+    os.killpg(live.process.pid, signal.SIGCONT)
+    live.wait_for(lambda: not live.is_clean())
     children = psutil.Process(live.process.pid).children()
     (screen_process,) = [p for p in children if "ga3c.views.live_screen" in p.cmdline()]
     screen_process.kill()
@@ -295,14 +300,6 @@ def test_training_goes_on_in_lines_when_its_screen_is_killed(live):
     assert live.is_clean()
     live.press("\x03")
     assert live.end() == 130
-
-
-def test_stopped_and_gone_on_with(live):
-    """Ctrl-Z gives the terminal back; fg takes it again."""
-    live.press("\x1a")
-    live.wait_for(live.is_clean)
-    os.killpg(live.process.pid, signal.SIGCONT)
-    live.wait_for(lambda: not live.is_clean())
 
 
 def test_plain_on_a_terminal(tmp_path):
@@ -347,7 +344,7 @@ def test_an_exported_agent(tmp_path):
     for content in ("", "[]", '{"ways": 3}', '{"ways": {"sampled": {"mean": "x"}}, "minutes": null}'):
         (agent / "evaluation.json").write_text(content)
         assert "exported" in "\n".join(lines(RunView(agent)))
-        assert program.run("watch", agent).returncode == 0
+    assert program.run("watch", agent).returncode == 0
 
 
 def test_watch_into_a_pipe(run_dir):

@@ -18,12 +18,14 @@ from ga3c.settings.schedule import ScheduleSettings
 from ga3c.systems import serial
 from tests import program
 from tests.program import TINY, Started
+from tests.variants import long
 
 
 def weights_of(run):
     return checkpoint.load_newest(run / "checkpoints")[1]
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_weights(tmp_path):
     found = []
     for name in ("first", "second"):
@@ -151,7 +153,7 @@ RAINBOW = replace(SMALL, n_steps=3, double_q=True, dueling=True, priority_alpha=
 
 @pytest.mark.parametrize(
     ("settings", "replay"),
-    [(DQN, SMALL), (DQN | {"algorithm": "c51"}, replace(RAINBOW, concurrent_training=True))],
+    [long(DQN, SMALL), (DQN | {"algorithm": "c51"}, replace(RAINBOW, concurrent_training=True))],
     ids=["dqn", "rainbow in blocks"],
 )
 def test_a_replay_is_learned_from_in_the_same_thread(settings, replay):

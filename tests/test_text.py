@@ -17,6 +17,7 @@ from tests import program
 from tests.program import HANG_SECONDS
 from tests.terminal import Terminal
 from tests.test_list import make_run
+from tests.variants import long, variants
 
 # A title, the clipboard, a clear screen in C0 and C1, a line that says what is not so; what rich and TeX would read.
 HOSTILE = "x\x1b]0;title\a\x1b]52;c;AAAA\a\x1b[2J\x9b2J\x7f\b\u202e[bold]$\\frac{$\nSaved"
@@ -80,7 +81,10 @@ def test_the_screen_shows_hostile_logs_harmlessly(results):
     assert r"\x1b[3J" in shown  # a column's name
 
 
-@pytest.mark.parametrize("command", [[HOSTILE], ["--game", HOSTILE], ["--agents", HOSTILE], ["watch", HOSTILE]])
+BAD = [[HOSTILE], ["--game", HOSTILE], ["--agents", HOSTILE], ["watch", HOSTILE]]
+
+
+@pytest.mark.parametrize("command", variants(BAD, BAD[0], BAD[3]))
 def test_bad_input_is_said_harmlessly_and_in_one_line(command):
     ended = program.run(*command)
     assert (ended.returncode, ended.stdout) == (2, "")
@@ -95,7 +99,7 @@ def test_on_a_terminal_bad_input_is_the_same_line():
 
 
 @pytest.mark.parametrize(
-    "command", [["list"], ["games"], ["plot", "--help"], ["watch", run_directory.PRETRAINED / "Pong"]]
+    "command", [["list"], long(["games"]), ["plot", "--help"], long(["watch", run_directory.PRETRAINED / "Pong"])]
 )
 def test_output_that_cannot_be_written(command, monkeypatch):
     """Closed from the start, full, or with nobody who reads; all at once at the end, as a pipe gets it."""

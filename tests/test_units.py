@@ -20,7 +20,6 @@ from ga3c.systems.unit_model import SharedModel, Sharing, UnitModel
 from ga3c.systems.wiring import Context, Unit
 from tests import program
 from tests.program import TINY, Started
-from tests.variants import long
 
 FLAGS = [*TINY, "--devices", "cpu:2", "--device-updates", "asynchronous", "--discount", 0.5, "--seed", 3]
 A2C = [*FLAGS, "--preset", "a2c", "--rmsprop-epsilon", 1e-5, "--learning-rate", 0.02]
@@ -36,9 +35,8 @@ def totals(run) -> dict:
     return checkpoint.load_newest(run / "checkpoints")[2]["totals"]
 
 
-@pytest.mark.parametrize(
-    ("flags", "steps"), [pytest.param(EXCHANGING, 40_000, id="ppo"), long(RAINBOW, 20_000, id="rainbow")]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("flags", "steps"), [(EXCHANGING, 40_000), (RAINBOW, 20_000)], ids=["ppo", "rainbow"])
 def test_they_learn(tmp_path, flags, steps):
     run = tmp_path / "run"
     ended = program.run(*flags, "--steps", steps, "--run-dir", run)

@@ -1,4 +1,7 @@
-"""Variants of a test, of which a few always run, and the others with `tests/run.sh --long` (tests/conftest.py)."""
+"""Variants of a test, of which a few always run, and the others with `tests/run.sh --long` (tests/conftest.py).
+
+A whole test that runs with --long alone has `@pytest.mark.long`.
+"""
 
 from collections.abc import Iterable
 
