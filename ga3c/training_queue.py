@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ga3c.rollout import Batch, Buffer, Episode
-from ga3c.scheduling.backpressure import Backpressure
 from ga3c.transport.agent_memory import AgentMemory, Doing
 from ga3c.transport.inbox import Inbox, Line, Peer
 
@@ -135,13 +134,13 @@ class TrainingQueue(ExperienceQueue):
         choose: Callable[[list[Rollout]], int] | None = None,
         after: Callable[[], None] = lambda: None,
         inbox: Inbox | None = None,
-        backpressure: Backpressure | None = None,
+        backpressure=None,
     ):
         """`dtype`: of a rollout. `fields`: those that the algorithm learns from.
 
         `choose(waiting)` may sort the rollouts that wait, and returns how many of them make a batch, at most
-        `rollouts_per_batch`. None: always so many. `after()` is called when a batch is done. `backpressure` decides
-        when an agent gets a free slot; None: at once.
+        `rollouts_per_batch`. None: always so many. `after()` is called when a batch is done. `backpressure`, a
+        `scheduling.backpressure.Backpressure`, decides when an agent gets a free slot; None: at once.
         """
         super().__init__(inbox)
         self._backpressure, self._agents = backpressure, ()  # replaced, never changed: trainers read it

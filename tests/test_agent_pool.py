@@ -26,6 +26,7 @@ from ga3c.settings.game import EnvironmentSettings
 from ga3c.training_queue import TrainingQueue
 from ga3c.transport.agent_memory import Doing
 from tests import program
+from tests.variants import long
 
 T_MAX, GAMES, SLOTS = 5, 2, 3
 
@@ -57,7 +58,7 @@ class FewLines:
             self.answers.wait()
             for request in requests:
                 request.answer({"action": 0}, 0, time.monotonic())
-            time.sleep(0.001)
+            time.sleep(0.005)
 
     def _trainer(self):
         while batch := self.training.next_batch():
@@ -145,7 +146,7 @@ def test_agents_yield_to_the_server_with_every_thread_that_works(server):
     assert {os.getpriority(os.PRIO_PROCESS, thread) for thread in working()} == {min(own + NICENESS, 19)}
 
 
-@pytest.mark.parametrize("name", ["SIGSTOP", "SIGKILL"])
+@pytest.mark.parametrize("name", ["SIGSTOP", long("SIGKILL")])
 def test_without_the_process_that_agents_are_forked_from(server, name):
     few = server()
     few.pool.scale(2)
@@ -166,7 +167,7 @@ def test_without_the_process_that_agents_are_forked_from(server, name):
     hit_parent()  # now it ends
 
 
-@pytest.mark.parametrize("event", ["answers", "releases"])
+@pytest.mark.parametrize("event", ["answers", long("releases")])
 def test_an_agent_that_waits_for_an_answer_or_a_slot_is_not_at_fault(server, event):
     few = server(silence_seconds=0.5)
     few.pool.scale(2)
@@ -194,7 +195,7 @@ def test_while_a_slot_is_on_its_way_back_its_agent_is_not_at_fault(server):
     few.watch_until(lambda: few.agents()[0] > steps)
 
 
-@pytest.mark.parametrize("event", ["answers", "releases"])
+@pytest.mark.parametrize("event", [long("answers"), "releases"])
 def test_one_that_was_stopped_while_it_waited_is_noticed_once_it_is_served(server, event):
     few = server(silence_seconds=1.0)
     few.pool.scale(1)
@@ -378,7 +379,7 @@ def test_what_a_game_must_not_return_ends_it_in_one_line(server):
     assert "\n" not in str(failed.value)
 
 
-@pytest.mark.parametrize("game", ["Crashing", "Endless"])
+@pytest.mark.parametrize("game", [long("Crashing"), "Endless"])
 def test_agents_that_die_soon_after_their_first_step_are_replaced_later_each_time_and_end_it(server, monkeypatch, game):
     monkeypatch.setattr(agent_pool, "DEATHS_LIMIT", 4)
     monkeypatch.setattr(agent_pool, "DELAY_SECONDS", 0.5)

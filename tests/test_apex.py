@@ -25,7 +25,7 @@ from ga3c.scheduling.pace import Pace
 from ga3c.systems import apex
 from ga3c.systems.wiring import Context
 from tests import program
-from tests.program import TINY, Started
+from tests.program import CALM, SLOW, TINY, Started
 from tests.test_queues import in_thread
 from tests.test_replay import DISCOUNT, Player, from_list, restarted
 from tests.test_replay_queue import AGENTS, ENVS, STEPS, Agent, check, replay, spied, wait_for
@@ -251,6 +251,7 @@ def test_a_killed_agent_is_replaced_and_a_killed_run_goes_on_with_its_replay(tmp
     started = Started(
         tmp_path / "log", "--preset", "apex-dqn", *TINY[:6], *SMALL[len(TINY) :], "--run-dir", run,
         "--checkpoint-seconds", 1, "--agent-silence-seconds", 2, "--checkpoint-replay", "--prefetch-batches", 2,
+        *SLOW, code=CALM,
     )  # fmt: skip
 
     def learned():
@@ -274,7 +275,7 @@ def test_a_killed_agent_is_replaced_and_a_killed_run_goes_on_with_its_replay(tmp
         assert json.loads(file.readline())["layout"]["initial_errors"]  # what is new has priorities by acting
     assert started.stop(signal.SIGKILL) == -signal.SIGKILL
     assert not started.left_over()
-    started = Started(tmp_path / "again", "--resume", run)
+    started = Started(tmp_path / "again", "--resume", run, code=CALM)
     goes_on()
     assert started.stop() == 130
     assert "Traceback" not in started.log.read_text()

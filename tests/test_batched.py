@@ -18,7 +18,8 @@ from ga3c.settings.game import EnvironmentSettings
 from ga3c.systems import system_of
 from ga3c.views.run_view import RunView
 from tests import program, solving
-from tests.program import Started
+from tests.program import SLOW, Started
+from tests.variants import long
 
 TINY = ["--game", "tests.tiny_environment:Match-v0", "--learning-rate", "0.002", "--learning-rate-batch-steps", "0"]
 QUICK = ["--learning-rate", 0.01, "--rmsprop-decay", 0.9, "--entropy-weight", 0.01, "--discount", 0.5]
@@ -182,12 +183,11 @@ def test_no_two_cores_change_what_pong_teaches(monkeypatch):
     """In compiled code, stepped by several threads, with a network that runs in pieces."""
     words = ["--preset", "cule", "--games", 48, "--batches", 2, "--t-max", 4, "--emulator", "ours"]
     found = []
-    for threads in (1, 2, 2):
+    for threads in (1, 2):
         monkeypatch.setattr("ga3c.systems.batched.usable_cores", lambda threads=threads: threads)
         found.append(played(*words, game=["--game", "Pong"], steps=48 * 8))
     assert found[0].model.version == 4 + 1
-    assert same(found[0], found[1])
-    assert same(found[1], found[2])
+    assert same(*found)
 
 
 def test_games_on_our_emulator_do_not_know_how_many_threads_step_them():
@@ -213,11 +213,11 @@ def test_games_on_our_emulator_do_not_know_how_many_threads_step_them():
 @pytest.mark.parametrize(
     ("algorithm", "words", "steps"),
     [
-        ("a2c", ["--t-max", 5, *QUICK], 20_000),
+        long("a2c", ["--t-max", 5, *QUICK], 20_000),
         ("a2c-vtrace", ["--t-max", 10, "--batches", 5, "--games", 20, *QUICK], 20_000),
-        ("ppo", ["--t-max", 20, "--start-steps-limit", 50], 15_000),
+        long("ppo", ["--t-max", 20, "--start-steps-limit", 50], 15_000),
         ("pqn", ["--t-max", 20, "--exploration-decay-steps", 5_000], 15_000),
-        ("dqn", ["--replay-minimum-transitions", 500, "--exploration-decay-steps", 3_000], 6_000),
+        long("dqn", ["--replay-minimum-transitions", 500, "--exploration-decay-steps", 3_000], 6_000),
     ],
 )
 def test_each_algorithm_learns(algorithm, words, steps):
@@ -307,7 +307,7 @@ def test_a_run_that_is_killed_goes_on(tmp_path):
     """It has no child; its rows say what it did; its screen knows how many games there are."""
     run, log = tmp_path / "run", tmp_path / "log"
     words = [*TINY, "--algorithm", "a2c-vtrace", *BATCHED, "--batches", "3", "--t-max", "6", "--run-dir", run]
-    started = Started(log, *words, "--log-seconds", "0.5", "--checkpoint-seconds", "1", "--plot-seconds", "0")
+    started = Started(log, *words, *SLOW, "--log-seconds", "0.5", "--checkpoint-seconds", "1", "--plot-seconds", "0")
     started.wait_for(lambda: checkpoint.saved(run / "checkpoints"))
     assert not psutil.Process(started.process.pid).children()
     rows = program.rows(run / "throughput.csv")

@@ -178,7 +178,7 @@ APEX = ["--preset", "apex-dqn", "--batch", "32", "--replay-minimum-transitions",
 def test_the_command(tmp_path, flags):
     out = tmp_path / "figures.json"
     sizes = ["--t-max", 5, "--seconds", 2, "--rounds", 1]
-    shorter = "from ga3c.experiments import benchmark; benchmark.SETTLING_SECONDS, benchmark.STATION_SECONDS = 2, 1.0"
+    shorter = "from ga3c.experiments import benchmark; benchmark.SETTLING_SECONDS, benchmark.STATION_SECONDS = 1, 0.3"
     ended = program.run("benchmark", *program.TINY[:-2], *flags, *sizes, "--json", out, code=shorter)
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr == ""

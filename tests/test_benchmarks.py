@@ -153,6 +153,7 @@ def test_ga3c_and_a_program_that_prints_figures(tmp_path, capsys, monkeypatch):
     assert all(f'"{word}"' in source for word in started.split() if word.startswith("--"))
 
 
+@pytest.mark.long
 def test_pages_of_the_dashboard():
     command = [sys.executable, str(compare.HERE / "dashboard_clients.py")]
     small = ["--clients", "5", "--seconds", "4", "--runs", "2", "--rows", "50"]

@@ -198,6 +198,7 @@ def test_table_4_lays_its_hours_beside_the_papers(tmp_path):
     assert all(flags[-6:-4] == ("--games", "16384") and "gpu:0,1,2,3,4,5,6,7" in flags for flags in full[3::4])
 
 
+@pytest.mark.long
 def test_figure_4_equal_games_hold_nobody_up_until_they_part(tmp_path):
     steps = fig4.measure("Pong", 32, steps=5, every=4)
     first, later = steps

@@ -9,7 +9,7 @@ from ga3c.views.dashboard.charts import CHARTS
 from ga3c.views.drawing import FAINT
 from tests import program
 from tests.dashboard_client import Served
-from tests.program import TINY
+from tests.program import SLOW, TINY
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
@@ -18,10 +18,13 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     """Two runs, and a recorded game of the second."""
+    if BROWSER is None:
+        pytest.skip("the page is tried in a real browser: install chromium")
     path = tmp_path_factory.mktemp("results")
     for name in ("first", "second"):
         directory = path / "CartPole-v1" / name
         arguments = ["--game", "CartPole-v1", "--run-dir", directory, "--log-seconds", 0.5, "--controller-seconds", 1]
+        arguments += ["--agents", 1, "--envs-per-agent", 4, "--minimum-batch-steps", 40, *SLOW]
         started = program.Started(path / f"{name}.txt", *arguments)
 
         def enough(directory=directory) -> bool:
@@ -42,26 +45,31 @@ def address(results, tmp_path_factory):
     assert not served.complaints()
 
 
-@pytest.fixture
-def page(address):
-    """The dashboard in a browser, and the addresses that it asked for."""
-    if BROWSER is None:
-        pytest.skip("the page is tried in a real browser: install chromium")
+@pytest.fixture(scope="module")
+def browser(results):
+    """Without one, `results` skips."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS, timeout=1000 * program.HANG_SECONDS)
-        context = browser.new_context(viewport={"width": 1300, "height": 900})
-        context.set_default_timeout(1000 * program.HANG_SECONDS)
-        opened = context.new_page()
-        asked, errors = [], []
-        opened.on("request", lambda request: asked.append(request.url))
-        opened.on("pageerror", lambda error: errors.append(str(error)))
-        opened.goto(address)
-        opened.wait_for_selector(".runs label")
-        yield opened, asked
-        assert not errors
-        browser.close()
+        started = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS, timeout=1000 * program.HANG_SECONDS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(address, browser):
+    """The dashboard in a browser that keeps nothing of the test before, and the addresses that it asked for."""
+    context = browser.new_context(viewport={"width": 1300, "height": 900})
+    context.set_default_timeout(1000 * program.HANG_SECONDS)
+    opened = context.new_page()
+    asked, errors = [], []
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.goto(address)
+    opened.wait_for_selector(".runs label")
+    yield opened, asked
+    assert not errors
+    context.close()
 
 
 # The lines of a chart that have a name: behind them lie the rows that they are means of, and beside them the legend.
@@ -195,7 +203,7 @@ def test_on_a_phone(page):
 def test_a_run_that_trains_grows(page, results, tmp_path):
     opened, _ = page
     run_dir = results / "tiny" / "third"
-    training = program.Started(tmp_path / "log", *TINY, "--run-dir", run_dir, "--log-seconds", 0.5)
+    training = program.Started(tmp_path / "log", *TINY, *SLOW, "--run-dir", run_dir, "--log-seconds", 0.5)
     training.wait_for(lambda: (run_dir / "throughput.csv").exists())
     label = opened.locator(".runs label", has_text="third")
     label.wait_for()

@@ -184,11 +184,11 @@ def test_damaged_calls_of_callbacks(served):
     client.update()
     bodies = [client.body(callback) for callback in client.callbacks]
     statuses = []
-    for _ in range(500):
+    for _ in range(200):
         body = damaged(numbers.choice(bodies), numbers)
         statuses.append(client.ask(CALLBACKS, body)[0])
         assert statuses[-1] in (200, 204, 400), body[:1000]
-    assert statuses.count(400) > 100
+    assert statuses.count(400) > 40
     assert not served.complaints()
 
 

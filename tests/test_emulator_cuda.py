@@ -27,7 +27,7 @@ from ga3c.emulator.shrink import shrink
 from ga3c.emulator.threads import BOTH
 from tests import cuda_code
 from tests.test_batched import made, played, same
-from tests.variants import variants
+from tests.variants import long, variants
 
 CAPABILITIES = {"A100": (8, 0), "H100": (9, 0)}
 MOST_REGISTERS = {"begin": 64, "play": 255, "see": 64, "look": 64, "show": 64}  # a thread can have 255
@@ -87,14 +87,14 @@ def gpu(monkeypatch):
     monkeypatch.setattr("ga3c.atari.on_gpu.numba_has_gpu", lambda: True)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", variants(GAMES, "seaquest", "riverraid"))
 def test_code_for_the_gpu_plays_as_the_cores_do(core_as_gpu, game):
     ends = compare(game, steps=40, **GAMES[game])
     assert ends or "episode_cap_frames" not in GAMES[game]
 
 
 @pytest.mark.parametrize(
-    ("game", "rules"), [("breakout", {"episode_cap_frames": 90}), ("alien", {"frame_skip_frames": 10})]
+    ("game", "rules"), [long("breakout", {"episode_cap_frames": 90}), ("alien", {"frame_skip_frames": 10})]
 )
 def test_sticky_actions_are_those_of_the_cores(core_as_gpu, monkeypatch, game, rules):
     """Numbers are drawn anew several times. In Alien a picture is not complete once: its step is played again."""
@@ -103,7 +103,7 @@ def test_sticky_actions_are_those_of_the_cores(core_as_gpu, monkeypatch, game, r
     compare(game, steps=62, sticky_action_probability=0.25, **rules)
 
 
-@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+@pytest.mark.parametrize("mode", [long("NextStep"), "SameStep"])
 def test_the_vector_environment_on_a_gpu_is_that_on_cores(core_as_gpu, gpu, mode):
     """What it gives is taken by DLPack; its states go on on cores, and the reverse."""
     arguments = {"num_envs": 3, "autoreset_mode": mode, "max_num_frames_per_episode": 37, "render_mode": "rgb_array"}
@@ -151,8 +151,8 @@ def test_no_handler_is_behind_many_comparisons():
 @pytest.mark.parametrize(
     "words",
     [
-        ("--algorithm", "a2c"),
-        ("--algorithm", "ppo", "--t-max", 4, "--start-steps-limit", 3),
+        long(("--algorithm", "a2c")),
+        long(("--algorithm", "ppo", "--t-max", 4, "--start-steps-limit", 3)),
         ("--algorithm", "dqn", "--replay-minimum-transitions", 40, "--replay-transitions", 400),
         ("--preset", "cule", "--batches", 3, "--t-max", 6),
     ],
@@ -173,6 +173,7 @@ def test_what_does_not_fit_into_a_gpu_is_said(core_as_gpu, gpu, monkeypatch):
         made(*words, game=["--game", "Pong"])
 
 
+@pytest.mark.long
 def test_a_batch_plays_so_in_the_simulator():
     """There a kernel is Python, each thread of it a thread; what it calls a core does."""
     code = (
@@ -188,7 +189,8 @@ def test_the_code_for_the_gpu_is_cached_until_a_file_changes():
         assert getattr(batch.kernels, name)._cache._cache_file._source_stamp == SOURCES
 
 
-@pytest.mark.parametrize("card", variants(CAPABILITIES, "H100"))
+@pytest.mark.long
+@pytest.mark.parametrize("card", CAPABILITIES)
 def test_a_thread_needs_no_more_registers_and_memory_than_it_may(libraries, card):
     for name, library in libraries.items():
         code = cuda_code.ptx(library, CAPABILITIES[card])

@@ -12,21 +12,23 @@ from ga3c.emulator.game_table import GAMES
 from ga3c.environments.human_scores import RANDOM_AND_HUMAN_SCORES
 from tests.frozen_console import LOOP_BYTES, FrozenConsole
 from tests.score_oracle import ale_of, differences, play
+from tests.variants import variants
 
 
 def test_the_games_of_the_field_are_in_the_table():
     assert set(RANDOM_AND_HUMAN_SCORES) <= set(GAMES) <= set(roms.get_all_rom_ids())
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", variants(GAMES, *list(GAMES)[::3]))
 def test_a_game_is_read_as_ale_reads_it(game):
     assert differences(game, play(game, 1200, 1)) == []
 
 
 DIGITS = r"(bcd|low|high|low_digit|digits|high_digit|f8!10|f8!b|0f|f0|70|to_100) ([0-9a-f]{2})"
+WITH_DIGITS = [game for game in GAMES if game not in FURTHER_GAMES]
 
 
-@pytest.mark.parametrize("game", [game for game in GAMES if game not in FURTHER_GAMES])
+@pytest.mark.parametrize("game", variants(WITH_DIGITS, *WITH_DIGITS[::3]))
 def test_digits_that_random_play_does_not_reach(game):
     """Written into the memory, they make the reward that we read."""
     ale, random, reading = ale_of(game), np.random.default_rng(1), games.reading(game)

@@ -11,6 +11,7 @@ from ga3c.emulator.opcodes import IMMEDIATE, LENGTH, MODE, NAMES, RELATIVE
 from ga3c.emulator.program import Program
 from ga3c.emulator.setups import new_record
 from ga3c.emulator.state import BANK, CARTRIDGE, FRAME_DONE, PC, SP
+from tests.variants import variants
 
 KIL = [opcode for opcode, name in enumerate(NAMES) if name == "KIL"]
 LEAVES = {"KIL", "BRK", "RTI", "RTS", "JMI", "JMP", "JSR", "TXS"}  # instructions that would soon leave the others
@@ -51,7 +52,7 @@ def cartridge(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return record, rom
 
 
-@pytest.mark.parametrize("seed", range(27))
+@pytest.mark.parametrize("seed", variants(range(27), *range(8), 24, 26))
 def test_it_does_what_the_loop_does(seed, monkeypatch):
     monkeypatch.setattr(made.run_frame._cache, "_cache_path", None)
     record, rom = cartridge(seed)

@@ -11,9 +11,11 @@ from ga3c.emulator.proven import DRAWN_CARTRIDGE_RAM, PROVEN, READ_WHAT_IS_LEFT
 from ga3c.emulator.setups import new_record
 from ga3c.emulator.starts import MEMORY, ORDER, TIMERS, Starts
 from tests.saved_state import read_into
+from tests.variants import variants
 
 pytestmark = pytest.mark.usefixtures("own_code_of_some_games")
 ALEInterface.setLoggerMode(LoggerMode.Error)
+USUAL, THAT_READ = sorted(PROVEN - READ_WHAT_IS_LEFT - DRAWN_CARTRIDGE_RAM), sorted(READ_WHAT_IS_LEFT)
 PLAYED_FRAMES, LEAVES_FRAMES = 40, 600  # kung_fu_master leaves nothing before
 
 
@@ -45,7 +47,7 @@ def plays_as(ale: ALEInterface, starts: Starts, record: np.ndarray, pictures: np
         assert (pictures[last] == ale.getScreen()).all(), f"frame {frame}"
 
 
-@pytest.mark.parametrize("game", sorted(PROVEN - READ_WHAT_IS_LEFT - DRAWN_CARTRIDGE_RAM))
+@pytest.mark.parametrize("game", variants(USUAL, *USUAL[::3]))
 def test_each_game_begins_as_ale_begins_it(game):
     """Its first time, and its third."""
     ale, starts = loaded(game), starts_of(game)
@@ -56,7 +58,7 @@ def test_each_game_begins_as_ale_begins_it(game):
             plays_as(ale, starts, starts.records[number], starts.pictures[number], times)
 
 
-@pytest.mark.parametrize("game", sorted(READ_WHAT_IS_LEFT))
+@pytest.mark.parametrize("game", variants(THAT_READ, *THAT_READ[::3]))
 def test_those_that_read_what_the_last_game_has_left_begin_with_it(game):
     """Not all of them differ each time from what they would be without it, but each does once."""
     ale, starts, differ, random = loaded(game), starts_of(game), 0, np.random.default_rng(1)

@@ -22,7 +22,8 @@ def pong_run(tmp_path_factory):
     """The directory of a run in which a few games have ended."""
     run = tmp_path_factory.mktemp("results") / "Pong" / "run"
     small = ["--serial", "--agents", 1, "--envs-per-agent", 4, "--minimum-batch-steps", 400, "--plot-seconds", 0]
-    ended = program.run("--game", "Pong", *small, "--steps", 6_000, "--run-dir", run)
+    small += ["--episode-cap-frames", 400]
+    ended = program.run("--game", "Pong", *small, "--steps", 1_300, "--run-dir", run)
     assert ended.returncode == 0, ended.stderr
     return run
 
@@ -75,7 +76,8 @@ def test_training_begins_from_it_and_leaves_it_alone(exported, tmp_path):
     refused = program.run("train", "--resume", exported)
     assert refused.returncode == 2
     assert f"--from {exported} begins a new run" in refused.stderr
-    flags = ["--agents", 1, "--steps", 10_000, "--run-dir", tmp_path / "run", "--plot-seconds", 0]
+    flags = ["--agents", 1, "--envs-per-agent", 4, "--minimum-batch-steps", 256, "--steps", 1_000]
+    flags += ["--run-dir", tmp_path / "run", "--plot-seconds", 0]
     flags += ["--learning-rate", 1e-30, "--learning-rate-schedule", "inverse"]
     ended = program.run("train", "--game", "Pong", "--from", exported, *flags)
     assert ended.returncode == 0, ended.stderr

@@ -52,7 +52,7 @@ def elsewhere(tmp_path, monkeypatch):
     monkeypatch.setattr(run_directory, "RESULTS", tmp_path / "results")
 
 
-@settings(max_examples=300, **FUZZ)
+@settings(max_examples=100, **FUZZ)
 @given(arguments)
 def test_settings(words):
     with contextlib.redirect_stdout(io.StringIO()):
@@ -106,7 +106,7 @@ def read_or_refused(read, path: Path) -> None:
     assert path.read_bytes() == before
 
 
-@settings(max_examples=600, **FUZZ)
+@settings(max_examples=200, **FUZZ)
 @given(damages)
 def test_checkpoints(saved, hits):
     model, _, content = saved
@@ -131,7 +131,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=300, **FUZZ)
+@settings(max_examples=100, **FUZZ)
 @given(st.data())
 def test_what_a_checkpoint_says_of_its_run(saved, data):
     """The file is whole, and one value in it is another."""
@@ -163,7 +163,7 @@ OTHERS += [np.array(-1), np.zeros((3, 256), "c16"), np.full((3, 256), np.nan, "f
 names = st.sampled_from(["network/0", "network/1", "optimizer/0", "version"])
 
 
-@settings(max_examples=200, **FUZZ)
+@settings(max_examples=70, **FUZZ)
 @given(st.dictionaries(names, st.sampled_from(OTHERS), min_size=1))
 def test_arrays_that_are_others(saved, others):
     model, _, _ = saved
@@ -174,7 +174,7 @@ def test_arrays_that_are_others(saved, others):
     model.restore(before)
 
 
-@settings(max_examples=400, **FUZZ)
+@settings(max_examples=130, **FUZZ)
 @given(damages)
 def test_logs(hits):
     rows = "".join(",".join(str(n + 0.5) for _ in THROUGHPUT_COLUMNS) + "\n" for n in range(5))
@@ -188,7 +188,7 @@ def test_logs(hits):
     assert (mended["steps"] <= 3).all()
 
 
-@settings(max_examples=8, **FUZZ)
+@settings(max_examples=4, **FUZZ)
 @given(damages)
 def test_logs_are_drawn(hits):
     run = Path("drawn")
@@ -208,7 +208,7 @@ LOGS = {
 }
 
 
-@settings(max_examples=300, **FUZZ)
+@settings(max_examples=100, **FUZZ)
 @given(st.sampled_from(sorted(LOGS)), damages, damages, st.integers(20, 130), st.integers(5, 50))
 def test_runs_are_watched(name, hits, more_hits, width, height):
     """Whatever their files hold, and whatever is added to them while somebody looks."""
@@ -231,7 +231,7 @@ def test_runs_are_watched(name, hits, more_hits, width, height):
     assert {len(column) for column in view.throughput.columns.values()} == {len(view.throughput)}
 
 
-@settings(max_examples=300, **FUZZ)
+@settings(max_examples=100, **FUZZ)
 @given(damages)
 def test_config_files(hits):
     path = Path("config.json")

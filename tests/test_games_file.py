@@ -22,7 +22,7 @@ from ga3c.settings.game import EnvironmentSettings
 from ga3c.systems import system_of
 from ga3c.systems.under_way import UnderWay
 from tests import program
-from tests.program import Started
+from tests.program import CALM, Started
 from tests.variants import long
 
 PONG = ["--game", "Pong", "--emulator", "ours", "--seed", "7", "--checkpoint-games", "--episode-cap-frames", "140"]
@@ -153,7 +153,7 @@ def assert_same(one, other) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        pytest.param([*BATCHED, *A2C], id="a2c"),
+        long([*BATCHED, *A2C], id="a2c"),
         long(
             [*BATCHED, "--algorithm", "pqn", "--t-max", 4, *STICKY, *FEW_STEPS],
             id="pqn, sticky actions, scaled rewards",
@@ -255,7 +255,7 @@ def test_where_it_cannot_be_had_a_line_says_so(tmp_path, words, said):
 def test_a_killed_run_goes_on_from_its_checkpoint_and_its_games(tmp_path):
     words = [*PONG, *SMALL, *A2C, "--sampling", "batched", "--games", 4, "--checkpoint-seconds", 1]
     killed, whole = tmp_path / "killed", tmp_path / "whole"
-    started = Started(tmp_path / "log", *words, "--run-dir", killed)
+    started = Started(tmp_path / "log", *words, "--run-dir", killed, code=CALM)
     started.wait_for(lambda: checkpoint.saved(killed / "checkpoints"))
     started.stop(signal.SIGKILL)
     path, _, meta = checkpoint.load_newest(killed / "checkpoints")

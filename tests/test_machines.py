@@ -1,6 +1,8 @@
 """Whole training runs on the machines of a cluster: a real Ray, one of whose machines is lost."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -16,14 +18,32 @@ from ga3c.errors import ConfigError
 GAME = "tests.tiny_environment:Match-v0"
 WORDS = ["zoo", GAME, "--minutes", 5, "--episodes", 1, "--agents", 1, "--envs-per-agent", 4, "--controller", "off"]
 
+JOIN = """
+import sys
+from ga3c.cluster import connection
+from ga3c.errors import ConfigError
+try:
+    connection.join(sys.argv[1], 1)
+except ConfigError as error:
+    print(error)
+"""
 
-def test_two_machines_make_three_runs_and_one_of_them_is_lost(tmp_path, monkeypatch):
+
+def test_two_machines_make_two_runs_one_of_them_is_lost_and_no_stranger_joins(tmp_path, monkeypatch):
     for name, value in AUTHENTICATION.items():
         monkeypatch.setenv(name, value)
     nodes, out = Nodes(2, 1, tmp_path, dict(os.environ)), tmp_path / "zoo"
     try:
         nodes.wait_for_all()
-        words = [*WORDS, "--seeds", 3, "--steps", 3_000, "--machines", nodes.address, "--out", out]
+        stranger = subprocess.run(
+            [sys.executable, "-c", JOIN, nodes.address], capture_output=True, text=True, check=False,
+            env=os.environ | {"PYTHONPATH": str(program.ROOT), "RAY_AUTH_TOKEN": "another"},
+            timeout=program.HANG_SECONDS,
+        )  # fmt: skip
+        refused = f"Cannot join --cluster {nodes.address}: it asks for another token than the one here."
+        assert stranger.stdout.startswith(refused), stranger.stdout + stranger.stderr
+        assert len((stranger.stdout + stranger.stderr).splitlines()) == 1
+        words = [*WORDS, "--seeds", 2, "--steps", 1_000, "--machines", nodes.address, "--out", out]
         started = Started(tmp_path / "log", *words)
 
         def lines(of: str) -> list[str]:
@@ -33,8 +53,8 @@ def test_two_machines_make_three_runs_and_one_of_them_is_lost(tmp_path, monkeypa
         nodes.kill(0)
         started.wait_for(lambda: lines("is lost: Match-v0"))
         assert started.process.wait(program.HANG_SECONDS) == 0, started.log.read_text()
-        assert len(lines(" on ")) == 5  # one run began twice
-        assert len(list(out.glob("runs/*/finished.json"))) == 3
+        assert len(lines(" on ")) == 4  # one run began twice
+        assert len(list(out.glob("runs/*/finished.json"))) == 2
         assert "Match-v0" in (out / "zoo.md").read_text()
         assert not (out / ".machines").exists()
     finally:

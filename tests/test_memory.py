@@ -32,7 +32,7 @@ from ga3c.systems import system_of
 from ga3c.transport.agent_memory import AgentMemory
 from tests import program
 from tests.program import TINY
-from tests.variants import long
+from tests.variants import long, variants
 
 assert quiet
 
@@ -141,22 +141,21 @@ def run(system, ended=lambda system: False):
 SERIAL = ["--serial", "--agents", 2, "--envs-per-agent", 3, "--minimum-batch-steps", 60]
 AGENTS = ["--agents", 2, "--envs-per-agent", 3, "--controller", "off"]
 ONE_EPOCH = ["--preset", "ga3c", "--epochs", 1, "--minibatches", 2]
+CASES = [
+    [*SERIAL, "--algorithm", "a3c"],
+    [*SERIAL, "--algorithm", "ppo", *ONE_EPOCH, "--t-max", 40, "--start-steps-limit", 30],
+    ["--algorithm", "a2c", "--preset", "ga3c", "--sampling", "batched", "--games", 6, "--t-max", 8],
+    ["--preset", "cule", "--games", 12, "--batches", 3, "--t-max", 12, "--start-steps-limit", 10],
+    [*AGENTS, "--algorithm", "a3c", "--minimum-batch-steps", 60],
+    [*AGENTS, "--algorithm", "a3c", "--minimum-batch-steps", 60, "--sampling", "alternating"],
+    [*AGENTS, "--algorithm", "appo", *ONE_EPOCH, "--minimum-batch-steps", 60],
+    [*AGENTS, "--algorithm", "ppo", *ONE_EPOCH, "--sampling", "synchronised", "--t-max", 8],
+    [*AGENTS, "--algorithm", "a2c-vtrace", "--preset", "ga3c", "--sampling", "alternating"],
+]
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        [*SERIAL, "--algorithm", "a3c"],
-        [*SERIAL, "--algorithm", "ppo", *ONE_EPOCH, "--t-max", 40, "--start-steps-limit", 30],
-        ["--algorithm", "a2c", "--preset", "ga3c", "--sampling", "batched", "--games", 6, "--t-max", 8],
-        ["--preset", "cule", "--games", 12, "--batches", 3, "--t-max", 12, "--start-steps-limit", 10],
-        [*AGENTS, "--algorithm", "a3c", "--minimum-batch-steps", 60],
-        [*AGENTS, "--algorithm", "a3c", "--minimum-batch-steps", 60, "--sampling", "alternating"],
-        [*AGENTS, "--algorithm", "appo", *ONE_EPOCH, "--minimum-batch-steps", 60],
-        [*AGENTS, "--algorithm", "ppo", *ONE_EPOCH, "--sampling", "synchronised", "--t-max", 8],
-        [*AGENTS, "--algorithm", "a2c-vtrace", "--preset", "ga3c", "--sampling", "alternating"],
-    ],
-    ids=lambda words: " ".join(map(str, words))[:60],
+    "words", variants(CASES, CASES[1], CASES[3], CASES[4], CASES[7]), ids=lambda words: " ".join(map(str, words))[:60]
 )
 def test_training_computes_what_the_agents_acted_by(monkeypatch, words):
     """While the weights stay as they are, a batch gives the log-probabilities and values that were predicted when its
@@ -185,7 +184,7 @@ def test_training_computes_what_the_agents_acted_by(monkeypatch, words):
         return found
 
     def recorded(model, batch, steps=0):
-        if np.any(batch["valid"]):
+        if np.any(batch["valid"]) and len(differences) < 6:
             fields = {name: np.array(batch[name]) for name in model._algorithm.learns_from}
             without = fields | {"restart": np.zeros_like(fields["restart"])}
             empty = fields | {"recurrent_state": np.zeros_like(fields["recurrent_state"])}
@@ -247,11 +246,13 @@ def test_a_cue_is_remembered_for_twenty_steps(algorithm, memory):
     assert trained(CUE, algorithm, memory, 0.9, steps=600_000)[0] >= 0.9
 
 
-@pytest.mark.parametrize(("algorithm", "memory"), [("a3c", "gru"), long("a2c-vtrace", "lstm"), long("ppo", "gru")])
+@pytest.mark.long
+@pytest.mark.parametrize(("algorithm", "memory"), [("a3c", "gru"), ("a2c-vtrace", "lstm"), ("ppo", "gru")])
 def test_a_pole_is_balanced_by_memory_where_its_speed_is_not_shown(algorithm, memory):
     assert trained(CART_POLE, algorithm, memory, 150, steps=600_000)[0] >= 150
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("game", "least", "steps"), [(CUE, 0.6, 60_000), (CART_POLE, 120, 60_000)])
 def test_without_a_memory_neither_is_learned(game, least, steps):
     """Which is said of the games: one algorithm shows it."""
@@ -270,14 +271,13 @@ def test_the_same_seed_gives_the_same_weights():
 
 def test_a_run_goes_on_and_its_agent_plays_with_its_memory(tmp_path):
     made = tmp_path / "run"
-    words = [*TINY, "--memory", "gru", "--memory-units", 16, "--run-dir", made, "--steps", 1_000]
+    words = [*TINY, "--serial", "--memory", "gru", "--memory-units", 16, "--run-dir", made, "--steps", 1_000]
     ended = program.run(*words)
     assert ended.returncode == 0, ended.stderr
     before = checkpoint.load_newest(made / "checkpoints")[1]
-    for wrong in (["--memory", "none"], ["--memory-units", "17"], ["--memory", "lstm"]):
-        refused = program.run("--resume", made, *wrong)
-        assert refused.returncode == 2
-        assert "does not fit the network 'mlp' of this game: give --algorithm, --network, --memory" in refused.stderr
+    refused = program.run("--resume", made, "--memory", "lstm")
+    assert refused.returncode == 2
+    assert "does not fit the network 'mlp' of this game: give --algorithm, --network, --memory" in refused.stderr
     ended = program.run("--resume", made, "--steps", 2_000)
     assert ended.returncode == 0, ended.stderr
     assert checkpoint.load_newest(made / "checkpoints")[1]["version"] > before["version"]

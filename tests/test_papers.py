@@ -175,7 +175,7 @@ def test_speed_over_steps_of_games_that_begin_alike(tmp_path):
 @pytest.mark.parametrize(
     ("words", "table"),
     [
-        (["fast_dqn", "table4"], "table4.md"),
+        long(["fast_dqn", "table4"], "table4.md"),
         (["apex", "fig6", "--actors", 2, "--copies", 3], "fig6.md"),
         long(["apex", "fig12", "--actors", 2], "fig12-2-actors.md"),
     ],

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import termios
 import time
 from types import SimpleNamespace
@@ -19,14 +18,16 @@ from PIL import Image, ImageGrab
 from ga3c.__main__ import main
 from ga3c.commands import play
 from ga3c.errors import ConfigError
+from ga3c.play import trained_agent
 from ga3c.play.displays import terminal as displays
 from ga3c.play.playing import Moment, Stage, moments
 from ga3c.records import run_directory
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.run import Settings
 from tests import program
-from tests.program import SLOW, TINY
+from tests.program import SLOW
 from tests.terminal import Terminal
+from tests.variants import long
 
 NO_DISPLAY = {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
 
@@ -77,14 +78,6 @@ def test_a_video_shows_every_step(short_pong, tmp_path):
     assert imageio.get_reader(video).get_meta_data()["fps"] == 15
 
 
-def test_without_a_display_it_records_and_says_where(short_pong, tmp_path):
-    ended = program.run("play", "--checkpoint", short_pong, "--record", tmp_path / "film.gif", env=NO_DISPLAY)
-    assert ended.returncode == 0, ended.stderr
-    assert f"Recorded in {tmp_path / 'film.gif'}" in ended.stdout
-    with Image.open(tmp_path / "film.gif") as gif:
-        assert gif.is_animated
-
-
 def test_with_a_display_it_opens_a_window(short_pong):
     """A real pygame window, on SDL's driver for machines without a screen."""
     ended = program.run("play", "--checkpoint", short_pong, env={"DISPLAY": ":0", "SDL_VIDEODRIVER": "dummy"})
@@ -93,6 +86,7 @@ def test_with_a_display_it_opens_a_window(short_pong):
     assert "Recorded" not in ended.stdout
 
 
+@pytest.mark.long
 def test_the_same_seed_plays_the_same_game(short_pong, tmp_path):
     films = [tmp_path / "a.mp4", tmp_path / "b.mp4"]
     outputs = [program.run("play", "--checkpoint", short_pong, "--record", film, "--seed", 7) for film in films]
@@ -143,6 +137,7 @@ def test_evaluation_under_another_protocol(short_pong, tmp_path):
     assert re.search(r"Trained and measured under different protocols: own-\w+, paper-\w+", ended.stdout)
 
 
+@pytest.mark.long
 def test_what_is_most_probable_is_the_same_each_time(short_pong, tmp_path):
     results = []
     for name in "ab":
@@ -170,23 +165,25 @@ def test_a_gymnasium_environment_is_shown_too(cart_pole_run, tmp_path):
     assert "no human score known" in ended.stdout
 
 
-def test_mujoco_is_drawn_without_a_display_or_says_what_that_takes(tmp_path):
+@pytest.mark.parametrize(
+    ("library", "env"), [("EGL", {}), long("GL, that has no display", {"MUJOCO_GL": "glfw"})], ids=["EGL", "GL"]
+)
+def test_mujoco_is_drawn_without_a_display_or_says_what_that_takes(tmp_path, library, env):
     """Games of an agent that has learned nothing are over within some steps."""
     run, film = tmp_path / "run", tmp_path / "film.mp4"
     train = ["--game", "Hopper-v5", "--preset", "ppo-continuous", "--serial", "--envs-per-agent", 4, "--steps", 1]
     train += ["--plot-seconds", 0]
     assert program.run(*train, "--run-dir", run).returncode == 0
-    for library, env in (("EGL", {}), ("GL, that has no display", {"MUJOCO_GL": "glfw"})):
-        ended = program.run("play", run, "--record", film, env=NO_DISPLAY | env)
-        if ctypes.util.find_library(library):
-            assert ended.returncode == 0, ended.stderr
-            ((_, steps),) = scores(ended.stdout)
-            assert len(pictures(film)) == 1 + steps
-            assert np.std(pictures(film)[0]) > 10  # not blank
-        else:
-            assert ended.returncode == 2
-            (line,) = ended.stderr.splitlines()
-            assert "install libegl1" in line
+    ended = program.run("play", run, "--record", film, env=NO_DISPLAY | env)
+    if ctypes.util.find_library(library):
+        assert ended.returncode == 0, ended.stderr
+        ((_, steps),) = scores(ended.stdout)
+        assert len(pictures(film)) == 1 + steps
+        assert np.std(pictures(film)[0]) > 10  # not blank
+    else:
+        assert ended.returncode == 2
+        (line,) = ended.stderr.splitlines()
+        assert "install libegl1" in line
 
 
 def test_a_window_that_cannot_open_is_said_and_the_games_are_closed(short_pong, monkeypatch, capfd):
@@ -221,12 +218,6 @@ def test_an_agent_of_another_game_is_refused(short_pong, cart_pole_run):
         assert "not on Boxing" in ended.stderr
 
 
-def test_training_on_the_tiny_environment_can_be_evaluated(tmp_path):
-    program.run(*TINY, "--run-dir", tmp_path / "run", "--steps", 500)
-    ended = program.run("evaluate", tmp_path / "run", "--episodes", 3)
-    assert ended.returncode == 0, ended.stderr
-
-
 def test_an_agent_of_action_values(tmp_path):
     """It takes the best action in each way, or with --exploration others now and then."""
     run, file = tmp_path / "run", tmp_path / "result.json"
@@ -242,8 +233,6 @@ def test_an_agent_of_action_values(tmp_path):
     outcome = json.loads(file.read_text())
     assert outcome["exploration"] == 0.05
     assert outcome["ways"]["sampled"] == outcome["ways"]["greedy"]
-    ended = program.run("play", run, "--record", tmp_path / "film.mp4")
-    assert ended.returncode == 0, ended.stderr
 
 
 def test_action_values_are_shown_between_the_least_and_the_best():
@@ -257,32 +246,19 @@ def test_action_values_are_shown_between_the_least_and_the_best():
     np.testing.assert_array_equal(moment.shares, [[1, 0], [0, 0]])
 
 
-# Pictures of the game that the agent plays, without a display between.
-PLAYED = """
-import sys
-import numpy as np
-from ga3c.play import trained_agent
-from ga3c.__main__ import main
-from ga3c.play.displays import terminal as displays
-from ga3c.play.playing import Moment, Stage, moments
-agent = trained_agent.load(None, None, sys.argv[1], 3)
-stage = Stage(agent.settings.environment, 1, 3)
-pictures = []
-for moment in moments(stage, agent.model.decide, False, lambda: None):
-    pictures.append(moment.pictures[0].copy())
-    if moment.ended[0]:
-        break
-np.save(sys.argv[2], pictures)
-"""
-
-
 def test_the_pictures_are_the_emulators(short_pong, tmp_path):
     """Each picture of the video is that of the game which the agent plays."""
     film = tmp_path / "film.mp4"
     ended = program.run("play", "--checkpoint", short_pong, "--record", film, "--no-overlay", "--seed", 3)
     assert ended.returncode == 0, ended.stderr
-    subprocess.run([sys.executable, "-c", PLAYED, short_pong, tmp_path / "played.npy"], cwd=program.ROOT, check=True)
-    shown, played = pictures(film), np.load(tmp_path / "played.npy")
+    agent, played = trained_agent.load(None, None, str(short_pong), 3), []
+    stage = Stage(agent.settings.environment, 1, 3)
+    for moment in moments(stage, agent.model.decide, False, lambda: None):
+        played.append(moment.pictures[0].copy())
+        if moment.ended[0]:
+            break
+    stage.close()
+    shown = pictures(film)
     assert len(shown) == len(played) == 101
     for picture, wanted in zip(shown, played, strict=True):
         # Videos keep colour in half the resolution, so edges differ a little.
@@ -291,9 +267,11 @@ def test_the_pictures_are_the_emulators(short_pong, tmp_path):
 
 
 def test_a_grid_plays_games_side_by_side(short_pong, tmp_path):
-    film = tmp_path / "film.gif"
-    ended = program.run("play", "--checkpoint", short_pong, "--record", film, "--grid", 3, "--no-overlay")
+    """Without a display it is recorded, and that is said."""
+    film, three = tmp_path / "film.gif", ["--grid", 3, "--no-overlay"]
+    ended = program.run("play", "--checkpoint", short_pong, "--record", film, *three, env=NO_DISPLAY)
     assert ended.returncode == 0, ended.stderr
+    assert f"Recorded in {film}" in ended.stdout
     assert len(scores(ended.stdout)) == 3
     with Image.open(film) as gif:
         assert gif.size == (2 * 320, 2 * 420)
@@ -408,8 +386,8 @@ def test_in_a_window_with_keys(short_pong, x_server, tmp_path):
 @pytest.mark.parametrize(
     ("env", "expected"),
     [
-        ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, b"\x1b[38;2;"),
-        ({"TERM": "xterm-256color", "COLORTERM": ""}, b"\x1b[38;5;"),
+        long({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, b"\x1b[38;2;"),
+        long({"TERM": "xterm-256color", "COLORTERM": ""}, b"\x1b[38;5;"),
         ({"TERM": "vt100", "COLORTERM": ""}, "▒".encode()),
     ],
 )

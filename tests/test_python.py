@@ -28,6 +28,7 @@ from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings
 from tests import program
 from tests.tiny_environment import SYMBOLS, Match
+from tests.variants import long
 
 PAGE = program.ROOT / "ga3c" / "python" / "README.md"
 SMALL = {"agents": 1, "envs_per_agent": 4, "minimum_batch_steps": 40, "plot_seconds": 0, "log_seconds": 0.5}
@@ -201,7 +202,6 @@ def test_what_was_defined_elsewhere_is_handed_over_again(monkeypatch, capsys):
         ("CartPole-v1", {"network": "math:nothing"}, "There is no network 'nothing' in the module 'math'."),
         ("CartPole-v1", {"preset": "apex-dpg", "network": "math:sin"}, "actions"),
         (5, {}, "5 is no name, class or function."),
-        ("Pong", {"devices": "cpu:2", "algorithm": A2C(Settings())}, "Each of several devices needs an algorithm"),
         (Match(), {}, "The environment Match is made already, and agents need one for each game"),
     ],
 )
@@ -249,10 +249,10 @@ def hidden_units(observations):
     "words",
     [
         {"memory": "lstm", "memory_units": 4},
-        {"normalize_values": True},
+        long({"normalize_values": True}),
         {"algorithm": "c51", "dueling": True},
-        {"algorithm": "dqn", "dueling": True},
-        {"algorithm": "pqn", "agents": 1, "envs_per_agent": 4, "steps": 2_000},
+        long({"algorithm": "dqn", "dueling": True}),
+        long({"algorithm": "pqn", "agents": 1, "envs_per_agent": 4, "steps": 2_000}),
     ],
 )
 def test_the_last_layers_are_added_to_hidden_units(words):
@@ -397,7 +397,7 @@ for seed in (1, 2):
 """
 
 
-@pytest.mark.parametrize("way", ["script", "stdin"])
+@pytest.mark.parametrize("way", ["script", long("stdin")])
 def test_a_script_without_a_main_guard(way, tmp_path):
     Path("script.py").write_text(SCRIPT)
     command = [sys.executable, *(["script.py"] if way == "script" else ["-"])]

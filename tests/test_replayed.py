@@ -11,8 +11,8 @@ import pytest
 
 from ga3c.records import checkpoint
 from tests import program
-from tests.program import TINY, Started
-from tests.variants import variants
+from tests.program import SLOW, TINY, Started
+from tests.variants import long, variants
 
 SOLVED = 17.0  # of 20 points; 5 is chance
 SMALL = ["--replay-transitions", 3_000, "--replay-minimum-transitions", 400, "--target-updates", 20]
@@ -39,7 +39,7 @@ Replay.offer = noted
 """
 
 
-@pytest.mark.parametrize("preset", variants(["dqn", "fast-dqn", "c51", "rainbow"], "fast-dqn", "rainbow"))
+@pytest.mark.parametrize("preset", variants(["dqn", "fast-dqn", "c51", "rainbow"], "rainbow"))
 def test_real_runs_learn(tmp_path, preset):
     run, concurrent = tmp_path / "run", preset == "fast-dqn"
     ended = program.run("--preset", preset, *QUICK, "--steps", 5_000, "--run-dir", run, "--seed", 1)
@@ -53,11 +53,11 @@ def test_real_runs_learn(tmp_path, preset):
     assert abs(totals["updates"] - due) <= (20 + 400 / 8 if concurrent else 3)
 
 
-@pytest.mark.parametrize("which", ["dqn", "fast-dqn"])
+@pytest.mark.parametrize("which", [long("dqn"), "fast-dqn"])
 def test_a_killed_agent_is_replaced_and_a_killed_run_goes_on(tmp_path, which):
     run = tmp_path / "run"
     started = Started(
-        tmp_path / "log", "--preset", which, *QUICK, "--run-dir", run, "--checkpoint-seconds", 1,
+        tmp_path / "log", "--preset", which, *QUICK, *SLOW, "--run-dir", run, "--checkpoint-seconds", 1,
         "--agent-silence-seconds", 2,
     )  # fmt: skip
 

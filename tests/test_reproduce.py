@@ -475,6 +475,7 @@ def test_figure_5_of_accelerated_methods(tmp_path):
 # The real thing
 
 
+@pytest.mark.long
 def test_a_figure_from_real_runs_stopped_and_gone_on_with(tmp_path):
     out = tmp_path / "figure"
     arguments = ["reproduce", "fig3", "--game", "tests.tiny_environment:Match-v0", "--network", "mlp", "--out", out]
@@ -502,7 +503,7 @@ def test_a_figure_from_real_runs_stopped_and_gone_on_with(tmp_path):
 def test_a_core_samples_and_learns_nothing(tmp_path):
     out = tmp_path / "figure"
     arguments = ["accelerated", "fig2", "--game", "tests.tiny_environment:Match-v0", "--out", out]
-    ended = program.run("reproduce", *arguments, "--cores", 1, "--games", 2, "--seconds", 5)
+    ended = program.run("reproduce", *arguments, "--cores", 1, "--games", 2, "--seconds", 3)
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr == ""
     (row,) = program.rows(out / "fig2.csv")

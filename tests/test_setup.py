@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.variants import long
+
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = Path(sys.executable).resolve()
 BOTH = ("bash", "-c", 'set -eu; source "a copy/.setup.sh"; setup requirements.txt tests/requirements.txt')
@@ -178,7 +180,7 @@ child = subprocess.Popen(["sleep", "100"])
 pathlib.Path("half").touch()
 child.wait()
 """
-INTERRUPTS = [(os.killpg, signal.SIGINT, 130), (os.killpg, signal.SIGHUP, 129), (os.kill, signal.SIGTERM, 143)]
+INTERRUPTS = [(os.killpg, signal.SIGINT, 130), long(os.killpg, signal.SIGHUP, 129), long(os.kill, signal.SIGTERM, 143)]
 
 
 @pytest.mark.parametrize(("kill", "number", "status"), INTERRUPTS, ids=["ctrl_c", "terminal_closed", "kill"])
@@ -439,6 +441,7 @@ def write_python_to_bring():
     return str(Path("pythons.json").resolve()), version
 
 
+@pytest.mark.long
 def test_where_the_uv_that_was_fetched_cannot_install_pip_does():
     pytest.importorskip("ensurepip")
     broken = (
@@ -457,7 +460,7 @@ def test_where_the_uv_that_was_fetched_cannot_install_pip_does():
     assert list(Path("a copy/.venv/lib").glob("*/site-packages/thing"))
 
 
-@pytest.mark.parametrize("has_pip", [True, False], ids=["pip_is_there", "pip_is_debians_package"])
+@pytest.mark.parametrize("has_pip", [True, long(False)], ids=["pip_is_there", "pip_is_debians_package"])
 def test_where_no_python_fits_uv_is_fetched_and_brings_one(has_pip):
     """All of it real, from files: pip, an index, uv, an archive of a Python; but for apt-get, which takes root."""
     ensurepip = pytest.importorskip("ensurepip")
@@ -514,18 +517,18 @@ def test_without_uv_venv_and_pip_do_the_work_whatever_the_locale():
         assert ended[2].splitlines()[-1] == ("GA3C: requirements.txt is installed." if number else failed("a cöpy"))
 
 
-@pytest.mark.parametrize("version", ["3.10", "3.11", "3.12", "3.13"])
-def test_what_is_pinned_is_there_for_every_python(version):
+def test_what_is_pinned_is_there_for_every_python():
     """As each installed package says of itself; pip would find no candidate for another Python."""
     from packaging.specifiers import SpecifierSet
 
     lists = (ROOT / "tests" / "requirements.txt").read_text()
-    later = re.findall(r"^([\w-]+)==\S+ ; python_version >= '3.11'", lists, re.MULTILINE) if version == "3.10" else []
-    refused = [
-        f"{one.name}=={one.version}"
-        for one in metadata.distributions()
-        if one.name not in later and not SpecifierSet(one.metadata["Requires-Python"] or "").contains(f"{version}.99")
-    ]
+    later = re.findall(r"^([\w-]+)==\S+ ; python_version >= '3.11'", lists, re.MULTILINE)
+    refused = []
+    for one in metadata.distributions():
+        versions = SpecifierSet(one.metadata["Requires-Python"] or "")
+        for version in ("3.10", "3.11", "3.12", "3.13"):
+            if not versions.contains(f"{version}.99") and not (version == "3.10" and one.name in later):
+                refused.append(f"Python {version}: {one.name}=={one.version}")
     assert not refused
 
 

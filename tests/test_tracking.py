@@ -28,6 +28,7 @@ from ga3c.tracking.new_rows import GAMES_PER_ROW, Points
 from ga3c.tracking.secrets_left_out import without_secrets
 from ga3c.tracking.tracker_process import TrackerProcess
 from tests import program
+from tests.program import SLOW
 
 BLOCK_BYTES = 32_768
 PATIENT = f"from ga3c.tracking import trackers\ntrackers.END_SECONDS = {program.HANG_SECONDS}\n"
@@ -111,7 +112,7 @@ def test_a_run_that_is_killed_and_goes_on_is_one_run_there(tmp_path, monkeypatch
     monkeypatch.setenv("WANDB_API_KEY", "0123456789" * 4)
     monkeypatch.setenv("WANDB_BASE_URL", "http://127.0.0.1:9")  # nobody answers there
     monkeypatch.setenv("WANDB_INIT_TIMEOUT", "2")
-    small = ["--game", "CartPole-v1", "--agents", 1, "--envs-per-agent", 4, "--controller", "off"]
+    small = ["--game", "CartPole-v1", "--agents", 1, "--envs-per-agent", 4, "--controller", "off", *SLOW]
     quick = ["--checkpoint-seconds", 1, "--log-seconds", 1, "--plot-seconds", 0]
     names = ("wandb", "mlflow", "tensorboard")
     started = program.Started(tmp_path / "log", *small, *quick, "--run-dir", run, "--track", *names)
@@ -123,7 +124,7 @@ def test_a_run_that_is_killed_and_goes_on_is_one_run_there(tmp_path, monkeypatch
     before, last = in_csv(run), {name: sent(run, name) for name in names}
 
     monkeypatch.setenv("WANDB_MODE", "offline")
-    ended = program.run("--resume", run, "--steps", max(last.values()) + 3000, code=PATIENT)
+    ended = program.run("--resume", run, "--steps", max(last.values()) + 600, code=PATIENT)
     assert (ended.returncode, "not sent" in ended.stdout) == (0, False), ended.stdout
     after = in_csv(run)
 
@@ -162,7 +163,7 @@ def test_a_run_ends_though_one_tracker_sleeps_and_another_dies(tmp_path):
     code = fake(tmp_path, "wandb", SLEEPS) + fake(tmp_path, "mlflow", "import os\nos._exit(3)")
     code += "from ga3c.tracking import trackers\ntrackers.END_SECONDS = 0.5\n"
     flags = ["--log-seconds", 0.5, "--plot-seconds", 0, "--run-dir", run, "--track", "wandb", "mlflow"]
-    started = program.Started(tmp_path / "log", *program.TINY, *flags, code=code)
+    started = program.Started(tmp_path / "log", *program.TINY, *SLOW, *flags, code=code)
     started.wait_for(lambda: "MLflow fails" in started.log.read_text() and program.rows(run / "throughput.csv"))
     assert (started.stop(), started.left_over()) == (128 + signal.SIGINT, [])
     said, rows = started.log.read_text(), program.rows(run / "throughput.csv")
@@ -295,7 +296,8 @@ def test_the_words_of_the_flag():
 
 
 def test_a_resumed_run_is_tracked_unless_the_flag_says_no(tmp_path):
-    made = program.run(*program.TINY, "--steps", 200, "--run-dir", tmp_path / "run", "--track", "tensorboard")
+    small = [*program.TINY, "--serial", "--steps", 200]
+    made = program.run(*small, "--run-dir", tmp_path / "run", "--track", "tensorboard")
     assert made.returncode == 0
     tracked = [
         parse_settings(["--resume", str(tmp_path / "run"), *more]).settings.run.track for more in ([], ["--track"])

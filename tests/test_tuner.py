@@ -17,6 +17,7 @@ from tests.simulated_machine import (
     simulate,
     two_cores,
 )
+from tests.variants import long
 
 SEEDS = range(20)
 MOST = Counts(512, 64, 64)
@@ -50,14 +51,14 @@ QUIET = {"noise": 0.003, "drift": 0.0}
     ("landscape", "start", "machine"),
     [
         (two_cores, Counts(1, 1, 1), {}),
-        (two_cores, Counts(1, 1, 1), QUIET),
-        (two_cores, Counts(1, 1, 1), {"memory_seconds": 5.0}),
-        (two_cores, Counts(4, 1, 1), {}),
+        long(two_cores, Counts(1, 1, 1), QUIET),
+        long(two_cores, Counts(1, 1, 1), {"memory_seconds": 5.0}),
+        long(two_cores, Counts(4, 1, 1), {}),
         (two_cores, Counts(128, 8, 8), {}),
-        (two_cores, Counts(128, 8, 8), QUIET),
-        (large_machine, Counts(1, 1, 1), {}),
+        long(two_cores, Counts(128, 8, 8), QUIET),
+        long(large_machine, Counts(1, 1, 1), {}),
         (large_machine, Counts(1, 1, 1), {"waits": large_machine_waits}),
-        (large_machine, Counts(128, 8, 8), {}),
+        long(large_machine, Counts(128, 8, 8), {}),
     ],
 )
 def test_it_finds_the_best_within_ten_minutes_and_stays_there(landscape, start, machine):
@@ -141,8 +142,17 @@ def queues_are_empty(counts):
     return 1.8 * counts.agents
 
 
-@pytest.mark.parametrize("lag", [queues_fill, queues_are_empty])
-@pytest.mark.parametrize("start", [Counts(1, 1, 1), Counts(8, 1, 1), Counts(64, 4, 4)])
+@pytest.mark.parametrize(
+    ("lag", "start"),
+    [
+        (queues_fill, Counts(1, 1, 1)),
+        long(queues_fill, Counts(8, 1, 1)),
+        (queues_fill, Counts(64, 4, 4)),
+        long(queues_are_empty, Counts(1, 1, 1)),
+        (queues_are_empty, Counts(8, 1, 1)),
+        long(queues_are_empty, Counts(64, 4, 4)),
+    ],
+)
 def test_policy_lag_stays_within_the_limit(start, lag):
     """8 agents would be best; their lag is above the limit, that of 6 is below."""
     runs = [run(two_cores, start, seed, lag=lag) for seed in SEEDS]

@@ -18,6 +18,7 @@ from gymnasium.wrappers import vector as wrappers
 import ga3c.atari
 from ga3c.atari import first_key
 from ga3c.atari.names import GAME_NAMES, display_name
+from tests.variants import long, variants
 
 ROOT = Path(__file__).parent.parent
 CUT = {"max_num_frames_per_episode": 101}
@@ -61,8 +62,12 @@ def assert_same(one: list, other: list) -> None:
         np.testing.assert_array_equal(mine, theirs)
 
 
-@pytest.mark.parametrize("rules", RULES)
-@pytest.mark.parametrize("game", ["breakout", "ms_pacman"])
+FOR_BOTH = {"colours", "whole grey", "sticky, all actions"}
+COMPARED = [("breakout", rules) for rules in RULES]
+COMPARED += [("ms_pacman", rules) if rules in FOR_BOTH else long("ms_pacman", rules) for rules in RULES]
+
+
+@pytest.mark.parametrize(("game", "rules"), COMPARED)
 def test_it_says_what_ale_pys_vector_environment_says(game, rules):
     ours, names = RULES[rules]
     envs = made(game, threads=2, **ours)
@@ -209,14 +214,14 @@ os.waitpid(child, 0)"""
     ("game", "rules"),
     [
         ("pong", {}),
-        ("breakout", {"repeat_action_probability": 0.25}),
+        long("breakout", {"repeat_action_probability": 0.25}),
         ("seaquest", {"observation": "rgb", "stack_num": 2}),
         ("ms_pacman", {"observation": "ram"}),
-        ("ice_hockey", {"size": None, "pool": "mean"}),
+        long("ice_hockey", {"size": None, "pool": "mean"}),
         ("riverraid", {"frameskip": 1, "autoreset_mode": "SameStep"}),
-        ("montezuma_revenge", {}),
-        ("battle_zone", {"frameskip": 2}),
-        ("kung_fu_master", {"size": 42}),
+        long("montezuma_revenge", {}),
+        long("battle_zone", {"frameskip": 2}),
+        long("kung_fu_master", {"size": 42}),
         ("qbert", {"full_action_space": True}),
     ],
 )
@@ -333,7 +338,10 @@ def test_memory_is_read_and_written():
         envs.ram = observations.astype(int)
 
 
-@pytest.mark.parametrize("game", ["pong", "seaquest", "ms_pacman", "kung_fu_master", "robotank"])
+IN_MEMORY = ["pong", "seaquest", "ms_pacman", "kung_fu_master", "robotank"]
+
+
+@pytest.mark.parametrize("game", variants(IN_MEMORY, "pong", "robotank"))
 def test_memory_alone_is_played_without_pictures(game):
     """As with them: collisions are found in frames that nobody draws."""
     rules = {"observation": "ram", "repeat_action_probability": 0.25, **CUT}
@@ -456,5 +464,6 @@ print({"tensorflow", "keras", "torch"} & set(sys.modules))"""
     assert said.stdout == "False\nFalse\nset()\n"
 
 
+@pytest.mark.long
 def test_the_first_key_of_montezumas_revenge_is_found():
     assert first_key.find(seed=0) == (104_448, 178)  # as the page says

@@ -140,6 +140,7 @@ def test_intervals_are_over_seeds_or_where_they_are_few_over_games(tmp_path):
 # The real thing
 
 
+@pytest.mark.long
 def test_a_zoo_killed_twice_and_gone_on_with(tmp_path):
     out = tmp_path / "zoo"
     games = ["tests.tiny_environment:Match-v0", "CartPole-v1"]

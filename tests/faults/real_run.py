@@ -18,7 +18,7 @@ files.os = Failing({at}, {failure!r}, {lasting}, exits=True)
 def fail(root: Path, at: int, failure: str, lasting: int) -> None:
     """Raises AssertionError where something is lost, or ends with a traceback."""
     run, code = root / "run", CODE.format(at=at, failure=failure, lasting=lasting)
-    ended = program.run(*program.TINY, "--run-dir", run, *OFTEN, "--minutes", SECONDS / 60, code=code)
+    ended = program.run(*program.TINY, *program.SLOW, "--run-dir", run, *OFTEN, "--minutes", SECONDS / 60, code=code)
     said = ended.stdout + ended.stderr
     assert ended.returncode in ((-9, 0) if failure == "killed" else (0, 1, 2)), said
     assert "Traceback" not in said, said

@@ -8,7 +8,7 @@ from ga3c.settings import saved_settings
 from ga3c.settings.run import Settings
 from tests import program
 from tests.faults import real_run
-from tests.program import TINY, Started
+from tests.program import SLOW, TINY, Started
 
 
 def test_a_real_run_goes_on(tmp_path):
@@ -17,7 +17,7 @@ def test_a_real_run_goes_on(tmp_path):
 
 def test_a_directory_that_is_moved_or_removed_while_it_trains(tmp_path):
     run, elsewhere, log = tmp_path / "run", tmp_path / "elsewhere", tmp_path / "log"
-    started = Started(log, *TINY, "--run-dir", run, *real_run.OFTEN)
+    started = Started(log, *TINY, *SLOW, "--run-dir", run, *real_run.OFTEN)
     started.wait_for(lambda: checkpoint.saved(run / "checkpoints"))
     run.rename(elsewhere)
     started.wait_for(lambda: "was moved or removed" in log.read_text())

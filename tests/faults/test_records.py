@@ -53,7 +53,7 @@ def calls(tmp_path: Path) -> int:
 def test_anything_that_is_written_may_fail(tmp_path, failure):
     places = calls(tmp_path)
     assert places > 100
-    for at in range(1 + FAILURES.index(failure), places + 1, 7):
+    for at in range(1 + FAILURES.index(failure), places + 1, 13):
         fail(tmp_path / str(at), at, failure, lasting=1 + at % 3)
 
 
@@ -77,5 +77,5 @@ def test_the_power_may_go_at_any_moment(tmp_path):
     (tmp_path / "first").mkdir()
     changes = notes(tmp_path / "first")
     ways = itertools.cycle(itertools.product(NAMES_KEPT, CONTENTS))
-    for until in range(1, len(changes) + 1, 2):
+    for until in range(1, len(changes) + 1, 4):
         cut_power(tmp_path / "after", changes[:until], *next(ways))
