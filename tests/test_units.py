@@ -6,7 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ga3c.systems.learner import Learner  # isort: skip (first: it loads TensorFlow)
+from ga3c.devices.device import set_up_devices  # isort: skip (first: it loads TensorFlow)
+import tensorflow as tf
+
 from ga3c import algorithms, progress
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
@@ -15,6 +17,7 @@ from ga3c.records import checkpoint
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.stats import Totals
 from ga3c.systems import replayed, units
+from ga3c.systems.learner import Learner
 from ga3c.systems.replay_parts import updates_of
 from ga3c.systems.unit_model import SharedModel, Sharing, UnitModel
 from ga3c.systems.wiring import Context, Unit
@@ -124,6 +127,14 @@ def test_a_minibatch_that_is_not_finite_stays_out_of_the_store():
             assert np.isfinite(there).all()
             np.testing.assert_array_equal(own, there)
     assert any((first[name] != array).any() for name, array in model.state().items() if name != "version")
+
+
+def test_devices_are_refused_where_tensorflow_computes_already(monkeypatch):
+    tf.constant(1.0)
+    # As where these threads are chosen already.
+    monkeypatch.setattr(tf.config.threading, "set_intra_op_parallelism_threads", lambda threads: None)
+    with pytest.raises(ConfigError, match="give them in a new process"):
+        set_up_devices("cpu", (0, 1), 1)
 
 
 def test_only_games_that_explore_little_have_scores(monkeypatch):

@@ -93,16 +93,16 @@ def set_up_devices(kind: str, numbers: tuple[int, ...] | None, threads: int) -> 
         gpus = tf.config.list_physical_devices("GPU")
     try:
         tf.config.threading.set_intra_op_parallelism_threads(threads)
+        if kind == "cpu":
+            tf.config.set_visible_devices([], "GPU")
+            parts = [tf.config.LogicalDeviceConfiguration() for _ in numbers]
+            tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], parts)
+        else:
+            tf.config.set_visible_devices(_equal_gpus(gpus, numbers), "GPU")
+            for gpu in tf.config.get_visible_devices("GPU"):
+                tf.config.experimental.set_memory_growth(gpu, True)
     except RuntimeError as error:
         raise ConfigError("--devices are chosen before TensorFlow computes: give them in a new process.") from error
-    if kind == "cpu":
-        tf.config.set_visible_devices([], "GPU")
-        parts = [tf.config.LogicalDeviceConfiguration() for _ in numbers]
-        tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], parts)
-    else:
-        tf.config.set_visible_devices(_equal_gpus(gpus, numbers), "GPU")
-        for gpu in tf.config.get_visible_devices("GPU"):
-            tf.config.experimental.set_memory_growth(gpu, True)
     return [device.name.removeprefix("/device:") for device in tf.config.list_logical_devices(kind.upper())]
 
 
