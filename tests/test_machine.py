@@ -2,6 +2,7 @@
 
 import math
 import os
+import platform
 import re
 import resource
 import subprocess
@@ -243,3 +244,15 @@ def test_keras_finds_what_only_others_need_in_scripts_of_others_alone(ours, foun
     code += "\nimport matplotlib.pyplot, scipy.stats\nprint(matplotlib.pyplot.__name__)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=program.ROOT)
     assert said.stdout.split() == [found, "matplotlib.pyplot"]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="TensorFlow has oneDNN for these cores alone")
+@pytest.mark.parametrize(("asked", "takes"), [({}, True), ({"TF_ENABLE_ONEDNN_OPTS": "0"}, False)])
+def test_tensorflow_computes_with_onednn_unless_the_user_says_otherwise(asked, takes):
+    code = "from ga3c.devices import device\nfrom tensorflow.python.util import _pywrap_util_port"
+    code += "\nprint(_pywrap_util_port.IsMklEnabled())"
+    others = {name: value for name, value in os.environ.items() if name != "TF_ENABLE_ONEDNN_OPTS"}
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=program.ROOT, env=others | asked
+    )
+    assert said.stdout.split() == [str(takes)]

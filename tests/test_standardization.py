@@ -85,7 +85,7 @@ def test_of_images_one_is_counted_for_each_twenty_steps(t_max, counted):
 
 
 def test_the_convolution_sees_standardized_states():
-    convolution = StandardizingConvolution(4, 8, 4)
+    convolution = StandardizingConvolution(4, 8, 4, activation="relu", bias_initializer="random_normal")
     convolution.build((None, *SHAPE))
     statistics = standardization.update(START, states(0, 64), np.ones(64, bool))
     for weight, value in zip(convolution.non_trainable_variables, statistics, strict=True):
@@ -94,8 +94,8 @@ def test_the_convolution_sees_standardized_states():
     standardized = (inputs - statistics.mean.numpy()) / np.sqrt(statistics.variance.numpy())
     assert abs(standardized.mean()) < 0.1
     assert 0.8 < standardized.std() < 1.2
-    by_hand = tf.nn.conv2d((standardized / 4).astype(np.float32), convolution.kernel, 4, "VALID")
-    np.testing.assert_allclose(convolution(inputs), by_hand, rtol=1e-3, atol=1e-3)
+    by_hand = tf.nn.conv2d((standardized / 4).astype(np.float32), convolution.kernel, 4, "VALID") + convolution.bias
+    np.testing.assert_allclose(convolution(inputs), tf.nn.relu(by_hand), rtol=1e-3, atol=1e-3)
 
 
 def test_a_screen_that_never_changes():

@@ -57,15 +57,23 @@ def _step(weight: tf.Tensor, mean: tf.Tensor, gradient: tf.Tensor, learning_rate
 
 
 def orthogonal(matrix: tf.Tensor) -> tf.Tensor:
-    """Returns the matrix with singular values near 1, by rounds of a X + b X X'X + c X X'X X'X."""
+    """Returns the matrix with singular values near 1, by rounds of X <- F X, where F = a I + b X X' + c X X' X X'.
+
+    Each F is a polynomial in the first X X', so all are symmetric and may change places. So the rounds need the small
+    squares alone, X X' <- F F X X', and X, which is often far longer, is multiplied once, by the product of all F. That
+    takes half of the time, and the result is the same but for rounding.
+    """
     a, b, c = FACTORS
-    wide = matrix.shape[0] <= matrix.shape[1]
-    found = matrix if wide else tf.transpose(matrix)
-    found /= tf.norm(found) + 1e-7  # a gradient of zeros stays zero
-    for _ in range(ROUNDS):
-        square = tf.matmul(found, found, transpose_b=True)
-        found = a * found + tf.matmul(b * square + c * tf.matmul(square, square), found)
-    return found if wide else tf.transpose(found)
+    tall = matrix.shape[0] > matrix.shape[1]  # then X is its transpose
+    matrix /= tf.norm(matrix) + 1e-7  # a gradient of zeros stays zero
+    square = tf.matmul(matrix, matrix, transpose_a=tall, transpose_b=not tall)
+    unit = tf.eye(square.shape[0])
+    factor = product = a * unit + b * square + c * tf.matmul(square, square)
+    for _ in range(ROUNDS - 1):
+        square = tf.matmul(factor, tf.matmul(factor, square))
+        factor = a * unit + b * square + c * tf.matmul(square, square)
+        product = tf.matmul(factor, product)
+    return tf.matmul(matrix, product) if tall else tf.matmul(product, matrix)
 
 
 def _is_matrix(weight: tf.Tensor) -> bool:

