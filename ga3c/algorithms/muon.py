@@ -67,7 +67,7 @@ def orthogonal(matrix: tf.Tensor) -> tf.Tensor:
     tall = matrix.shape[0] > matrix.shape[1]  # then X is its transpose
     matrix /= tf.norm(matrix) + 1e-7  # a gradient of zeros stays zero
     square = tf.matmul(matrix, matrix, transpose_a=tall, transpose_b=not tall)
-    unit = tf.eye(square.shape[0])
+    unit = tf.eye(square.shape[0], dtype=square.dtype)
     factor = product = a * unit + b * square + c * tf.matmul(square, square)
     for _ in range(ROUNDS - 1):
         square = tf.matmul(factor, tf.matmul(factor, square))
