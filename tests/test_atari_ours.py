@@ -143,7 +143,7 @@ def test_it_is_compiled_once_and_a_run_says_so(tmp_path):
     frame.write_text(f"{before}code: int) -> None:\n    store32(console, state.FRAME_DONE, 1){end}{after}")
     made = tmp_path / "ga3c" / "emulator" / "made.py"
     made.write_text(made.read_text().replace('"x86_64", ', ""))
-    line = "Compiling the emulator: half a minute to a minute, only this once.\n"
+    line = "Compiling the emulator: one to three minutes, only this once.\n"
     assert prepares(tmp_path, "Pong", "ale").communicate()[0] == "0\n"
     together = [prepares(tmp_path, game, "auto") for game in ("Pong", "Boxing")]
     said = [process.communicate()[0] for process in together]

@@ -34,7 +34,7 @@ def starts_of(rom: str, mode: int | None, difficulty: int) -> Starts:
 def prepare() -> None:
     """Compiles the emulator if its code is not cached: once, and not in each process of several that start together."""
     if is_missing(serve):
-        print("Compiling the emulator: half a minute to a minute, only this once.", file=sys.stderr, flush=True)
+        print("Compiling the emulator: one to three minutes, only this once.", file=sys.stderr, flush=True)
         with one_at_a_time():
             Batch("pong", Rules(), np.zeros(1, np.int64)).restart(np.ones(1, bool))
     if not (is_missing(serve) or machine_code.is_ready()):  # missing still: it could not be kept
