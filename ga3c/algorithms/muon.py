@@ -68,10 +68,14 @@ def orthogonal(matrix: tf.Tensor) -> tf.Tensor:
     matrix /= tf.norm(matrix) + 1e-7  # a gradient of zeros stays zero
     square = tf.matmul(matrix, matrix, transpose_a=tall, transpose_b=not tall)
     unit = tf.eye(square.shape[0], dtype=square.dtype)
-    factor = product = a * unit + b * square + c * tf.matmul(square, square)
+
+    def polynomial(square):
+        return a * unit + b * square + c * tf.matmul(square, square)
+
+    product = factor = polynomial(square)
     for _ in range(ROUNDS - 1):
         square = tf.matmul(factor, tf.matmul(factor, square))
-        factor = a * unit + b * square + c * tf.matmul(square, square)
+        factor = polynomial(square)
         product = tf.matmul(factor, product)
     return tf.matmul(matrix, product) if tall else tf.matmul(product, matrix)
 
