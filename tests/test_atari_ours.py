@@ -1,9 +1,11 @@
 """Games on our own console: what ale-py's vector environment gives of the same seeds and actions."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +14,14 @@ import pytest
 from ga3c import environments
 from ga3c.atari.batch import prepare
 from ga3c.emulator import machine_code
+from ga3c.emulator.compiled import told
 from ga3c.emulator.game_table import GAMES as READABLE
 from ga3c.emulator.proven import FRAMES_GO_ON, PROVEN, READ_WHAT_IS_LEFT
 from ga3c.environments.atari import AtariEnvironments, AtariScreen, played_elsewhere
 from ga3c.environments.atari_ours import OwnAtariEnvironments, OwnAtariScreen
 from ga3c.errors import ConfigError
 from ga3c.settings.game import EnvironmentSettings
+from tests import program
 from tests.variants import long, variants
 
 RULES = {
@@ -146,10 +150,22 @@ def test_it_is_compiled_once_and_a_run_says_so(tmp_path):
     line = "Compiling the emulator: one to three minutes, only this once.\n"
     assert prepares(tmp_path, "Pong", "ale").communicate()[0] == "0\n"
     together = [prepares(tmp_path, game, "auto") for game in ("Pong", "Boxing")]
-    said = [process.communicate()[0] for process in together]
+    said = [re.sub("Still compiling.*\n", "", process.communicate()[0]) for process in together]
     assert any(what.startswith(line) for what in said), said
     assert sum(int(what.removeprefix(line)) for what in said) == 1, said
     assert prepares(tmp_path, "Breakout", "ours").communicate()[0] == "0\n"
+
+
+def test_a_long_compilation_says_that_it_goes_on_until_it_ends(capfd):
+    said = ""
+    with told(0.1):
+        while "0.3 seconds" not in said:
+            said += capfd.readouterr().err
+    for thread in threading.enumerate():
+        if thread.name == "compiling":
+            thread.join(program.HANG_SECONDS)
+            assert not thread.is_alive()
+    assert said.startswith("Still compiling: 0.1 seconds so far.\nStill compiling: 0.2 seconds so far.\n")
 
 
 SEEN = """import sys

@@ -2,6 +2,8 @@
 
 import fcntl
 import os
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -54,3 +56,21 @@ def one_at_a_time(folder: Path | str = _FOLDER) -> Iterator[None]:
         yield
     finally:
         os.close(folder)
+
+
+@contextmanager
+def told(every_seconds: float = 20) -> Iterator[None]:
+    """Prints a line now and then for as long as something compiles."""
+    over = threading.Event()
+
+    def tell() -> None:
+        seconds = 0.0
+        while not over.wait(every_seconds):
+            seconds += every_seconds
+            print(f"Still compiling: {seconds:g} seconds so far.", file=sys.stderr, flush=True)
+
+    threading.Thread(target=tell, name="compiling", daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
