@@ -1,22 +1,27 @@
 """Games on our own console: what ale-py's vector environment gives of the same seeds and actions."""
 
+import io
 import os
 import re
 import shutil
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ga3c import environments
-from ga3c.atari.batch import prepare
+from ga3c.atari.batch import prepare, starts_of
 from ga3c.emulator import machine_code
 from ga3c.emulator.compiled import told
+from ga3c.emulator.cpu import run_frame
 from ga3c.emulator.game_table import GAMES as READABLE
+from ga3c.emulator.instruction import execute
 from ga3c.emulator.proven import FRAMES_GO_ON, PROVEN, READ_WHAT_IS_LEFT
+from ga3c.emulator.tia import tia_write
 from ga3c.environments.atari import AtariEnvironments, AtariScreen, played_elsewhere
 from ga3c.environments.atari_ours import OwnAtariEnvironments, OwnAtariScreen
 from ga3c.errors import ConfigError
@@ -147,7 +152,7 @@ def test_it_is_compiled_once_and_a_run_says_so(tmp_path):
     frame.write_text(f"{before}code: int) -> None:\n    store32(console, state.FRAME_DONE, 1){end}{after}")
     made = tmp_path / "ga3c" / "emulator" / "made.py"
     made.write_text(made.read_text().replace('"x86_64", ', ""))
-    line = "Compiling the emulator: one to three minutes, only this once.\n"
+    line = "Compiling the emulator: half a minute to two minutes, only this once.\n"
     assert prepares(tmp_path, "Pong", "ale").communicate()[0] == "0\n"
     together = [prepares(tmp_path, game, "auto") for game in ("Pong", "Boxing")]
     said = [re.sub("Still compiling.*\n", "", process.communicate()[0]) for process in together]
@@ -156,16 +161,24 @@ def test_it_is_compiled_once_and_a_run_says_so(tmp_path):
     assert prepares(tmp_path, "Breakout", "ours").communicate()[0] == "0\n"
 
 
-def test_a_long_compilation_says_that_it_goes_on_until_it_ends(capfd):
-    said = ""
+@pytest.mark.parametrize("function", [run_frame, execute, tia_write], ids=lambda function: function.py_func.__name__)
+def test_large_functions_are_compiled_for_one_kind_of_arguments(function):
+    """A constant among the arguments would compile a function, and all that it calls, once more."""
+    prepare()
+    assert starts_of("pong", None, 0).code
+    assert len(function._cache._cache_file._load_index()) == 1
+
+
+def test_a_long_compilation_says_that_it_goes_on_until_it_ends(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", said := io.StringIO())
     with told(0.1):
-        while "0.3 seconds" not in said:
-            said += capfd.readouterr().err
+        while "0.3 seconds" not in said.getvalue():
+            time.sleep(0.01)
     for thread in threading.enumerate():
         if thread.name == "compiling":
             thread.join(program.HANG_SECONDS)
             assert not thread.is_alive()
-    assert said.startswith("Still compiling: 0.1 seconds so far.\nStill compiling: 0.2 seconds so far.\n")
+    assert said.getvalue().startswith("Still compiling: 0.1 seconds so far.\nStill compiling: 0.2 seconds so far.\n")
 
 
 SEEN = """import sys

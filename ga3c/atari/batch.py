@@ -10,7 +10,7 @@ from ale_py import roms
 from ga3c.atari.chance import DRAWS, WORDS, Chance
 from ga3c.atari.rules import MOST_NO_OPS, Rules
 from ga3c.emulator import games, machine_code, state, step, views
-from ga3c.emulator.compiled import SOURCES, is_missing, one_at_a_time, told
+from ga3c.emulator.compiled import SOURCES, is_missing, one_at_a_time, told, without_collection
 from ga3c.emulator.game_table import GAMES
 from ga3c.emulator.palette import NTSC_GREY, NTSC_RGB, PAL_GREY, PAL_RGB
 from ga3c.emulator.picture import WIDTH
@@ -34,8 +34,8 @@ def starts_of(rom: str, mode: int | None, difficulty: int) -> Starts:
 def prepare() -> None:
     """Compiles the emulator if its code is not cached: once, and not in each process of several that start together."""
     if is_missing(serve):
-        print("Compiling the emulator: one to three minutes, only this once.", file=sys.stderr, flush=True)
-        with told(), one_at_a_time():
+        print("Compiling the emulator: half a minute to two minutes, only this once.", file=sys.stderr, flush=True)
+        with told(), one_at_a_time(), without_collection():
             Batch("pong", Rules(), np.zeros(1, np.int64)).restart(np.ones(1, bool))
     if not (is_missing(serve) or machine_code.is_ready()):  # missing still: it could not be kept
         machine_code.note_ready()

@@ -66,7 +66,7 @@ def _count(records, rom, actions, frames, by_lines):
                     met[opcode] = turns
                     instructions += 1
                     waits = by_lines and _STORES_ZERO_PAGE[opcode] and _code_at(console, code, 1) == WSYNC
-                    run_frame(console, code, 0, 1)
+                    run_frame(console, code, np.int64(0), np.int64(1))
                     states[lane] = DONE if load32(console, FRAME_DONE) else WAITS if waits else RUNS
                     running += states[lane] == RUNS
             if running == 0:

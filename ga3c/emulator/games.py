@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ga3c.emulator.compiled import compiled
+from ga3c.emulator.compiled import compiled, inner
 from ga3c.emulator.game_table import GAMES
 from ga3c.emulator.state import CARTRIDGE_RAM, RAM_BYTES
 
@@ -144,7 +144,7 @@ def reading(rom: str) -> Reading:
     )
 
 
-@compiled
+@inner
 def _sum(ram, rows):
     total = 0
     for row in range(len(rows)):
@@ -159,7 +159,7 @@ def _sum(ram, rows):
     return total
 
 
-@compiled
+@inner
 def _holds(ram, rows, before, fall, gain):
     """Evaluates conditions. `before` is the last value of the watched byte; `fall`: the lives fell by one."""
     row = 0
@@ -183,7 +183,7 @@ def _holds(ram, rows, before, fall, gain):
     return False
 
 
-@compiled
+@inner
 def _score(ram, reading, before):
     return 0 if _holds(ram, reading.zero, before, False, 0) else _sum(ram, reading.score)
 
@@ -197,7 +197,7 @@ def begin(ram, reading, state):
     state[REWARD] = state[HELD] = 0
 
 
-@compiled
+@inner
 def _reward(ram, reading, state):
     """Returns the reward of a frame, before an end changes it, and notes the score."""
     if _holds(ram, reading.repeats, state[BEFORE], False, 0):

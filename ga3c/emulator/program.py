@@ -49,7 +49,7 @@ def watch(console: int, rom: int, actions, met, found):
                     opcode = load8(rom, at)
                     met[at] = pc
                     found[at] |= from_elsewhere
-                run_frame(console, rom, 0, np.int64(1))
+                run_frame(console, rom, np.int64(0), np.int64(1))
                 from_elsewhere = load32(console, PC) != pc + op.LENGTH[opcode] and op.MODE[opcode] != op.RELATIVE
                 if load32(console, FRAME_DONE) or load32(console, JAMMED):
                     break

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ga3c.emulator import games
-from ga3c.emulator.compiled import compiled
+from ga3c.emulator.compiled import inner
 from ga3c.emulator.controllers import press
 from ga3c.emulator.frame import goes_on, is_drawn, next_frame
 from ga3c.emulator.games import Reading
@@ -77,12 +77,19 @@ def consoles(
     )
 
 
-@compiled
+@inner
+def copy(source, target):
+    """Copies one row to another. An assignment does, too, but it has Numba compile its error message: some seconds."""
+    for at in range(len(target)):
+        target[at] = source[at]
+
+
+@inner
 def _is_seen(consoles):
     return consoles.pictures.shape[2] > 0
 
 
-@compiled
+@inner
 def _next_picture(consoles, console, record, drawn):
     """Returns the number of the picture that the next frame draws, and WENT_ON if it goes on and there is a third."""
     pictures, went_on = consoles.pictures[console], goes_on(record)
@@ -90,12 +97,11 @@ def _next_picture(consoles, console, record, drawn):
     if len(pictures) == 2 or not went_on:
         return number, 0
     if drawn:
-        for pixel in range(pictures.shape[1]):
-            pictures[2, pixel] = pictures[number, pixel]
+        copy(pictures[number], pictures[2])
     return number, WENT_ON
 
 
-@compiled
+@inner
 def last_pictures(game, consoles, console):
     """Returns the numbers of the pictures of the last two frames; with frames that are all seen, twice that of one."""
     turns = consoles.turns[console]
@@ -105,7 +111,7 @@ def last_pictures(game, consoles, console):
     return (2 if turns & WENT_ON else last ^ 1), last
 
 
-@compiled
+@inner
 def _frame(game, consoles, console, action, drawn):
     # int64, as in `starts`: Numba would compile all functions a second time for uint64, and for a constant True.
     record = np.int64(consoles.records[console].ctypes.data)
@@ -122,7 +128,7 @@ def _frame(game, consoles, console, action, drawn):
     return games.read(consoles.records[console], game.reading, consoles.readings[console])
 
 
-@compiled
+@inner
 def _look(game, consoles, console, work):
     """Scales the grey picture, and appends it to the state."""
     line, totals, small = work
@@ -130,15 +136,16 @@ def _look(game, consoles, console, work):
     push(small, consoles.states[console])
 
 
-@compiled
+@inner
 def _restart(game, consoles, console, no_ops, work):
     """Begins a game and plays its no-ops. With fire_reset, the first of them is FIRE."""
     is_seen = _is_seen(consoles)
     if game.copies_starts:
         start = game.order[consoles.begun[console] % len(game.order)]
-        consoles.records[console] = game.starts[start]
+        copy(game.starts[start], consoles.records[console])
         if is_seen:
-            consoles.pictures[console, :2] = game.start_pictures[start]
+            for number in range(2):
+                copy(game.start_pictures[start, number], consoles.pictures[console, number])
     consoles.begun[console] += 1
     consoles.turns[console] = 0
     consoles.actions[console] = NO_OP
@@ -154,7 +161,7 @@ def _restart(game, consoles, console, no_ops, work):
         _look(game, consoles, console, work)
 
 
-@compiled
+@inner
 def play_frames(game, consoles, console, action, first_drawn):
     """Plays the frames of a step. Returns (reward, lives, last frame's number, drawn pictures are complete)."""
     reward, complete = 0, True
@@ -170,7 +177,7 @@ def play_frames(game, consoles, console, action, first_drawn):
     return reward, lives, frame, complete
 
 
-@compiled
+@inner
 def _step(game, consoles, console, action, work):
     """Steps a console. Only the last two frames are drawn; the brighter of their pixels is seen.
 
@@ -191,7 +198,8 @@ def _step(game, consoles, console, action, work):
     first_drawn = np.int64(0) if draws_all else game.frame_skip - 2
     reward, lives, frame, complete = play_frames(game, consoles, console, action, first_drawn)
     if not (complete or draws_all):
-        consoles.records[console], consoles.readings[console] = record, reading
+        copy(record, consoles.records[console])
+        copy(reading, consoles.readings[console])
         consoles.turns[console], consoles.frames[console] = turn, frames
         consoles.drawn[console], consoles.actions[console] = drawn, before
         reward, lives, frame, complete = play_frames(game, consoles, console, action, np.int64(0))
@@ -204,7 +212,7 @@ def _step(game, consoles, console, action, work):
     _look(game, consoles, console, work)
 
 
-@compiled
+@inner
 def work_for(game):
     """Returns the buffers that a thread needs to step consoles."""
     size = len(game.rows.first)
@@ -212,7 +220,7 @@ def work_for(game):
     return np.empty(width, np.uint32), np.empty(size, np.uint32), np.empty((size, size), np.uint8)
 
 
-@compiled
+@inner
 def play_one(game, consoles, console, action, no_ops, work):
     """Steps a console by an action (ALE's number), or begins a game, with so many no-ops, if its last one has ended."""
     if consoles.ended[console]:

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import carray
 
-from ga3c.emulator.compiled import compiled
+from ga3c.emulator.compiled import compiled, inner
 from ga3c.emulator.pointers import bytes_at
 from ga3c.emulator.shrink import Cover, cover, shrink
-from ga3c.emulator.step import last_pictures
+from ga3c.emulator.step import copy, last_pictures
 
 STATES, OWN = range(2)  # the states of `step`, with the stack as the first axis; what this file computes
 MAX, MEAN, LAST = range(3)
@@ -40,14 +40,14 @@ def computed(count: int, tones: np.ndarray, picture_shape: tuple[int, int], shap
     return View(OWN, pool, tones, cover(height, rows), cover(width, columns), seen, np.zeros((count, *shape), np.uint8))
 
 
-@compiled
+@inner
 def work_for_view(view):
     """Returns the buffers that a thread needs to show consoles."""
     height, width = view.frames.shape[2:4]
     return np.empty(160, np.uint32), np.empty(width, np.uint32), np.empty((height, width), np.uint8)
 
 
-@compiled
+@inner
 def show(view, game, consoles, console, frames_before, work, target):
     """Writes what is shown of a console after a step to the address `target`, if that is not 0.
 
@@ -58,13 +58,13 @@ def show(view, game, consoles, console, frames_before, work, target):
         _append(view, console, work, consoles.frames[console] == 0)
         flat = view.frames[console].reshape(-1)
         if target:
-            carray(bytes_at(target), len(flat))[:] = flat
+            copy(flat, carray(bytes_at(target), len(flat)))
     elif target:
         states = consoles.states[console]
         _stack_first(states.reshape(-1), states.shape[2], carray(bytes_at(target), states.size))
 
 
-@compiled
+@inner
 def _stack_first(states, stack, out):
     pixels = len(states) // stack
     for frame in range(stack):
@@ -77,7 +77,7 @@ def _stack_first(states, stack, out):
                 out[frame * pixels + pixel] = states[pixel * stack + frame]
 
 
-@compiled
+@inner
 def _see(view, game, consoles, console, frames_before):
     """Pools the last two pictures. The frame that ends a game is not seen, as in `step`."""
     numbers = last_pictures(game, consoles, console)
@@ -100,7 +100,7 @@ def see(view, game, consoles, frames_before):
         _see(view, game, consoles, console, frames_before[console])
 
 
-@compiled
+@inner
 def _pool(pool, before, newest, out):
     for pixel in range(len(out)):
         if pool == MAX:
@@ -111,7 +111,7 @@ def _pool(pool, before, newest, out):
             out[pixel] = newest[pixel]
 
 
-@compiled
+@inner
 def _append(view, console, work, begins):
     """Scales the picture, and appends it to the frames, which are black where a game begins."""
     line, totals, small = work
