@@ -222,7 +222,7 @@ def test_other_games_are_refused_in_one_line(spec, words):
 
 
 def test_a_real_run_solves_a_game_and_is_played(tmp_path):
-    """One seed in some twenty ends with an actor that stays at a bound, so others are tried after it."""
+    """A run may end with an actor that stays at a bound, so other seeds are tried after it."""
     small = ["--agents", 2, "--envs-per-agent", 4, "--replay-minimum-transitions", 400, "--replay-transitions", 10_000]
     small += ["--batch", 64, "--learning-rate", 0.001, "--discount", 0.5, "--log-seconds", 0.5]
     game = "tests.tiny_environment:Name-v0"
@@ -238,7 +238,7 @@ def test_a_real_run_solves_a_game_and_is_played(tmp_path):
         started = Started(
             tmp_path / "log", "--preset", "apex-dpg", "--game", game, *small, "--run-dir", run, "--seed", seed
         )
-        started.wait_for(lambda: solved() or len(scores()) > 1200)  # most have solved it after 300
+        started.wait_for(lambda: solved() or len(scores()) > 1200)  # six seeds had solved it after 236 to 429
         found = solved()
         assert started.stop() == 130
         assert books(run)["lost_steps"] == 0
