@@ -29,6 +29,7 @@ class SpeedRun:
     t_max: int | None = None
     preset: str = "ga3c"
     controller: str = "off"
+    start_from: str | None = None
 
     goes_on: ClassVar[bool] = False  # an interrupted one is made again, and a finished one keeps no weights
 
@@ -45,7 +46,7 @@ class SpeedRun:
 
     def command(self, directory: Path) -> list[str]:
         values = {"seed": 1} | asdict(self) | {"minutes": self.seconds / 60, "log_seconds": self.log_seconds}
-        values |= {"run_dir": directory, "plot_seconds": 0, "checkpoints_kept": 1}
+        values |= {"run_dir": directory, "plot_seconds": 0, "checkpoints_kept": 1, "from": values.pop("start_from")}
         del values["seconds"]
         given = {"--" + name.replace("_", "-"): v for name, v in values.items() if v is not None and v is not False}
         flags = ([flag] if value is True else [flag, str(value)] for flag, value in given.items())

@@ -1,6 +1,9 @@
 """Figures and tables of accelerated methods (Stooke and Abbeel 2018)."""
 
 from dataclasses import dataclass
+from typing import Annotated
+
+import tyro
 
 from ga3c.papers import CommonOptions
 from ga3c.settings.presets import agents_of
@@ -19,6 +22,9 @@ class Options(CommonOptions):
     """Numbers of devices in table2 and table3; the one of fig5. At cpu scale they are parts of the cores."""
     batches: tuple[int, ...] = ()
     """Transitions in an update; fig4 shows each."""
+    start_from: Annotated[str | None, tyro.conf.arg(name="from", metavar="RUN")] = None
+    """The run whose agent plays in fig2 and table1, of the preset `ga3c`. The paper's agent was trained, so that games
+    last as long as those of a good player. Default: new weights."""
 
 
 def as_flags(settings: dict[str, object]) -> str:

@@ -10,14 +10,14 @@ from ga3c.errors import ConfigError
 from ga3c.experiments.throughput import SpeedRun
 from ga3c.papers.accelerated import Options
 from ga3c.papers.plan import chosen
-from ga3c.records.run_directory import PRETRAINED, game_directory
+from ga3c.records.run_directory import game_directory
 
 AGENTS_PER_CORE = 2  # so that with alternating sampling one steps its games while the other is predicted for
 
 
 @dataclass(frozen=True)
 class SamplingRun(SpeedRun):
-    """A run on a few cores, games and inference together, with the weights that come with the program, if there are."""
+    """A run on a few cores, games and inference together."""
 
     sampling: str = "alternating"
     algorithm: str = "none"
@@ -37,9 +37,7 @@ class SamplingRun(SpeedRun):
 
     def command(self, directory: Path) -> list[str]:
         on_cores = ["taskset", "--cpu-list", ",".join(map(str, usable()[: self.cores]))]
-        trained = PRETRAINED / game_directory(self.game).name
-        weights = ["--from", str(trained)] if trained.exists() else []
-        return [*on_cores, *super().command(directory), *weights]
+        return [*on_cores, *super().command(directory)]
 
 
 def usable() -> list[int]:
@@ -61,6 +59,7 @@ def plan(options: Options, cores: Sequence[int], scales: dict, samplings: Sequen
         SamplingRun(
             scale["game"], AGENTS_PER_CORE * n, 1, 1, scale["seconds"],
             envs_per_agent=count // AGENTS_PER_CORE, t_max=scale["t_max"], sampling=sampling,
+            start_from=options.start_from,
         )
         for sampling in samplings for n in cores for count in scale["games"]
     ]  # fmt: skip
