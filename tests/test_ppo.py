@@ -211,6 +211,32 @@ def test_a_rate_that_follows_kl_is_kept_with_adam_and_goes_on_where_it_was():
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
 
 
+def test_the_target_of_the_kl_divergence_falls_as_the_square_of_a_rate():
+    settings = LearningSettings(
+        algorithm="ppo", learning_rate=1e-3, learning_rate_schedule="kl", kl_target=1e-2,
+    )  # fmt: skip
+    steps = batch()["valid"].size
+    quick, slow = (
+        algorithms.make(Settings(learning=replace(settings, learning_rate_decay_steps=half_steps)))
+        for half_steps in (steps, 0)
+    )
+    rates = []
+    for algorithm in (quick, slow):
+        weights = (tf.constant(WEIGHTS, tf.float32),)
+        state = algorithm.initial_state(weights)
+        expected = 1e-3
+        for number in range(6):
+            fields = batch(number)
+            fields["log_probability"] = acted(fields, weights[0].numpy())
+            tensors = {name: tf.constant(array) for name, array in fields.items()}
+            weights, state, numbers = algorithm.update(apply, weights, state, tf.constant(1e-3), tensors)
+            target = 1e-2 / (2.0 + number) ** 2 if algorithm is quick else 1e-2
+            expected = float(schedules.following_kl(expected, numbers["approximate_kl"], target))
+            assert float(state[-1]) == pytest.approx(expected, rel=1e-5)
+        rates.append(expected)
+    assert rates[0] < rates[1]
+
+
 def test_the_entropy_s_weight_follows_a_target_that_falls_and_is_kept_with_adam():
     settings = LearningSettings(
         algorithm="ppo", learning_rate=1e-3, epochs=2, minibatches=2, entropy_weight=0.02,

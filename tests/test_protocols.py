@@ -46,6 +46,7 @@ OF_THE_AGENT = {
     "reward_scaling_discount": 0.9,
     "reward_scaling_limit": 10.0,
     "start_steps_limit": 7,
+    "stall_limit_steps": 50,
     "emulator": "ours",
     "adapt_spaces": False,
     "observation": "flat",

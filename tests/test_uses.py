@@ -49,13 +49,14 @@ IDLE = {
     "--preset appo --entropy-target-decay-steps 9": "--entropy-target 0: it is for --entropy-target above 0",
     f"{CARTPOLE} --entropy-target 0.5": "--entropy-target 0.5 does not go with --algorithm a3c: it is for ppo or appo.",
     f"{CARTPOLE} --kl-target 0.02": "--kl-target 0.02 does not go with --algorithm a3c: it is for ppo or appo.",
-    "--preset appo --learning-rate-schedule kl --learning-rate-decay-steps 9": "schedule inverse or linear.",
     f"{CARTPOLE} --learning-rate-schedule kl": "kl does not go with --algorithm a3c: it is for ppo or appo.",
     "--preset pqn --normalize-values": "--normalize-values does not go with --algorithm pqn",
     "--rmsprop-decay 0.9": "does not go with --optimizer muon: it is for --optimizer rmsprop.",
     "--trust": "--trust is for --resume",
 }
 USED = (
+    "--learning-rate-decay-steps 9e6",
+    "--preset appo --learning-rate-schedule kl --learning-rate-decay-steps 9",
     f"{CARTPOLE} --emulator auto --start-steps-limit 9",
     "--frame-stack 2 --protocol machado",
     "--preset a2c --minimum-batch-steps 80 --controller off --predictors 1",

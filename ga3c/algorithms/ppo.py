@@ -143,22 +143,22 @@ class PPO(A3C):
         learning_rate = tf.where(learns, rate, 0.0)
         learned = self._learn(apply, weights, tuple(state), learning_rate, batch, weight)
         weights, state, numbers, *targets = learned
+        steps = self._steps(state[0], batch)
         if self._follows_kl:
             kl = self.devices.mean(numbers["approximate_kl"])
-            following.append(tf.where(learns, schedules.following_kl(rate, kl, settings.kl_target), rate))
+            target = schedules.kl_target(steps, settings)
+            following.append(tf.where(learns, schedules.following_kl(rate, kl, target), rate))
             numbers |= {"learning_rate": learning_rate}
         if self._follows_entropy:
             share = self.devices.mean(numbers["entropy"]) / self._largest_entropy
-            steps = self.devices.sum(tf.cast(tf.size(batch["valid"]), tf.float32))
-            target = self._entropy_target(state[0], steps)
+            target = schedules.inverse(steps, settings.entropy_target, settings.entropy_target_decay_steps)
             following.append(tf.where(learns, schedules.following_entropy(weight, share, target), weight))
         return weights, (*state, *following), numbers, *targets
 
-    def _entropy_target(self, local_steps: tf.Tensor, batch_steps: tf.Tensor) -> tf.Tensor:
-        """Returns the share of the largest entropy to aim at, after so many steps of the optimizer."""
-        settings = self._settings
-        steps = tf.cast(local_steps // self.local_steps, tf.float32) * batch_steps
-        return settings.entropy_target / (1 + steps / settings.entropy_target_decay_steps)
+    def _steps(self, local_steps: tf.Tensor, batch: Tensors) -> tf.Tensor:
+        """Returns the number of steps of play in all batches, after so many steps of the optimizer."""
+        batch_steps = self.devices.sum(tf.cast(tf.size(batch["valid"]), tf.float32))
+        return tf.cast(local_steps // self.local_steps, tf.float32) * batch_steps
 
     def _learn(self, apply, weights, state, learning_rate, batch, entropy_weight):
         rows = self._rows(apply, weights, batch)

@@ -8,7 +8,7 @@ ENTROPY_GAIN, ENTROPY_LEAST_WEIGHT, ENTROPY_LARGEST_WEIGHT = 0.2, 1e-4, 0.05
 KL_FACTOR, KL_LEAST_RATE, KL_LARGEST_RATE = 1.5, 1e-6, 1e-2
 
 
-def inverse(steps: int, start: float, half_steps: int) -> float:
+def inverse(steps: float | tf.Tensor, start: float, half_steps: int) -> float | tf.Tensor:
     """Returns start / (1 + steps / half_steps), or start where half_steps is 0."""
     return start / (1 + steps / half_steps) if half_steps else start
 
@@ -27,7 +27,16 @@ def learning_rate(steps: int, settings: LearningSettings, run_steps: int | None)
     return inverse(steps, settings.learning_rate, settings.learning_rate_decay_steps)
 
 
-def following_kl(rate: tf.Tensor, kl: tf.Tensor, target: float) -> tf.Tensor:
+def kl_target(steps: tf.Tensor, settings: LearningSettings) -> tf.Tensor | float:
+    """Returns the KL divergence to aim at after so many steps of play.
+
+    A small step of the policy has a divergence that grows with the square of its size. So the target falls as the
+    square of the inverse schedule, for a step size that falls as that schedule.
+    """
+    return settings.kl_target * inverse(steps, 1.0, settings.learning_rate_decay_steps) ** 2
+
+
+def following_kl(rate: tf.Tensor, kl: tf.Tensor, target: tf.Tensor | float) -> tf.Tensor:
     """Returns the step size after an update with `rate` that moved the policy by `kl`, a mean over its steps.
 
     Above twice the target it is divided by KL_FACTOR, and below half of it multiplied. Schulman et al. 2017, section 4,

@@ -16,7 +16,7 @@ GROUPS = {
     "How long": "steps minutes episodes",
     "The rules of Atari games, and what the agent sees of them": """protocol frame_skip_frames frame_size_pixels
         frame_stack no_op_max_steps sticky_action_probability full_action_set fire_reset life_loss_terminates
-        episode_cap_frames""",
+        stall_limit_steps episode_cap_frames""",
     "How it samples": "sampling serial agents envs_per_agent t_max games batches start_steps_limit",
     "How it learns": """minimum_batch_steps discount return_lambda reward_clip reward_scaling_discount
         reward_scaling_limit entropy_weight entropy_target entropy_target_decay_steps value_weight normalize_advantages

@@ -7,6 +7,7 @@ import numpy as np
 from ga3c.environments.random_start import random_start
 from ga3c.environments.reward_scale import RewardScale
 from ga3c.environments.scores import Scores, absent_players, lost_steps
+from ga3c.environments.stalls import Stalls
 from ga3c.settings.game import EnvironmentSettings
 
 
@@ -18,6 +19,8 @@ class Games:
         self._limit = settings.start_steps_limit
         self._envs, self._scores = envs, Scores(count)
         self._scale = RewardScale(count, discount, settings.reward_scaling_limit) if discount else None
+        quiet_steps = settings.stall_limit_steps
+        self._stalls = Stalls(envs, count, quiet_steps) if quiet_steps else None
         self.over = np.zeros(count, np.bool_)  # the next step only starts a new game, or its player has left
         self.finished = self._scores.take
         self._observations: np.ndarray | None = None  # of games that go on
@@ -38,7 +41,10 @@ class Games:
 
         Returns the next observations [env, ...], the transitions made, and those of games whose code failed.
         """
-        observations, rewards, terminated, truncated, life_lost = self._envs.step(slots["action"][slot, row])
+        result = self._envs.step(slots["action"][slot, row])
+        if self._stalls:
+            result = self._stalls.after(result, self.over)
+        observations, rewards, terminated, truncated, life_lost = result
         ended, lost = terminated | truncated, lost_steps(self._envs, len(self.over))
         moved = ~(self.over | lost)
         self._scores.add(rewards, moved, ended)
@@ -55,7 +61,9 @@ class Games:
     def state(self) -> dict[str, np.ndarray]:
         """Returns all that games go on from, by name, not copied. The environments must have a `state` themselves."""
         arrays = self._envs.state() | {"agent/over": self.over} | self._scores.state()
-        return arrays | (self._scale.state() if self._scale else {})
+        for part in filter(None, (self._scale, self._stalls)):
+            arrays |= part.state()
+        return arrays
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Restores a `state`. Raises ValueError where it is of other games; then nothing has changed."""
@@ -65,5 +73,5 @@ class Games:
         self._observations = self._envs.restore(arrays)
         self.over = arrays["agent/over"]
         self._scores.restore(arrays)
-        if self._scale:
-            self._scale.restore(arrays)
+        for part in filter(None, (self._scale, self._stalls)):
+            part.restore(arrays)

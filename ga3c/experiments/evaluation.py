@@ -139,7 +139,7 @@ def evaluate(
         ways[way] = summary(scores, settings) | {"cut_off": cut_off}
     ways = {way: ways.get(way, ways["greedy"]) for way in WAYS}
     seen = "adapt_spaces", "observation", "action_masks"
-    not_rules = ("game", "reward_clip", "reward_scaling_discount", "reward_scaling_limit", *seen)
+    not_rules = ("game", "reward_clip", "reward_scaling_discount", "reward_scaling_limit", "stall_limit_steps", *seen)
     rules = {name: value for name, value in vars(settings).items() if name not in not_rules}
     fingerprint = protocols.fingerprint(settings)
     found = {"episodes": episodes, "seed": seed, "exploration": exploration, "protocol": rules}

@@ -132,12 +132,14 @@ class LearningSettings:
     """This is the step size of the optimizer at the start (paper: eta)."""
     learning_rate_decay_steps: int = 1_000_000
     """The learning rate has fallen to a half after this many steps, or with the linear schedule to 0, where --steps
-    does not say when. 0 means that it stays, as in the paper."""
+    does not say when. With the schedule kl it is --kl-target that falls, to a quarter after so many steps: then the
+    policy's own steps are half as long. 0 means that nothing falls, as in the paper."""
     learning_rate_schedule: Literal["inverse", "linear", "kl"] = "inverse"
     """This is how the learning rate changes.
     inverse: it falls as 1 / (1 + steps / --learning-rate-decay-steps).
     linear: it falls in a straight line to 0 at --steps, or without --steps at --learning-rate-decay-steps.
-    kl: it follows --kl-target after each update, between 0.000001 and 0.01. It is for ppo and appo."""
+    kl: it follows --kl-target after each update, between 0.000001 and 0.01, and that target falls with
+    --learning-rate-decay-steps. It is for ppo and appo."""
     kl_target: float = 0.01
     """The learning rate grows by a half while the policy moves by less than half of this in an update, and is divided
     by 1.5 while it moves by more than twice as much (KL divergence). It is for --learning-rate-schedule kl."""

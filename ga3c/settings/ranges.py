@@ -18,6 +18,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "no_op_max_steps": (0, 1000),
     "start_steps_limit": (0, 100_000),
     "sticky_action_probability": (0, 1),
+    "stall_limit_steps": (0, MANY),
     "reward_clip": (0, MANY),
     "reward_scaling_discount": (0, 1),
     "reward_scaling_limit": (0, MANY),

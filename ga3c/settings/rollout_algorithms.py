@@ -176,8 +176,10 @@ ROLLOUT_ALGORITHMS = (
             ),
             Preset(
                 "ga3c-ppo", "GA3C's stations, the constants of ppo, and about 96 games in all. Atari games have it "
-                "where no preset, algorithm or network is named.", _PPO_TODAY,
-                environment={"frame_size_pixels": 42}, schedule={"policy_lag_limit_updates": 1.5}, games_about=96,
+                "where no preset, algorithm or network is named.",
+                {**_PPO_TODAY, "learning_rate_decay_steps": 10_000_000},
+                environment={"frame_size_pixels": 42, "stall_limit_steps": 2_000},
+                schedule={"policy_lag_limit_updates": 1.5}, games_about=96,
             ),
         ),
     ),

@@ -14,7 +14,8 @@ from ga3c.settings.run import Settings
 
 ATARI = (
     *("protocol", "frame_skip_frames", "frame_size_pixels", "frame_stack", "no_op_max_steps", "fire_reset"),
-    *("sticky_action_probability", "full_action_set", "life_loss_terminates", "episode_cap_frames", "emulator"),
+    *("sticky_action_probability", "full_action_set", "life_loss_terminates", "stall_limit_steps"),
+    *("episode_cap_frames", "emulator"),
 )
 
 
@@ -207,8 +208,6 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
         yield _Rule(holds, (name,), against, wanted)
     both = "--learning-rate-schedule linear and --steps"
     yield _Rule(not (schedule == "linear" and until), ("learning_rate_decay_steps",), both, "runs without one of them")
-    falls = "--learning-rate-schedule inverse or linear"
-    yield _Rule(schedule != "kl", ("learning_rate_decay_steps",), "--learning-rate-schedule kl", falls)
     begins = schedule != "kl" or settings.run.resume is None  # else the rate goes on from where it was
     of_new = "new runs, and --kl-target for this one"
     yield _Rule(begins, ("learning_rate",), "--resume and --learning-rate-schedule kl", of_new)
