@@ -212,9 +212,7 @@ def test_a_rate_that_follows_kl_is_kept_with_adam_and_goes_on_where_it_was():
 
 
 def test_the_target_of_the_kl_divergence_falls_as_the_square_of_a_rate():
-    settings = LearningSettings(
-        algorithm="ppo", learning_rate=1e-3, learning_rate_schedule="kl", kl_target=1e-2,
-    )  # fmt: skip
+    settings = LearningSettings(algorithm="ppo", learning_rate=1e-3, learning_rate_schedule="kl", kl_target=1e-2)
     steps = batch()["valid"].size
     quick, slow = (
         algorithms.make(Settings(learning=replace(settings, learning_rate_decay_steps=half_steps)))

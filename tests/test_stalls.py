@@ -69,6 +69,8 @@ def test_of_real_games_the_quiet_ones_are_cut_and_both_emulators_show_the_same()
                 assert valid != before
                 quiet_steps = quiet_steps + 1 if valid and not slots["reward"][row, game] else 0
                 assert cut == (quiet_steps == LIMIT_STEPS)
+                if before:  # a game that begins has no earlier frames
+                    assert not shown[emulator][row + 1, game, ..., :-1].any()
                 before, ends = cut, ends + cut
         assert ends > COUNT
         assert len(games.finished()) == ends

@@ -143,7 +143,8 @@ class PPO(A3C):
         learning_rate = tf.where(learns, rate, 0.0)
         learned = self._learn(apply, weights, tuple(state), learning_rate, batch, weight)
         weights, state, numbers, *targets = learned
-        steps = self._steps(state[0], batch)
+        if self._follows_kl or self._follows_entropy:
+            steps = self._steps(state[0], batch)
         if self._follows_kl:
             kl = self.devices.mean(numbers["approximate_kl"])
             target = schedules.kl_target(steps, settings)

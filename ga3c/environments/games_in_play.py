@@ -19,8 +19,8 @@ class Games:
         self._limit = settings.start_steps_limit
         self._envs, self._scores = envs, Scores(count)
         self._scale = RewardScale(count, discount, settings.reward_scaling_limit) if discount else None
-        quiet_steps = settings.stall_limit_steps
-        self._stalls = Stalls(envs, count, quiet_steps) if quiet_steps else None
+        stall = settings.stall_limit_steps
+        self._stalls = Stalls(envs, count, stall) if stall else None
         self.over = np.zeros(count, np.bool_)  # the next step only starts a new game, or its player has left
         self.finished = self._scores.take
         self._observations: np.ndarray | None = None  # of games that go on

@@ -45,8 +45,8 @@ class EnvironmentSettings:
     not do this."""
     stall_limit_steps: int = 0
     """In training an Atari game begins anew once this many steps have brought no reward and cost no life: it may go
-    round in a circle. Its score counts as that of a game that ended. Agents are evaluated without this limit. 0 means
-    none."""
+    round in a circle. Lives count only with --life-loss-terminates. The game's score counts as that of one that ended.
+    Agents are evaluated without this limit. 0 means none."""
     reward_clip: float = 1.0
     """Rewards are clipped to plus or minus this for training. 0 means no limit. Logged scores are always the true ones.
     1 is usual for Atari games. In other games, unless a flag says something of rewards, the limit is 10, and rewards
