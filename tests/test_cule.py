@@ -65,7 +65,7 @@ def test_table_3_says_when_a_score_was_reached_and_which_was_not(tmp_path):
 
 
 def test_figure_10_is_of_both_emulators_and_says_how_many_games_are_the_same(tmp_path):
-    assert fig10.shipped() == ("Boxing", "Breakout", "Pong", "Qbert")
+    assert {"Boxing", "Breakout", "Pong", "Qbert"} <= set(fig10.shipped())
     for emulator, scores in (("ale", [20.0, 19.0, 21.0]), ("ours", [20.0, 18.0, 21.0])):
         way = {"scores": scores, "mean": sum(scores) / 3, "low": 18.0, "high": 21.0, "std": 1.0, "min": 18, "max": 21}
         content = {"episodes": 3, "ways": {"sampled": way}}

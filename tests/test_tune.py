@@ -52,6 +52,7 @@ def test_a_setting_and_its_values(text, flag, values):
         (["entropy-weight=log:0:1"], "two numbers above 0"),
         (["t-max=2.5:4"], "two whole numbers, the lower one first"),
         (["network=1:4"], "--network is no setting that is a number. Give choices: network=A,B"),
+        (["learning-rat=1e-4:1e-3"], "--learning-rat is no setting that is a number. Nearest: --learning-rate."),
         (["t-max=5,5"], "give each choice once"),
         (["t-max=5,"], "give each choice once"),
         (["t-max=5:10", "t-max=5,7"], "two of them are for the same setting"),

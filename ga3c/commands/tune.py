@@ -1,5 +1,6 @@
 """Searches settings of training: python -m ga3c tune."""
 
+import difflib
 import itertools
 import math
 import re
@@ -64,7 +65,9 @@ def dimension(text: str) -> tuple[str, BaseDistribution]:
     kind = kinds.get(flag.replace("-", "_"))
     whole, logarithmic = int in (kind, *get_args(kind)), found[1] is not None
     if not whole and float not in (kind, *get_args(kind)):
-        raise ConfigError(f"--search {text!r}: --{flag} is no setting that is a number. Give choices: {flag}=A,B.")
+        near = [] if kind else difflib.get_close_matches(flag.replace("-", "_"), kinds, 1)
+        hint = f"Nearest: --{near[0].replace('_', '-')}." if near else f"Give choices: {flag}=A,B."
+        raise ConfigError(f"--search {text!r}: --{flag} is no setting that is a number. {hint}")
     try:
         low, high = map(float, found.groups()[1:])
     except ValueError:
