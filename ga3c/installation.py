@@ -21,4 +21,4 @@ def as_called(text: str) -> str:
 
 def how_to_install(extra: str) -> str:
     """Returns what installs optional packages, for the end of a sentence."""
-    return f"pip install 'ga3c[{extra}]' does" if IS_INSTALLED else "./run.sh does"
+    return f"pip install 'ga3c[{extra}]' installs it" if IS_INSTALLED else "./run.sh installs it"

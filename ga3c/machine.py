@@ -237,5 +237,6 @@ def check_agents_fit(agents: int, slots_bytes: int, games: int) -> int:
     most = fit[scarce]
     if agents > most:
         advice = f"try --agents {most}" if most else REMEDIES[scarce]
-        raise ConfigError(f"This machine has {scarce} for {most} agents of {games} games, not for {agents}: {advice}.")
+        room = f"{scarce} for {most} agent{'s' * (most != 1)} of {games} game{'s' * (games != 1)}"
+        raise ConfigError(f"This machine has {room}, not for {agents}: {advice}.")
     return most

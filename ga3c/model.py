@@ -65,9 +65,7 @@ class Model:
         options = dict(algorithm.network_options)
         if settings.recurrent_size:
             if RESTART not in algorithm.learns_from:
-                raise ConfigError(
-                    f"--memory {settings.memory}: the algorithm does not learn from '{RESTART}': leave it out."
-                )
+                raise ConfigError(f"--memory {settings.memory}: the algorithm does not learn from '{RESTART}'.")
             options["memory"] = Memory(settings.memory, settings.memory_units)
         self._recurrent_size = settings.recurrent_size
         self.network = network = networks.build(name, spec, seed, standardize, precision, has_policy, **options)
@@ -188,8 +186,8 @@ class Model:
 
     def explore(self, steps: int) -> None:
         """Sets the exploration to that after so many steps of play."""
-        self._explore_steps = steps
-        self._explore = tf.constant(self._algorithm.exploration(steps, self._games), tf.float32)
+        self._explore_steps, share = steps, self._algorithm.exploration(steps, self._games)
+        self._explore = tf.constant(np.asarray(share, np.float32))  # TensorFlow keeps copies of Python's numbers
 
     def warm_up(self, envs: int, limit: int, columns: int, rows: int | None = None) -> list[int]:
         """Traces and compiles what the threads will call. Changes no weight. rows: of a batch; None: `t_max`.
@@ -198,8 +196,10 @@ class Model:
         """
         spec, replays, sizes = self._spec, self._algorithm.replays, sizes_to_compile(envs, limit) if self._xla else []
         columns = columns if self._xla or count_gpus() else 1  # on cores nothing depends on the size
-        rollouts = rollout_dtype(spec, rows or self._t_max, columns, self._recurrent_size)
-        dtype = transition_dtype(spec, columns) if replays else rollouts
+        rows = rows or self._t_max
+        row_bytes = rollout_dtype(spec, rows, 1, self._recurrent_size).itemsize
+        columns = min(columns, (2**31 - 1) // row_bytes)  # in a record of NumPy: the first update compiles for more
+        dtype = transition_dtype(spec, columns) if replays else rollout_dtype(spec, rows, columns, self._recurrent_size)
         before = self._current, self._optimizer, self._explore, self._explore_steps
         with quiet():
             for size in sizes or self._graphs.prediction_sizes:

@@ -1,8 +1,7 @@
 """The fields of a rollout, of a batch, and of what an agent may do.
 
 An agent owns a few slots in shared memory, each with room for one rollout. It writes observations and rewards; the
-predictor writes action, log-probability, value and policy version into the row that asked. Only slot and row numbers
-travel on the queues. Arrays are [time, env, ...].
+predictor writes action, log-probability, value and policy version into the row that asked. Arrays are [time, env, ...].
 """
 
 import math
@@ -39,8 +38,7 @@ class Actions(NamedTuple):
 
     @property
     def policy_size(self) -> int:
-        """The number of values of a policy in one state: a logit for each action, or for each option of each choice;
-        or means and log deviations."""
+        """The number of values of a policy in a state: logits of actions or options, or means and log deviations."""
         return 2 * self.shape[0] if self.continuous else self.count or sum(self.sizes)
 
     @property
@@ -51,6 +49,11 @@ class Actions(NamedTuple):
     def by_choice(self, policy: np.ndarray) -> list[np.ndarray]:
         """Returns the parts of policies [batch, policy_size] that belong to each choice, [batch, size] each."""
         return np.split(policy, np.cumsum(self.sizes)[:-1], axis=1) if self.sizes else [policy]
+
+    def probabilities(self, policy: np.ndarray) -> np.ndarray:
+        """Returns those of the options of each choice, side by side: [batch, policy_size], of logits of that shape."""
+        odds = [np.exp(logits - logits.max(axis=1, keepdims=True)) for logits in self.by_choice(policy)]
+        return np.hstack([one / one.sum(axis=1, keepdims=True) for one in odds])
 
     def most_likely(self, policy: np.ndarray) -> np.ndarray:
         """Returns the most probable actions [batch, *shape] of policies [batch, policy_size]: means, if Gaussian."""

@@ -4,7 +4,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,7 +66,8 @@ class Stats:
     def __init__(self, totals: Totals, recent_scores: Sequence[float] = (), scored: np.ndarray | None = None):
         """`scored`: bool [agents, games of each], whose finished games count, with their scores. None: all."""
         self._lock = threading.Lock()
-        self._seconds_before, self._started = totals.seconds, math.inf  # time.monotonic() of the first prediction
+        self.steps_before, self.seconds_before = totals.steps, totals.seconds  # those before this start
+        self._started = math.inf  # time.monotonic() of the first prediction
         self._totals = totals
         self._window, self._timings = Window(), Timings()
         self._new_episodes: list[tuple] = []
@@ -95,7 +96,7 @@ class Stats:
             if update.applied:
                 totals.updates += 1
                 totals.trained_steps += steps
-                window.updates.append(update)
+                window.add(update.numbers)
                 self.skipped_in_a_row = 0
                 self._look_for_change(update.numbers)
             else:
@@ -152,7 +153,7 @@ class Stats:
             self._totals.lost_steps += lost_steps
 
     def _now(self) -> float:
-        return self._seconds_before + max(0.0, time.monotonic() - self._started)
+        return self.seconds_before + max(0.0, time.monotonic() - self._started)
 
     def totals(self) -> Totals:
         """Returns a copy, with the seconds as of now."""
@@ -226,9 +227,15 @@ class Window:
     """Counts since the last row."""
 
     def __init__(self):
-        self.updates: list = []
+        self.updates, self._sums = 0, {}  # of the updates' numbers, by name
         self.lag_sum, self.lag_rows, self.lag_max = 0.0, 0, 0
+
+    def add(self, numbers: Mapping[str, float]) -> None:
+        """Adds an update's numbers."""
+        self.updates += 1
+        for name, number in numbers.items():
+            self._sums[name] = self._sums.get(name, 0.0) + float(number)
 
     def mean(self, name: str) -> float:
         """Returns the mean of one of the updates' numbers; NaN without an update."""
-        return float(np.mean([update.numbers[name] for update in self.updates])) if self.updates else float("nan")
+        return self._sums[name] / self.updates if self.updates else float("nan")

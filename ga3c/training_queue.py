@@ -1,6 +1,7 @@
 """Agents -> trainers: "the rollout in slot s is complete". Bounded by the agents' slots, or closer; closable."""
 
 import struct
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -147,6 +148,7 @@ class TrainingQueue(ExperienceQueue):
         self._rollouts_per_batch, self._rule, self._after = rollouts_per_batch, choose, after
         self._new_buffer = lambda: Buffer(dtype, rollouts_per_batch, fields)
         self._buffers: list[Buffer] = []  # that nobody uses
+        self._releasing = threading.Lock()
         self._envs = dtype["action"].shape[1]
 
     def _choose(self, waiting: list[Rollout]) -> int:
@@ -200,8 +202,11 @@ class TrainingQueue(ExperienceQueue):
         return Batch(arrays, versions, rollouts, columns, taken, time.monotonic(), buffer)
 
     def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
-        for rollout in batch.rollouts:
-            rollout.release()  # not before: the arrays may be the slots
+        with self._releasing:  # other trainers count steps of the same agents
+            for rollout in batch.rollouts:
+                rollout.release()  # not before: the arrays may be the slots
+        if self._backpressure:  # another trainer may wait for what agents can play with these slots
+            self.look_again()
         self._buffers.append(batch.buffer)
         self._after()
 

@@ -106,7 +106,7 @@ def main() -> int:
                 server.system.scale(random_counts())
                 time.sleep(rng.uniform(0.0, 0.04))
                 if not serving.is_alive():
-                    raise SystemExit(f"The run has ended after {number} changes:\n{server._failure}")
+                    raise SystemExit(f"The run has ended after {number} changes:\n{server.failure}")
                 if number == max(1, options.changes // 10):
                     before, files_before = measure(server, Counts(*options.most)), open_files()
                     print(f"after {number:6} changes: {before}", flush=True)

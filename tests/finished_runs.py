@@ -16,18 +16,16 @@ from ga3c.experiments.throughput import SpeedRun
 from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
 from ga3c.settings.game import EnvironmentSettings
 
-UNKNOWN = (math.nan, math.nan)
 ENVS_PER_AGENT = 16
 PROTOCOL = protocols.fingerprint(EnvironmentSettings())
 
 
-def make_run(run: SpeedRun, out, tps=100.0, core_ms=UNKNOWN, rows=10, **columns):
+def make_run(run: SpeedRun, out, tps=100.0, cores_used=math.nan, rows=10, **columns):
     """A finished run with `rows` equal rows in its time, and one of its stop. 1 PPS = 1 step a second = 5 TPS."""
     directory = directory_of(run, out)
     directory.mkdir(parents=True)
     interval = run.seconds / rows
-    values = dict.fromkeys(THROUGHPUT_COLUMNS, 1.0) | {"tps": tps, "pps": 5 * tps} | columns
-    values |= dict(zip(("server_core_ms_per_step", "agents_core_ms_per_step"), core_ms, strict=True))
+    values = dict.fromkeys(THROUGHPUT_COLUMNS, 1.0) | {"tps": tps, "pps": 5 * tps, "cores_used": cores_used} | columns
     lines = []
     for i in range(1, rows + 2):
         now = {"seconds": i * interval, "steps": 5 * tps * i * interval, "frames": 20 * tps * i * interval}

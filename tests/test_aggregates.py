@@ -25,6 +25,13 @@ def test_the_interval_of_a_mean():
     assert interval([scores], np.mean) == (low, high)
 
 
+def test_resamples_that_are_drawn_in_parts_are_the_same(monkeypatch):
+    strata = np.random.default_rng(1).normal(50, 10, (3, 7)).tolist()
+    whole = interval(strata, interquartile_mean)
+    monkeypatch.setattr("ga3c.experiments.aggregates.VALUES_AT_ONCE", 1_000)
+    assert interval(strata, interquartile_mean) == whole
+
+
 def test_the_interval_of_few_runs_of_one_game_is_students():
     low, high = interval([[1.0, 2.0, 6.0]], np.mean)
     assert (low, high) == pytest.approx(stats.t.interval(0.95, 2, 3, stats.sem([1, 2, 6])), rel=0.02)

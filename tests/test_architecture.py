@@ -73,7 +73,7 @@ ALLOWED = {
     },
     "exports": {
         *("devices", "environments", "errors", "experiments", "installation", "layout", "networks", "play", "records"),
-        *("rollout", "settings"),
+        *("rollout", "settings", "text"),
     },
     "papers": {"environments", "errors", "experiments", "records", "settings", "views"},
     "commands": {

@@ -132,6 +132,28 @@ def test_no_agent_waits_for_one_that_does_nothing():
     training.result()
 
 
+def test_slots_that_come_back_wake_another_trainer():
+    """It waits for a second rollout. The only agent has no slot for one until the first trainer is done."""
+    queue = TrainingQueue(DTYPE, 2, ("valid",), backpressure=Backpressure(2, held=0))
+    memory = AgentMemory(DTYPE, SLOTS)
+    memory.now(Doing.STEPPING)
+    _, client = queue.connect(0, memory, 3)
+
+    def play():
+        for _ in range(4):
+            client.ship(client.free_slot(), 5, 10, [])
+            memory.shipped()
+
+    agent, first = in_thread(play), queue.next_batch()
+    other = in_thread(queue.next_batch)
+    while queue.waiting() < 1 or memory.shipments < 3:
+        time.sleep(0.01)
+    time.sleep(0.2)  # now it waits for more
+    queue.done(first)
+    assert len(other.result().rollouts) == 2
+    agent.result()
+
+
 def test_all_slots_come_back_when_agents_are_told_to_end():
     queue = TrainingQueue(DTYPE, 1, ("valid",), backpressure=Backpressure(1, held=0))
     agent = Client(queue, 0)

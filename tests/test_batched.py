@@ -253,7 +253,7 @@ def test_what_does_not_go_together_is_said_in_one_line(words, said):
 
 def test_it_fits_into_memory_or_says_so(monkeypatch):
     monkeypatch.setattr("ga3c.machine.memory_available", lambda: 900_000_000)
-    with pytest.raises(ConfigError, match=r"1200 games and what they play take 2\.\d GB of memory, .* fewer --games"):
+    with pytest.raises(ConfigError, match=r"1,200 games and what is played take 2\.\d GB of memory, .* fewer --games"):
         made("--preset", "cule", "--games", 1200, game=["--game", "Pong"])
 
 

@@ -167,6 +167,9 @@ def test_the_share_of_the_model_is_said_beside_the_papers():
     assert "the wait for it: 70 % (paper: 108 ms, of which the model 10 %)" in text
     assert "The model: 75 % (paper: 11.1 ms, of which the model 41 %)" in text
     assert "A rollout waits 20.0 ms for its batch. An update" in text
+    alone = {name: value for name, value in figures.items() if name not in ("prediction_ms", "prediction_reply_ms")}
+    text = "\n".join(latency({name: summary([value]) for name, value in alone.items()}))
+    assert text.startswith("A prediction for all games takes 4.00 ms.\nA rollout waits")  # one thread plays, too
     del figures["training_queue_ms"]  # into a replay memory
     assert "A rollout waits" not in "\n".join(latency({name: summary([value]) for name, value in figures.items()}))
 

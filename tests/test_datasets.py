@@ -267,6 +267,24 @@ def test_what_is_learned_from_is_what_was_recorded(agent, tmp_path):
         first += steps
 
 
+def test_observations_that_are_damaged_are_one_line(tmp_path, monkeypatch):
+    settings = Settings(environment=EnvironmentSettings(game="Pendulum-v1"))
+    made = environments.make(settings.environment, 1, 5)
+    with making.recording(Target("a-v0", tmp_path / "a", False), About("a-v0", settings, "me"), made) as recorder:
+        games = RecordedGames(made, recorder, 5)
+        games.reset()
+        games.step(np.array([[0.5]], np.float32))
+    made.close()
+
+    def damaged(*_):
+        raise OSError("Can't synchronously read data (inflate() failed)")
+
+    monkeypatch.setattr(MinariData, "_rows", damaged)
+    settings = replace(settings, learning=replace(settings.learning, dataset=str(tmp_path / "a")))
+    with pytest.raises(ConfigError, match=r"Cannot read the data set in .*inflate\(\) failed"):
+        demonstrations.read(settings, made.spec)
+
+
 def test_bounds_of_actions_are_those_of_the_game_and_back(tmp_path):
     settings = Settings(environment=EnvironmentSettings(game="Pendulum-v1"))
     made = environments.make(settings.environment, 1, 5)

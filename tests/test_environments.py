@@ -594,5 +594,10 @@ def test_an_evaluation_says_how_far_its_games_are(monkeypatch, capsys):
     policy = lambda observations, _: (np.zeros(len(observations), int), None, None, None)  # noqa: E731
     play_games(policy, EnvironmentSettings(game="Pong"), 9, seed=1, greedy=False, most_steps=3)
     said = capsys.readouterr().err.splitlines()
-    assert said[0] == "0 of 9 games are over. The others are at step 1, and are cut off after 3 (--most-steps)."
-    assert said[-1] == "8 of 9 games are over. The others are at step 3, and are cut off after 3 (--most-steps)."
+    assert said[0] == "0 of 9 games are over. Others are at step 1, and are cut off after 3 (the limit of steps)."
+    assert said[-1] == "8 of 9 games are over. Others are at step 3, and are cut off after 3 (the limit of steps)."
+    short = EnvironmentSettings(game="Pong", episode_cap_frames=39, no_op_max_steps=0)  # four frames in a step
+    play_games(policy, short, 1, seed=1, greedy=False, most_steps=108_000)
+    said = capsys.readouterr().err.splitlines()
+    others = "Others are at step 9, and are cut off after 10 (the limit of Atari games)."
+    assert said[-1] == f"0 of 1 games are over. {others}"

@@ -207,11 +207,11 @@ def test_a_run_without_a_row_after_settling(tmp_path):
 
 
 def test_utilisation(tmp_path):
-    make_run(RUN, tmp_path, tps=200, core_ms=(0.5, 0.7))
+    make_run(RUN, tmp_path, cores_used=1.2)
     samples = "seconds,gpu_percent\n9.9,100\n10.1,40\n30,60\n"
     (directory_of(RUN, tmp_path) / "gpu.csv").write_text(samples)
     measured = measure(RUN, tmp_path)
-    assert measured["cpu_percent"].median == pytest.approx(100 * 1.2 * 1000 / 1000 / 2)
+    assert measured["cpu_percent"].median == pytest.approx(100 * 1.2 / 2)
     assert measured["gpu_percent"] == (50, 50, 40, 60)
 
 

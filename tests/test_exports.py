@@ -365,5 +365,5 @@ def test_a_package_that_is_not_installed(name, package, tmp_path, monkeypatch, c
     monkeypatch.setattr(run_directory, "RESULTS", tmp_path)
     assert main(["export", str(SHIPPED), "--format", name]) == 2
     said = capsys.readouterr().err
-    assert said == f"ga3c: --format {name} needs {package}, which is not installed: ./run.sh does.\n"
+    assert said == f"ga3c: --format {name} needs {package}, which is not installed: ./run.sh installs it.\n"
     assert list(tmp_path.iterdir()) == []

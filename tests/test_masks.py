@@ -305,6 +305,16 @@ def test_a_ready_vector_environment_has_masks_too():
             np.testing.assert_array_equal(one, two)
 
 
+def test_games_of_a_ready_vector_environment_begin_one_by_one():
+    ready = SyncVectorEnv([Lower] * 3, autoreset_mode=AutoresetMode.NEXT_STEP)
+    named_objects.give("__main__:Masked", ready)
+    games = environments.make(EnvironmentSettings(game="__main__:Masked"), 3, 7)
+    games.reset()
+    before = games.step(games.spec.random_actions(np.random.default_rng(0), games.reset()))[0].copy()
+    after = games.restart(np.array([False, True, False]))
+    np.testing.assert_array_equal(after[[0, 2]], before[[0, 2]])
+
+
 def test_a_trained_agent_is_told_what_is_allowed():
     games = made(LOWER)
     for mask, wanted in ((None, [1, 1, 1, 1]), ([0, 1, 0, 1], [0, 1, 0, 1])):

@@ -235,6 +235,12 @@ def test_players_with_different_spaces_are_refused():
         own_games.import_named(f"{__name__}:Nobody")
 
 
+def test_spaces_that_cannot_be_had_are_one_line(monkeypatch):
+    monkeypatch.setattr(Band, "observation_space", lambda self, player: 1 / 0)
+    with pytest.raises(ConfigError, match="failed: ZeroDivisionError"):
+        made()
+
+
 def test_evaluation_and_play_have_all_players():
     def policy(observations, _):
         odds = np.asarray(observations, np.float32) * 9

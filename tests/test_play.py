@@ -13,13 +13,14 @@ from types import SimpleNamespace
 import imageio.v2 as imageio
 import numpy as np
 import pytest
-from PIL import Image, ImageGrab
+from PIL import Image, ImageGrab, ImageSequence
 
 from ga3c.__main__ import main
 from ga3c.commands import play
 from ga3c.errors import ConfigError
 from ga3c.play import trained_agent
 from ga3c.play.displays import terminal as displays
+from ga3c.play.displays import video
 from ga3c.play.playing import Moment, Stage, moments
 from ga3c.records import run_directory
 from ga3c.settings.game import EnvironmentSettings
@@ -283,6 +284,28 @@ def test_a_grid_plays_games_side_by_side(short_pong, tmp_path):
     assert np.abs(first - second).max() > 50  # other seeds, other games
     assert np.abs(first - third).max() > 50
     assert np.ptp(nothing.reshape(-1, 3), axis=0).max() < 8
+
+
+def test_a_gif_ends_where_memory_would(monkeypatch, tmp_path, capsys):
+    """Three pictures of 8x8 fit."""
+    monkeypatch.setattr(video, "GIF_BYTES", 200)
+    gif = video.Gif(tmp_path / "film.gif", frames_per_second=1)
+    for brightness in (0, 50, 100, 150, 200):
+        gif.append_data(np.full((8, 8, 3), brightness, np.uint8))
+    gif.close()
+    said = f"Writing {tmp_path / 'film.gif'} with the first 3 s; an .mp4 has whole games ...\n"
+    assert capsys.readouterr().out == said
+    with Image.open(tmp_path / "film.gif") as written:
+        shades = [np.unique(np.asarray(picture.convert("L"))).tolist() for picture in ImageSequence.Iterator(written)]
+        assert (shades, written.info["duration"]) == ([[0], [50], [100]], 1000)
+
+
+def test_a_gif_that_cannot_be_written(tmp_path):
+    """What goes wrong at its end is one line, as on a disk that is full."""
+    writer = video.Video(tmp_path / "none" / "film.gif", 1, None)
+    writer._writer.append_data(np.zeros((8, 8, 3), np.uint8))
+    with pytest.raises(ConfigError, match=r"Cannot write .*film.gif: "):
+        writer.close()
 
 
 def test_the_joystick_moves_the_first_game():

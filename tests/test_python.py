@@ -1,6 +1,7 @@
 """The program from Python: ga3c.train, ga3c.load, ga3c.evaluate, in a script, a notebook and from standard input."""
 
 import contextlib
+import functools
 import gc
 import os
 import re
@@ -165,6 +166,9 @@ def test_a_class_of_a_script_reaches_agents_by_value():
     assert run.settings.environment.game == "__main__:Local"
     assert set(run.games()["score"] % 2) == {0}
     assert ga3c.evaluate(run, games=2).scores.shape == (2,)
+    for wrong in ({"games": 0}, {"most_steps": 0}, {"exploration": 2}):
+        with pytest.raises(ga3c.ConfigError, match="out of range"):
+            ga3c.evaluate(run, **wrong)
 
 
 def test_what_was_defined_elsewhere_is_handed_over_again(monkeypatch, capsys):
@@ -321,6 +325,17 @@ def test_a_network_that_does_not_fit_is_said_in_a_line(function, says):
     name = named_objects.name_of(function)
     with pytest.raises(ga3c.ConfigError, match=says):
         networks.build(name, SPEC, seed=1)
+
+
+def test_objects_that_share_a_name_are_told_apart():
+    one, other = (lambda game: [game]), (lambda game: (game,))
+    wide, narrow = (functools.partial(Match, size) for size in (1, 2))
+    for first, second in ((one, other), (wide, narrow)):
+        names = [named_objects.name_of(thing) for thing in (first, second, first)]
+        assert names[0] == names[2] != names[1]
+        assert [named_objects.given(name) for name in names] == [first, second, first]
+    again = functools.partial(Match, 1)  # the cell of a notebook was run again
+    assert named_objects.name_of(again) == named_objects.name_of(wide)
 
 
 class Own(A2C):

@@ -1,5 +1,6 @@
 """The best checkpoint, weights to begin with, and runs that were ended before their first checkpoint."""
 
+import os
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -172,12 +173,15 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_begins_anew(tmp_path)
     """What it had logged stays, in files of another name."""
     row = "seconds,steps,score,length_steps,agent\n1.00,40,3,40,0\n"
     (tmp_path / "episodes.csv").write_text(row)
+    (tmp_path / "tracking").mkdir()
+    (tmp_path / "tracking" / "wandb.json").write_text("{}")  # how far the rows before were sent
     (tmp_path / "checkpoints").mkdir()
     (tmp_path / "checkpoints" / ".checkpoint-000000000040.npz.77.partial").write_bytes(b"half")
     found, said = books(tmp_path)
     assert (found.system.begun.totals, found._arrays) == (Totals(), None)
     assert not (tmp_path / "episodes.csv").exists()
     assert (tmp_path / "episodes.csv.before").read_text() == row
+    assert [path.name for path in (tmp_path / "tracking").iterdir()] == ["wandb.json.before"]
     assert "begins anew" in said[0]
 
 
@@ -213,14 +217,19 @@ def test_a_secondary_learner_begins_anew_with_its_primary(tmp_path):
 
 def test_resume_without_a_name_takes_a_run_with_a_checkpoint_first(tmp_path, monkeypatch):
     monkeypatch.setattr(run_directory, "RESULTS", tmp_path)
-    settings = replace(Settings(), run=replace(Settings().run, resume="newest"))
-    settings = replace(settings, environment=replace(settings.environment, game="Pong"))
+    limits = replace(Settings().run, resume="newest")
     for name in ("old", "new"):
         (tmp_path / "Pong" / name).mkdir(parents=True)
         (tmp_path / "Pong" / name / "config.json").write_text("{}")
-    assert run_directory.find(settings).parent == tmp_path / "Pong"
+    assert run_directory.find(limits, "Pong").parent == tmp_path / "Pong"
     save(Recovery(tmp_path / "Pong" / "old", Settings(), Disk(print), print), Model(), 7, 0, [])
-    assert run_directory.find(settings).name == "old"
+    assert run_directory.find(limits, "Pong").name == run_directory.find(limits, None).name == "old"
+    other = tmp_path / "Boxing" / "run"
+    save(Recovery(other, Settings(), Disk(print), print), Model(), 7, 0, [])
+    (other / "config.json").write_text("{}")
+    os.utime(other / "config.json", (2e9, 2e9))
+    assert run_directory.find(limits, "Pong").name == "old"
+    assert run_directory.find(limits, None) == other  # without --game: of all
 
 
 SPEC = EnvironmentSpec("Own-v0", (4,), "float32", discrete(3), 1)

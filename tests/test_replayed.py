@@ -104,7 +104,7 @@ def test_with_concurrent_training_the_same_seed_gives_the_same_weights_and_repla
     """Priorities, n steps and all on the small environment; DQN's own network on Pong. Two runs at a time."""
     arguments = ["--preset", "rainbow", *QUICK, "--concurrent-training", "--steps", 3_000]
     if which == "Pong":
-        arguments = ["--preset", "fast-dqn", *TINY[2:6], *SMALL, "--game", "Pong", "--steps", 700]
+        arguments = ["--preset", "fast-dqn", *TINY[2:6], *SMALL, "--game", "Pong", "--batch", 8, "--steps", 700]
     runs, states, replays = [], [], []
     for name in ("first", "second"):
         own = ["--run-dir", tmp_path / name, "--seed", 5, "--tensorflow-threads", 2]

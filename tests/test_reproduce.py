@@ -1,6 +1,7 @@
 """The paper's figures: their plans, pictures of made-up runs, and one from real runs."""
 
 import csv
+import math
 from dataclasses import replace
 from typing import get_args
 
@@ -31,7 +32,7 @@ from ga3c.settings.run import Settings
 from ga3c.views import drawing
 from ga3c.views.drawing import COLOURS
 from tests import program
-from tests.finished_runs import UNKNOWN, make_run
+from tests.finished_runs import make_run
 from tests.program import Started
 
 RUN = SpeedRun("Pong", 4, 2, 1, seconds=50.0)
@@ -206,7 +207,7 @@ def test_table_2(tmp_path):
     options = Options(network=("small", "large-stride-4", "large-stride-1"))
     for run in table2.plan(options):
         fast, slower = run.network == "small", 10 if run.preset == "a3c-cores" else 1
-        make_run(run, tmp_path, tps=(300 if fast else 100) / slower, core_ms=(0.5, 0.5) if fast else UNKNOWN)
+        make_run(run, tmp_path, tps=(300 if fast else 100) / slower, cores_used=1.5 if fast else math.nan)
     words = table2.reproduce(options, tmp_path)
     lines = (tmp_path / "table2.md").read_text().splitlines()
     papers = "352 / 1361 / 32 / 56 | 116 / 728 / 62 / 33 | 300 / 1248 / 31 / 60"
@@ -353,6 +354,9 @@ def test_fast_dqns_picture_has_room_for_the_faster_of_both(tmp_path, monkeypatch
     for speed in (1.3, 9.0):
         fast_dqn_table1.draw(dict.fromkeys(cells, speed), "Pong", tmp_path / "table1.png")
         assert all(axis.get_ylim()[1] > max(speed, 2.78) for axis in drawn.pop().axes)
+    of_one_game = dict.fromkeys(fast_dqn_table1.plan(fast_dqn.Options(games=(1,))), 2.0)
+    fast_dqn_table1.draw(of_one_game, "Pong", tmp_path / "table1.png")
+    assert all(isinstance(y, float) for line in drawn.pop().axes[0].lines for y in line.get_ydata())
 
 
 def test_the_speed_is_without_the_filling_of_the_memory_and_where_a_block_is_cut(tmp_path):

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import threading
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -98,6 +99,17 @@ def test_who_is_asked_to_stop_is_stopped(server, tmp_path):
 def test_a_run_that_fails_says_why(server, tmp_path, failure, why):
     server._first.fails = failure
     assert end_of(server, tmp_path) == ("failed", why)
+
+
+def test_a_thread_that_fails_while_the_run_stops_fails_the_run(server, tmp_path, monkeypatch):
+    def stop():
+        failing = threading.Thread(target=lambda: 1 / 0, name="trainer")
+        failing.start()
+        failing.join()
+
+    monkeypatch.setattr(server._first, "stop", stop)
+    assert end_of(server, tmp_path) == ("failed", "The trainer failed: ZeroDivisionError: division by zero")
+    assert "Traceback" in server.failure
 
 
 def test_a_run_that_could_not_be_saved_has_failed(server, tmp_path):

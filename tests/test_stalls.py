@@ -56,6 +56,12 @@ def test_a_quiet_game_is_cut_and_its_next_step_only_starts_a_new_one():
     assert ended == [(1, 6.0, 5), (0, 6.0, 6), (1, 6.0, 5), (0, 6.0, 6)]
 
 
+def test_games_that_are_not_ataris_are_not_cut():
+    envs = Quiet([50, 50, 50])
+    games = Games(envs, 3, EnvironmentSettings(game="CartPole-v1", stall_limit_steps=4))
+    assert not played(games, envs, begun(games), 15)[0]["truncated"].any()
+
+
 def test_of_real_games_the_quiet_ones_are_cut_and_both_emulators_show_the_same():
     shown = {}
     for emulator in ("ours", "ale"):

@@ -117,5 +117,5 @@ def test_nothing_is_lost_between_threads():
     for thread in threads:
         thread.join()
     totals, window = stats.take_window()
-    counts = totals.predictions, totals.updates, totals.steps, totals.made_steps, totals.lost_steps, len(window.updates)
+    counts = totals.predictions, totals.updates, totals.steps, totals.made_steps, totals.lost_steps, window.updates
     assert counts == (8_000,) * 6

@@ -282,7 +282,7 @@ def test_secrets_are_left_out(monkeypatch):
 def test_a_missing_package_is_one_line(monkeypatch):
     monkeypatch.setattr(trackers, "find_spec", lambda name: None)
     with pytest.raises(
-        ConfigError, match=r"^--track mlflow needs .* is not installed: ./run.sh --track mlflow does\.$"
+        ConfigError, match=r"^--track mlflow needs .* is not installed: ./run.sh --track mlflow installs it\.$"
     ):
         parse_settings(["--game", "CartPole-v1", "--track", "mlflow"])
 

@@ -99,24 +99,23 @@ def test_flags_of_a_trial_are_what_train_takes():
 
 
 def write_log(directory: Path, rows: list[tuple]) -> None:
-    """A throughput.csv. rows: steps, core-ms per step of agents and of the server, mean score."""
+    """A throughput.csv. rows: seconds, cores used, mean score."""
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / "throughput.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, THROUGHPUT_COLUMNS, restval=1, lineterminator="\n")
         writer.writeheader()
-        for steps, agents, server, score in rows:
-            costs = {"agents_core_ms_per_step": agents, "server_core_ms_per_step": server}
-            writer.writerow({"steps": steps, "mean_score": score, **costs})
+        for seconds, cores, score in rows:
+            writer.writerow({"seconds": seconds, "cores_used": cores, "mean_score": score})
 
 
 NAN = float("nan")
-ROWS = [(0, NAN, NAN, NAN), (1000, 1, 3, NAN), (2000, 1, 1, -20.7), (4000, 0.5, 0.5, 14.6), (5000, 1, 1, 14.6)]
+ROWS = [(0, NAN, NAN), (2, 2, NAN), (4, 1, -20.7), (5, 2, 14.6), (7, 1, 14.6)]
 
 
 def test_a_curve_is_the_human_normalised_score_over_the_core_seconds_that_the_log_holds(tmp_path):
     write_log(tmp_path, ROWS)
     spent, score = trial.curve(tmp_path, "pong")
-    assert spent.tolist() == [0, 4, 6, 8, 10]  # 1000 steps at 4 core-ms, 1000 at 2, 2000 at 1, 1000 at 2
+    assert spent.tolist() == [0, 4, 6, 8, 10]
     assert score[2:].tolist() == [0, 1, 1]
     assert trial.curve(tmp_path, "CartPole-v1")[1][2:].tolist() == [-20.7, 14.6, 14.6]  # no human score is known
     assert [len(values) for values in trial.curve(tmp_path / "none", "Pong")] == [0, 0]
@@ -229,7 +228,7 @@ def test_the_report_says_who_was_best_what_matters_and_what_to_type(made_up, tmp
     scores = [float(score) for score in np.random.default_rng(1).permutation(16)]
     trials, _ = made_up(scores)
     for one in trials:
-        write_log(tmp_path / "Pong" / f"trial-{one.number:03}", [(1e5 * i, 1, 1, i + one.number) for i in range(6)])
+        write_log(tmp_path / "Pong" / f"trial-{one.number:03}", [(200 * i, 1, i + one.number) for i in range(6)])
     study_report.report(tmp_path)
     text = (tmp_path / "tune.md").read_text()
     best = trials[int(np.argmax(scores))]

@@ -319,10 +319,39 @@ def test_a_state_that_cannot_be_is_refused(monkeypatch):
 def test_states_of_other_games_and_observations_are_refused():
     envs = made(num_envs=1)
     envs.reset()
-    for other in (made("boxing", num_envs=1), made(num_envs=1, size=42), made(num_envs=1, observation="rgb")):
+    others = {"size": 42}, {"observation": "rgb"}, {"noop_max": 0}
+    for other in (made("boxing", num_envs=1), *(made(num_envs=1, **rules) for rules in others)):
         other.reset()
         with pytest.raises(ValueError, match="This is no state of this game"):
             envs.restore([0], other.clone())
+
+
+def test_numbers_of_numpy_are_numbers():
+    envs = made(num_envs=np.int64(2), size=np.int32(42), repeat_action_probability=np.float32(0.25))
+    assert envs.reset(seed=np.array([1, 2]))[0].shape == (2, 4, 42, 42)
+    same = made(num_envs=2, size=42, repeat_action_probability=0.25)
+    same.reset(seed=3)
+    same.restore([0, 1], envs.clone())
+    for seed in ([1.5, 2.5], ["a", "b"]):
+        with pytest.raises(ValueError, match="seed="):
+            envs.reset(seed=seed)
+
+
+def test_where_no_more_files_may_be_opened_a_line_says_so(monkeypatch):
+    opened, pipe = [], os.pipe
+
+    def few():
+        if len(opened) == 2:
+            raise OSError(24, "Too many open files")
+        opened.append(pipe())
+        return opened[-1]
+
+    monkeypatch.setattr(os, "pipe", few)
+    with pytest.raises(ValueError, match=r"Too many open files.*use fewer threads"):
+        made(num_envs=8, threads=8)
+    for end in (end for ends in opened for end in ends):
+        with pytest.raises(OSError, match="Bad file"):
+            os.fstat(end)
 
 
 def test_memory_is_read_and_written():

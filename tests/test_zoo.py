@@ -10,6 +10,7 @@ from ga3c.commands import zoo
 from ga3c.commands.command_line import parse
 from ga3c.commands.zoo import ZooOptions
 from ga3c.environments.human_scores import RANDOM_AND_HUMAN_SCORES
+from ga3c.errors import ConfigError
 from ga3c.experiments import comparison, zoo_report
 from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import FINISHED
@@ -41,10 +42,18 @@ def test_flags_of_train_are_handed_on_with_their_values():
     assert (run.seconds, run.game, run.seed) == (60, "Pong", 1)
 
 
+def test_flags_go_with_the_steps_that_are_asked_for():
+    words = "Pong", "--preset", "ppo-paper", "--learning-rate-decay-steps", "5e6"
+    with pytest.raises(ConfigError, match="learning-rate-decay-steps"):
+        plan(*words, "--steps", "1e6")
+    (run,) = plan("Pong", "--preset", "appo", "--learning-rate-schedule", "linear", "--steps", "1e6", "--seeds", 1)
+    assert run.steps == 1_000_000
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "zoo needs games, as in ./run.sh zoo Pong Boxing, or a list of them: atari5 (5 games), atari3"),
+        ([], "zoo needs games, before the flags of train, as in ./run.sh zoo Pong Boxing, or a list of them: atari5"),
         (["--minutes", "1"], "zoo needs games"),
         (["Pung"], "Unknown game 'Pung'. Nearest: Pong. Lists of games: atari5"),
         (["atari6"], "Lists of games: atari5"),

@@ -1,7 +1,10 @@
 """The rules of a batch of games, and what a player is shown."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
 from typing import Literal, get_args
+
+import numpy as np
 
 from ga3c.emulator.modes import difficulties_of, modes_of
 
@@ -43,11 +46,15 @@ class Rules:
         check_number("noop_max", self.noop_max, 0, MOST_NO_OPS)
         check_number("max_num_frames_per_episode", self.max_num_frames_per_episode, 1, MOST_FRAMES)
         sticky = self.repeat_action_probability
-        if isinstance(sticky, bool) or not isinstance(sticky, (int, float)) or not 0 <= sticky <= 1:
+        if isinstance(sticky, (bool, np.bool_)) or not isinstance(sticky, Real) or not 0 <= sticky <= 1:
             raise ValueError(f"repeat_action_probability={sticky!r}: give a number from 0 to 1.")
         for name in ("use_fire_reset", "full_action_space"):
-            if not isinstance(getattr(self, name), bool):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise ValueError(f"{name}={getattr(self, name)!r}: give True or False.")
+        for field in fields(self):  # numbers of NumPy become Python's, so that equal rules are shown alike
+            value = getattr(self, field.name)
+            if hasattr(value, "item"):
+                object.__setattr__(self, field.name, value.item())
 
     def check_game(self, rom: str) -> None:
         """Raises ValueError if the game has no such mode or difficulty."""
@@ -65,7 +72,12 @@ class Rules:
         return self.observation == "grey" and self.pool == "max" and self.size is not None
 
 
+def is_seed(value) -> bool:
+    """Returns whether it is a whole number that can be a game's seed."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= value < 2**62
+
+
 def check_number(name: str, value, least: int, most: int, otherwise: str = "") -> None:
     """Raises ValueError unless `value` is a whole number from `least` to `most`."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or not least <= value <= most:
         raise ValueError(f"{name}={value!r}: give a whole number from {least:,} to {most:,}{otherwise}.")

@@ -15,7 +15,7 @@ KEY_BYTES, SUM_BYTES = 16, 4
 class SavedGames:
     """Clones and restores games of a batch.
 
-    A state is the key of its kind (game, version of the emulator, what is observed), a checksum, and the arrays of
+    A state is the key of its kind (game, version of the emulator, rules), a checksum, and the arrays of
     `Batch.state`, compressed.
     """
 
@@ -23,7 +23,7 @@ class SavedGames:
         self._batch, rules = batch, batch.rules
         first = np.arange(1)
         self._row = np.dtype([(name, one.dtype, one.shape[1:]) for name, one in self._arrays(first).items()])
-        kind = rom, batch.state(first)["emulator"].tobytes(), rules.observation, rules.pool, self._row.descr
+        kind = rom, batch.state(first)["emulator"].tobytes(), rules, self._row.descr
         self._key = hashlib.sha256(repr(kind).encode()).digest()[:KEY_BYTES]
 
     def _arrays(self, games: np.ndarray) -> dict[str, np.ndarray]:
@@ -58,7 +58,9 @@ class SavedGames:
 
     def _unpacked(self, state: bytes) -> bytes:
         if not isinstance(state, (bytes, bytearray)) or bytes(state[:KEY_BYTES]) != self._key:
-            raise ValueError("This is no state of this game, with these observations, in this version of the emulator.")
+            raise ValueError(
+                "This is no state of this game, with these observations and rules, in this version of the emulator."
+            )
         try:
             content = lz4.block.decompress(state[KEY_BYTES + SUM_BYTES :], uncompressed_size=self._row.itemsize)
         except lz4.block.LZ4BlockError:

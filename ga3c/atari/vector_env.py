@@ -15,7 +15,7 @@ from gymnasium.vector.utils import batch_space
 from ga3c.atari import on_gpu
 from ga3c.atari.batch import Batch, prepare
 from ga3c.atari.names import rom_of
-from ga3c.atari.rules import Rules, check_number
+from ga3c.atari.rules import Rules, check_number, is_seed
 from ga3c.atari.saved import SavedGames
 from ga3c.emulator import step
 from ga3c.emulator.state import RAM_BYTES
@@ -189,10 +189,10 @@ class AtariVectorEnv(VectorEnv):
         """Returns the seed of each game, int64 [num_envs]; -1 where there is none."""
         if seed is None:
             return np.full(self.num_envs, -1)
-        if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and 0 <= seed < 2**62:
+        if is_seed(seed):
             return np.arange(int(seed), int(seed) + self.num_envs)
         seeds = list(seed) if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, (str, bytes)) else []
-        if len(seeds) != self.num_envs or not all(one is None or 0 <= one < 2**62 for one in seeds):
+        if len(seeds) != self.num_envs or not all(one is None or is_seed(one) for one in seeds):
             raise ValueError(f"seed={seed!r}: give a whole number from 0 on, or one (or None) for each of the games.")
         return np.array([-1 if one is None else one for one in seeds], np.int64)
 

@@ -3,6 +3,7 @@
 import contextlib
 import secrets
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -65,21 +66,33 @@ def perform(where: str, folder: Path, jobs: dict[str, tuple], work: Work, say: C
     with (folder / MARK).open("x", encoding="utf-8") as file:
         file.write(secrets.token_hex(8))
     known: set[str] = set()
+    asked: dict[ray.ObjectRef, _Machine] = {}  # those that have not answered: perhaps others have their cores
     free: list[_Machine] = []
     busy: dict[ray.ObjectRef, _Job] = {}
-    left = dict(jobs)
+    left, until = dict(jobs), time.monotonic() + ANSWER_SECONDS
     try:
         while left or busy:
-            free += _joined(known, folder / MARK, say)
+            asked |= _ask_new(known, folder / MARK)
+            for answer in ray.wait(list(asked), num_returns=len(asked), timeout=0)[0] if asked else ():
+                machine = asked.pop(answer)
+                if fault := _fault(answer, machine, folder / MARK):
+                    say(f"{machine.name} takes no run: {fault}")
+                    ray.kill(machine.worker)
+                else:
+                    free.append(machine)
             while left and free:
                 name, machine = next(iter(left)), free.pop(0)
                 job = _Job(machine, name, left.pop(name))
                 say(f"{name} on {machine.name}")
                 busy[machine.worker.do.remote(work, job.arguments)] = job
-            if not busy:
+            if not busy and (not asked or time.monotonic() > until):
+                for machine in asked.values():
+                    say(f"{machine.name} does not answer, or others have its cores.")
                 raise ConfigError(f"No machine of --machines {where} can be used.")
-            for answer in ray.wait(list(busy), timeout=LOOK_SECONDS)[0]:
-                job = busy.pop(answer)
+            for answer in ray.wait([*asked, *busy], timeout=LOOK_SECONDS)[0]:
+                if answer in asked:
+                    continue
+                job, until = busy.pop(answer), time.monotonic() + ANSWER_SECONDS
                 try:
                     ray.get(answer)
                     free.append(job.machine)
@@ -99,9 +112,9 @@ def perform(where: str, folder: Path, jobs: dict[str, tuple], work: Work, say: C
         connection.leave()
 
 
-def _joined(known: set[str], mark: Path, say: Callable[[str], None]) -> list[_Machine]:
-    """Returns the machines that are new since the last call and can be used; says why others cannot."""
-    found = []
+def _ask_new(known: set[str], mark: Path) -> dict[ray.ObjectRef, _Machine]:
+    """Asks the machines that are new since the last call about themselves. Returns them by their answers."""
+    asked = {}
     for node in connection.nodes_alive():
         cores, gpus = (int(node["Resources"].get(kind, 0)) for kind in ("CPU", "GPU"))
         if node["NodeID"] in known or not cores:
@@ -110,20 +123,16 @@ def _joined(known: set[str], mark: Path, say: Callable[[str], None]) -> list[_Ma
         name, there = node["NodeManagerHostname"], NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
         options = {"num_cpus": cores, "num_gpus": gpus, "max_concurrency": 2, "scheduling_strategy": there}
         machine = _Machine(name, connection.as_actor(_Worker, **options).remote())
-        if fault := _fault(machine, mark):
-            say(f"{name} takes no run: {fault}")
-            ray.kill(machine.worker)
-        else:
-            found.append(machine)
-    return found
+        asked[machine.worker.about.remote(str(mark))] = machine
+    return asked
 
 
-def _fault(machine: _Machine, mark: Path) -> str:
-    """Returns why a machine cannot be used, or ""."""
+def _fault(answer: ray.ObjectRef, machine: _Machine, mark: Path) -> str:
+    """Returns why a machine that has answered cannot be used, or ""."""
     try:
-        theirs, said = ray.get(machine.worker.about.remote(str(mark)), timeout=ANSWER_SECONDS)
+        theirs, said = ray.get(answer)
     except ray.exceptions.RayError as error:
-        return f"it does not answer, or others have its cores ({type(error).__name__})."
+        return f"it does not answer ({type(error).__name__})."
     if said != mark.read_text(encoding="utf-8"):
         return f"it does not see {mark.parent}. Name a folder with --out that all machines share."
     return connection.difference(theirs, machine.name)

@@ -71,7 +71,7 @@ class Pod:
         set_up_device("cpu", 1)
         self._settings, self._spec, self._number, self._envs = settings, spec, number, envs
         self._algorithm = algorithms.make(settings, spec.actions)
-        seed = learning.seed + 1_000_003 * (number + 1)  # what it samples is its own
+        seed = (learning.seed + 1_000_003 * (number + 1)) % 2**31  # what it samples is its own
         self.model = Model(spec, learning, self._algorithm, seed, xla=False, acting=Acting(games=pods * envs))
         games = position * envs + np.arange(envs, dtype=np.int32)
         self._games = games if self.model.per_game else None
@@ -108,7 +108,8 @@ class Pod:
         if self._failed and not rollouts:
             raise RuntimeError(self._failed)
         predicted, self._predicted = self._predicted, 0
-        core_seconds, over = time.process_time(), self._over and self._shipped.empty()
+        # Where its games have failed, the next call says why.
+        core_seconds, over = time.process_time(), self._over and self._shipped.empty() and not self._failed
         self._bytes += sum(packed.size for packed in rollouts)
         size = 0
         if shard and rollouts:

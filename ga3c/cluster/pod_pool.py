@@ -97,7 +97,8 @@ class PodPool:
                     shard = self._shards and self._shards.address(one.position)
                     newest, one.asked = self._weights.newest(), time.monotonic()
                     taken = self._control.get(one.actor.take.remote(newest, one.leaving, shard))
-                    one.asked, over = None, taken.over
+                    with self._lock:  # or `watch` would say that it was asked, and is silent
+                        one.asked, over = None, taken.over
                     self._ship(one, taken, shard)
         except (ray.exceptions.RayError, RayletDied) as error:
             one.fault = one.fault or reason(error)

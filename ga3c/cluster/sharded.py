@@ -60,7 +60,7 @@ class _ShardHandle:
     def forget(self) -> None:
         self.asked: list = []
         self.learned: list[tuple[int, np.ndarray]] = []  # tickets and errors for its next request
-        self.size = 0
+        self.size = self.came = 0  # transitions: that can be drawn, as far as the learner has heard; that have come
 
 
 class ShardedReplay:
@@ -129,6 +129,7 @@ class ShardedReplay:
             self.lost_transitions += lost
             if stored and self._shards[to.shard].generation == to.generation:
                 self._shards[to.shard].size = size
+                self._shards[to.shard].came += self._plan.recipe.copies * sum(one.transitions for one in stored)
             self._changed.notify_all()
 
     @property
@@ -138,7 +139,7 @@ class ShardedReplay:
 
     @property
     def has_minimum(self) -> bool:
-        return all(shard.size >= max(1, self._each) for shard in self._shards)
+        return all(shard.size and shard.came >= self._each for shard in self._shards)
 
     def next_batch(self) -> Batch | None:
         began = time.monotonic()

@@ -6,6 +6,7 @@ from pathlib import Path
 from ga3c.commands.command_line import RunArgument, check_range
 from ga3c.play import trained_agent
 from ga3c.play.trained_agent import TrainedAgent
+from ga3c.settings.ranges import RANGES
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ def load_run(options: RunOptions, directory: Path) -> TrainedAgent:
 
 def load(options: AgentOptions) -> TrainedAgent:
     """Returns the agent that the options name. Raises ConfigError."""
+    check_range("seed", options.seed, *RANGES["seed"])
     if options.episodes is not None:
         check_range("episodes", options.episodes, 1)
     agent = trained_agent.load(

@@ -16,6 +16,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 import tyro
 
 from ga3c.errors import ConfigError
+from ga3c.installation import as_called
 from ga3c.records import run_directory
 from ga3c.records.files import write_whole
 
@@ -187,6 +188,8 @@ def results_directory(named: str | None) -> Path:
     """Returns the directory that --results names, or the usual one. Raises ConfigError if it is not there."""
     results = Path(named) if named else run_directory.RESULTS
     if not results.is_dir():
+        if not named:
+            raise ConfigError(as_called(f"There are no runs yet (no {results}). Train one: ./run.sh --game Boxing"))
         raise ConfigError(f"--results {results}: there is no such directory.")
     return results
 

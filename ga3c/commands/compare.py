@@ -18,19 +18,21 @@ from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import START_SECONDS
 from ga3c.records import run_directory
+from ga3c.settings.catalogue import ALGORITHMS, PRESETS
 from ga3c.text import count, duration
 
 DESCRIPTION = """Trains each setting on each game with each seed, for the same time or the same steps, one run after the
 other; lets the agents play; and writes a table with confidence intervals, and the curves. A second start goes on.
 
-Example: ./run.sh compare --game Pong --setting default --setting "slow: --learning-rate 1e-4" --seeds 3"""
+Example: ./run.sh compare --game Pong --setting default --setting "careful: --kl-target 0.003" --seeds 3"""
 TAKEN = {"--game", "--seed", "--minutes", "--steps", "--run-dir", "--name", "--resume"}  # compare says these itself
 
 
 @dataclass(frozen=True)
 class CompareOptions:
     setting: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """NAME or "NAME: OPTIONS OF TRAIN", once for each setting. The first is what the others are held against."""
+    """"NAME: OPTIONS OF TRAIN", once for each setting; NAME alone has the defaults. The first is what the others are
+    held against."""
     game: tuple[str, ...] = ()
     """Games to train on, one or more: there is no default."""
     seeds: int = 3
@@ -38,7 +40,7 @@ class CompareOptions:
     minutes: float = 60.0
     """Training time of each run."""
     steps: int = 0
-    """Stop each run after so many steps, if that comes first. 0: at the time."""
+    """Stop each run after so many steps, if that comes first. 0: the time alone ends it."""
     episodes: int = 30
     """Games that each trained agent plays, once sampling its actions and once taking the most probable ones."""
     out: str | None = None
@@ -59,6 +61,9 @@ def plan(options: CompareOptions) -> list[LearningRun]:
     settings = [tuple(map(str.strip, text.partition(":")[::2])) for text in options.setting or ("default",)]
     if len(dict(settings)) < len(settings):
         raise ConfigError("--setting: two settings have the same name.")
+    for name, text in settings:
+        if not text and name in (PRESETS.keys() | ALGORITHMS.keys()):
+            raise ConfigError(f'--setting {name} has no options, so it is the default: say "{name}: --preset {name}".')
     check_limits(options)
     if not options.game:
         raise ConfigError(f"compare needs a game, as in --game Pong. It would make {_work(settings, options, 1)}.")

@@ -14,7 +14,7 @@ from ga3c.datasets.about import About
 from ga3c.datasets.making import Target
 from ga3c.errors import ConfigError
 from ga3c.play.trained_agent import TrainedAgent
-from ga3c.text import count, place
+from ga3c.text import count, place, word
 
 DESCRIPTION = """Records whole games of a trained agent as a data set in the format of Minari: observations, actions,
 rewards, ends, and the log-probabilities of the actions. With --short it is a small file of seeds and actions, which
@@ -51,6 +51,7 @@ def run(arguments: list[str]) -> int:
     agent = agent_options.load(options)
     target = making.target(options.name, options.out, options.short, agent.settings)
     about = About(target.name, agent.settings, _player(agent, options.greedy), _credits(options))
+    print(f"Playing {count(options.episodes, 'game')} ...", flush=True)
     scores = making.record_agent(agent, target, about, options)
     print(f"  mean score of {count(len(scores), 'game')}: {sum(scores) / len(scores):.2f}")
     _say(target)
@@ -74,6 +75,7 @@ def _expand(options: DatasetOptions, file: Path) -> int:
         raise ConfigError(f"{file} is in the short form already: leave --short out.")
     short = making.read_short(file, options.trust)
     target = making.target(options.name, options.out, False, short.settings, short.name)
+    print("Playing the recorded games again ...", flush=True)
     making.expand(short, target)
     _say(target)
     return 0
@@ -83,7 +85,7 @@ def _say(target: Target) -> None:
     size = sum(file.stat().st_size for file in [target.path, *target.path.rglob("*")] if file.is_file())
     print(f"In {place(target.path)} ({size / 1e6:,.2f} MB)")
     if target.short:
-        print(f"./run.sh dataset {place(target.path)} makes a data set of Minari of it.")
+        print(f"./run.sh dataset {word(target.path)} makes a data set of Minari of it.")
     elif target.path == folders.named(target.name):
         print(f'minari.load_dataset("{target.name}") reads it.')
     else:

@@ -25,6 +25,7 @@ from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype, slots_needed
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.presets import USUAL_FOR_ATARI, with_presets
 from ga3c.settings.run import Settings
+from ga3c.text import count
 
 DESCRIPTION = """Checks Python, packages, GPU, memory, cores, display and disk, and trains twice for some seconds
 to see what this machine reaches, and with which system. Each line that finds something says what to do."""
@@ -141,7 +142,7 @@ def memory() -> Finding:
     slots = slots_needed(learning.t_max, schedule.envs_per_agent, learning.minimum_batch_steps)
     slots_bytes = slots * rollout_dtype(pong, learning.t_max, schedule.envs_per_agent).itemsize
     fit = machine.agents_that_fit(slots_bytes, schedule.envs_per_agent)
-    text = ", ".join(f"{what} for {agents} agents" for what, agents in fit.items())
+    text = ", ".join(f"{what} for {count(agents, 'agent')}" for what, agents in fit.items())
     short = [machine.REMEDIES[what] for what, agents in fit.items() if agents < 2 * usable_cores()]
     return Finding(not short, text, "; ".join(short))
 
@@ -174,17 +175,16 @@ def speed() -> Finding:
     """Measures training with GA3C's agents, and with as many games as one batch."""
     from ga3c.experiments.benchmark import BenchmarkOptions, measure_run
 
+    print("    Training twice, to measure the speed: about a minute (--no-measure leaves it out) ...", flush=True)
     usual, batched = (with_presets(Settings(), preset, None) for preset in (USUAL_FOR_ATARI, "ppo"))
     games = usual.schedule.games_of(counts_of(usual).agents)
     schedules = replace(usual.schedule, controller="off"), replace(batched.schedule, games=games)
     try:
-        agents, batch = (
-            measure_run(BenchmarkOptions(settings.environment, schedule, settings.learning, seconds=MEASURED_SECONDS))[
-                "frames_per_second"
-            ]
-            / settings.environment.frame_skip_frames
-            for settings, schedule in zip((usual, batched), schedules, strict=True)
+        measured = (
+            measure_run(BenchmarkOptions(one.environment, schedule, one.learning, seconds=MEASURED_SECONDS))
+            for one, schedule in zip((usual, batched), schedules, strict=True)
         )
+        agents, batch = (one["frames_per_second"] / usual.environment.frame_skip_frames for one in measured)
     except ConfigError as error:
         return Finding(False, str(error), "see what ./run.sh --game Pong says")
     return Finding(True, said_of_speed(agents, batch, games))

@@ -13,6 +13,7 @@ from ga3c.exports.formats import check_installed
 from ga3c.exports.request import Request
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records import run_directory
+from ga3c.text import count
 
 DESCRIPTION = """Puts a trained agent into a small directory of its own: its weights, its settings, its learning curve,
 its scores, and the time it took. play, evaluate and report take it as RUN.
@@ -46,7 +47,7 @@ def run(arguments: list[str]) -> int:
     out = _out(options, "pretrained", agent)
     _check_free(out, options.replace)
     check_writable("--out", out, makes_directories=True)
-    print(f"Playing {len(ways_of(agent)) * options.episodes} games ...", flush=True)
+    print(f"Playing {count(len(ways_of(agent)) * options.episodes, 'game')} ...", flush=True)
     export(agent, directory, out, options.episodes, options.seed)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     print(f"In {out} ({size / 1e6:.1f} MB)")

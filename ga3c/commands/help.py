@@ -11,6 +11,7 @@ from importlib import metadata
 
 from ga3c import __version__
 from ga3c.commands import COMMANDS, VERSION
+from ga3c.errors import ConfigError
 from ga3c.settings.catalogue import full_text
 from ga3c.settings.run import Settings
 
@@ -66,5 +67,7 @@ def version() -> str:
 
 
 def run(arguments: list[str]) -> int:
+    if arguments[:1] and arguments[0] in COMMANDS:
+        raise ConfigError(f"help shows all commands: ./run.sh {arguments[0]} --help shows the options of one.")
     print(version() if arguments[:1] == [VERSION] else overview())
     return 0

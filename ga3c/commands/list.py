@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ga3c.commands.command_line import parse, results_directory
 from ga3c.errors import ConfigError
+from ga3c.installation import as_called
 from ga3c.records import run_directory, run_state
 from ga3c.records.columns import THROUGHPUT_COLUMNS
 from ga3c.records.description import read_settings
@@ -15,7 +16,7 @@ from ga3c.views.labels import know, said
 from ga3c.views.run_view import Tail, read_evaluation
 
 DESCRIPTION = """Lists all runs, the one that was written last at the end: state, steps, mean score of the last 100
-games, how long ago that was, why a run failed, its preset (where none is named, it is ga3c), and which settings differ
+games, how long ago that was, why a run failed, its preset (a line that names none has ga3c), and which settings differ
 from that. A run is running, has ended at its limit, was stopped, has failed, or is lost: the program was killed, or the
 machine went down. Agents that were exported stand among them, with the score of their evaluation."""
 HEAD = ("run", "state", "steps", "games", "score", "age", "preset, settings")
@@ -96,6 +97,9 @@ def _line(row: list[str], widths: list[int]) -> str:
 def run(arguments: list[str]) -> int:
     options = parse(ListOptions, arguments, ListOptions(), DESCRIPTION, "list")
     results = results_directory(options.results)
-    lines = table(results, run_directory.game_directory(options.game).name if options.game else None)
-    print("\n".join(lines) if len(lines) > 1 else f"No runs in {results} yet. Train one: ./run.sh --game Boxing")
+    game = run_directory.game_directory(options.game).name if options.game else None
+    lines = table(results, game)
+    which, example = (f" of {game}", options.game) if game else ("", "Boxing")
+    none = f"No runs{which} in {results} yet. Train one: ./run.sh --game {example}"
+    print("\n".join(lines) if len(lines) > 1 else as_called(none))
     return 0

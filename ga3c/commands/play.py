@@ -138,6 +138,7 @@ def run(arguments: list[str]) -> int:
     agent = agent_options.load(_wait_for_checkpoint(options) if options.live else options)
     if video is None and not has_display() and not terminal.can_show():
         video = _usual_video(agent)
+        print(f"No display and no terminal: recording into {one_line(video)} ...", flush=True)
     target, scores = _target(options, agent), []
     with (
         _recorded(target, agent, options.seed) as around,

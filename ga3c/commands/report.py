@@ -13,7 +13,7 @@ from ga3c.play.recording import film
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records import run_directory
 from ga3c.records.files import write_whole
-from ga3c.text import one_line
+from ga3c.text import count, one_line
 from ga3c.views.plot import draw
 from ga3c.views.report import page
 
@@ -41,10 +41,11 @@ def run(arguments: list[str]) -> int:
     out = Path(options.out) if options.out else directory / "report.html"
     check_writable("--out", out)
     agent = load_run(options, directory)
-    print(f"Playing {len(evaluation.ways_of(agent)) * options.episodes} games ...", flush=True)
+    print(f"Playing {count(len(evaluation.ways_of(agent)) * options.episodes, 'game')} ...", flush=True)
     rows = scores(agent, options.episodes, options.seed)
     with tempfile.TemporaryDirectory() as scratch:
         film_file, curves = Path(scratch) / "film.mp4", Path(scratch) / "curves.svg"
+        print("Recording a game, and drawing ...", flush=True)
         film_text = film(agent, options.seed, film_file)
         draw([directory], curves, columns=1)
         text = page(directory, agent.steps, rows, film_file, film_text, curves)

@@ -28,7 +28,9 @@ def resumed(asked: dict[str, Any]) -> Path:
     for name, flag in OF_A_NEW_RUN.items():
         if name in asked:
             raise ConfigError(f"{flag} belongs to the start of a run: with --resume, leave it out.")
-    run_dir = run_directory.find(with_values(Settings(), asked))
+    if "run_dir" in asked and asked["resume"] != NEWEST:
+        raise ConfigError(f"--run-dir is for a new run: --resume goes on in {asked['resume']}. Leave it out.")
+    run_dir = run_directory.find(with_values(Settings(), asked).run, asked.get("game"))
     if run_directory.is_exported(run_dir):
         raise ConfigError(
             f"{run_dir} is an exported agent, not a run: --from {word(run_dir)} begins a new run with its weights."

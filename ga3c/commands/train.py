@@ -162,8 +162,13 @@ def _train(
     finally:
         if server is not None:
             if signals and signals.status:
-                console.say("Stopping: the agents hand over what they have played, then the run is saved ...")
+                alone = settings.schedule.serial or settings.schedule.sampling == "batched"
+                first = "the step in hand ends" if alone else "the agents hand over what they have played"
+                console.say(f"Stopping: {first}, then the run is saved ...")
             totals = server.stop()
+            if server.failure and not failure:  # of a thread, while it stopped
+                failure = server.failure
+                console.say(f"ga3c: {failure}")
         game_output.finish()
         console.end()
         if trackers:

@@ -1,12 +1,12 @@
 """The console lines of `train` at the start and at the end of a run."""
 
-import math
 import sys
 from pathlib import Path
 
 from ga3c import environments, networks
 from ga3c.environments import rewards
 from ga3c.errors import ConfigError
+from ga3c.records import checkpoint
 from ga3c.records.console import Console
 from ga3c.records.files import reason
 from ga3c.rollout import EnvironmentSpec
@@ -44,19 +44,23 @@ def say_totals(totals, settings: Settings, spec: EnvironmentSpec, systems: list,
     console.say(
         f"{count(totals.steps, 'step')} ({count(totals.steps * spec.frames_per_step, 'frame')}), "
         f"{count(totals.episodes, 'game')}, {count(totals.updates, 'update')} in {duration(totals.seconds)}"
-        + _score(stats.mean_score())
+        + _score(stats)
     )
     if settings.run.steps and totals.steps > settings.run.steps:
-        more = count(totals.steps - settings.run.steps, "step")
-        console.say(f"These are {more} more than --steps {settings.run.steps}: {_why_more(settings)}.")
+        asked, more = settings.run.steps, count(totals.steps - settings.run.steps, "step")
+        if stats.steps_before >= asked:
+            console.say(f"--steps {asked} counts all steps of a run, and this one had as many before.")
+        else:
+            console.say(f"These are {more} more than --steps {asked}: {_why_more(settings)}.")
     if stats.recent_scores() and (known := standing(settings.environment, totals.steps)):
         console.say(known)
     for second in systems[1:]:
-        console.say(f"secondary: {count(second.stats.totals().updates, 'update')}{_score(second.stats.mean_score())}")
+        console.say(f"secondary: {count(second.stats.totals().updates, 'update')}{_score(second.stats)}")
 
 
-def _score(mean: float) -> str:
-    return "." if math.isnan(mean) else f"; mean score of the last 100 games {mean:.2f}."
+def _score(stats) -> str:
+    games = len(stats.recent_scores())  # 100 at the most
+    return f"; mean score of the last {count(games, 'game')} {stats.mean_score():.2f}." if games else "."
 
 
 def _why_more(settings: Settings) -> str:
@@ -71,6 +75,9 @@ def _why_more(settings: Settings) -> str:
 def say_saved(runs: list[Path], saved: bool, console: Console) -> None:
     """Says where the run lies and how to go on with it. `saved`: its last checkpoint is there."""
     run_dir = runs[0]
+    if not saved and not checkpoint.saved(run_dir / "checkpoints"):
+        console.say("Nothing could be saved: make room, and start again.")
+        return
     if not saved:
         console.say("The last checkpoint could not be written. This takes the one before:")
         console.say(f"./run.sh --resume {word(run_dir)}")

@@ -43,7 +43,7 @@ def parse_settings(arguments: list[str]) -> Start:
     """
     asked = parse_given(TrainOptions, resume_options.with_value(arguments), DESCRIPTION, "train")
     if HELP & set(arguments):
-        print(full_help.text_of(TrainOptions(**vars(preset_defaults(asked)))))
+        print(full_help.text_of(TrainOptions(**vars(_with_usual_rewards(preset_defaults(asked), asked)))))
         raise SystemExit(0)
     trusted = asked.pop("trust", False)
     resumed = resume_options.resumed(asked) if "resume" in asked else None

@@ -25,7 +25,7 @@ DESCRIPTION = """Searches the settings that learn fastest, with Optuna. Each tri
 a seed of its own. A trial ends early when its score falls behind that of others. A second start goes on, also after a
 kill. Flags of train that are the same for all trials stand at the end, after --.
 
-Example: ./run.sh tune --game Pong Boxing --search learning-rate=log:1e-4:3e-3 --search frame-size-pixels=42,64,84
+Example: ./run.sh tune --game Pong Boxing --search kl-target=log:1e-3:3e-2 --search frame-size-pixels=42,64,84
 --trials 30 --minutes 7 -- --preset cule"""
 TAKEN = {"--game", "--seed", "--minutes", "--steps", "--episodes", "--log-seconds", "--run-dir", "--name", "--resume"}
 EXAMPLES = "as in learning-rate=log:1e-4:3e-3, t-max=5:40 or frame-size-pixels=42,64,84"
@@ -86,7 +86,7 @@ def planned(options: TuneOptions, flags: list[str]) -> tuple[study.Plan, dict[st
     for name, least in (("trials", 1), ("minutes", 0.01), ("at-once", 1)):
         check_range(name, getattr(options, name.replace("-", "_")), least)
     if not options.game or not options.search:
-        raise ConfigError("tune needs games and settings: --game Pong --search learning-rate=log:1e-4:3e-3.")
+        raise ConfigError("tune needs games and settings: --game Pong --search kl-target=log:1e-3:3e-2.")
     searched = dict(map(dimension, options.search))
     if len(searched) < len(options.search):
         raise ConfigError("--search: two of them are for the same setting.")

@@ -36,7 +36,7 @@ class ZooOptions:
     minutes: float = 60.0
     """Training time of each run."""
     steps: int = 0
-    """Stop each run after so many steps, if that comes first. 0: at the time."""
+    """Stop each run after so many steps, if that comes first. 0: the time alone ends it."""
     episodes: int = 30
     """Games that each trained agent plays, once sampling its actions and once taking the most probable ones."""
     out: str | None = None
@@ -63,7 +63,9 @@ def divided(arguments: list[str]) -> tuple[list[str], list[str]]:
 def named(words: tuple[str, ...]) -> list[str]:
     """Returns the games that the words stand for, each once, in one spelling. Raises ConfigError."""
     if not words:
-        raise ConfigError(f"zoo needs games, as in ./run.sh zoo Pong Boxing, or a list of them: {LISTS}.")
+        raise ConfigError(
+            f"zoo needs games, before the flags of train, as in ./run.sh zoo Pong Boxing, or a list of them: {LISTS}."
+        )
     games = []
     for word in words:
         for game in zoo_report.LISTS.get(word.lower(), (word,)):
@@ -81,9 +83,11 @@ def plan(options: ZooOptions, flags: list[str]) -> list[LearningRun]:
     check_limits(options)
     for flag in flags_in(flags) & TAKEN:
         raise ConfigError(f"{flag} is not for zoo, which names games, seeds and directories itself: leave it out.")
+    limits = ["--steps", str(options.steps)] if options.steps else []
     runs = []
     for game in games:
-        preset = parse_settings(["--game", game, *flags]).settings.learning.preset  # refuses what train would refuse
+        # refuses what train would refuse
+        preset = parse_settings(["--game", game, *flags, *limits]).settings.learning.preset
         for seed in range(1, options.seeds + 1):
             runs.append(LearningRun(game, preset, tuple(flags), seed, 60 * options.minutes, options.steps))
     return runs

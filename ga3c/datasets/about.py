@@ -9,7 +9,7 @@ import gymnasium
 
 from ga3c import environments
 from ga3c.environments import protocols
-from ga3c.environments.atari import display_name
+from ga3c.environments.atari import display_name, options_of
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings import saved_settings
 from ga3c.settings.game import EnvironmentSettings, game_arguments
@@ -67,13 +67,7 @@ def game_spec(settings: EnvironmentSettings) -> str | None:
         return None
     arguments = game_arguments(settings)
     if kind == "atari":
-        name = f"ALE/{display_name(name)}-v5"
-        arguments = {
-            "frameskip": settings.frame_skip_frames,
-            "repeat_action_probability": settings.sticky_action_probability,
-            "full_action_space": settings.full_action_set,
-            "max_num_frames_per_episode": settings.episode_cap_frames,
-        }
+        name, arguments = f"ALE/{display_name(name)}-v5", options_of(settings)
     with contextlib.suppress(gymnasium.error.Error, TypeError, ValueError):
         said = json.loads(gymnasium.spec(name.rpartition(":")[2]).to_json())
         return json.dumps(said | {"kwargs": said["kwargs"] | arguments})

@@ -89,16 +89,18 @@ class _Reading:
         self._stack = spec.stacked_frames if spec.stacked_frames > 1 else 0
 
     def all(self) -> Demonstrations:
-        pictures, first, actions, returns, held, bytes_held = [], [], [], [], 0, 0
+        pictures, first, actions, returns, held, shown_so_far, bytes_held = [], [], [], [], 0, 0, 0
         most = memory_available() or np.inf
-        for game in self._data.games():
+        for game in filter(lambda game: len(game.rewards), self._data.games()):
             for shown in self._pictures(game.observations, len(game.rewards)):
                 pictures.append(shown)
-                bytes_held += shown.nbytes
+                shown_so_far, bytes_held = shown_so_far + len(shown), bytes_held + shown.nbytes
                 if 2 * bytes_held > 0.9 * most:  # they are put together in one array
                     raise ConfigError(f"{self._what} needs more than the memory of this machine: take fewer games.")
             first.append(held + np.arange(len(game.rewards)))
             held += len(game.rewards) + max(0, self._stack - 1)
+            if shown_so_far != held:
+                raise ConfigError(f"{self._what} has a game without an observation for each of its steps.")
             actions.append(self._actions(game.actions))
             returns.append(self._returns(game.rewards))
         if not actions:
@@ -141,7 +143,8 @@ class _Reading:
         if getattr(batch, "shape", ((),))[1:] == spec.observation_shape and batch.dtype == spec.observation_dtype:
             return batch
         if hasattr(self._games, "shown"):
-            with contextlib.suppress(ConfigError, GameFault):
+            # Spaces of Gymnasium raise what they like for what does not lie in them.
+            with contextlib.suppress(ConfigError, GameFault, IndexError, KeyError, TypeError, ValueError):
                 return self._games.shown(batch)[0]
         theirs, ours = description(self._data.observations), description(spaces_json.of_observations(spec))
         raise ConfigError(

@@ -40,6 +40,8 @@ def target(name: str | None, out: str | None, short: bool, settings: Settings, u
     folder = folders.named(name)
     if short and out and Path(out).suffix != folders.SHORT:
         raise ConfigError(f"--out {out}: the short form is a file that ends in {folders.SHORT}.")
+    if not short and out and Path(out).suffix == folders.SHORT:
+        raise ConfigError(f"--out {out}: a file {folders.SHORT} is the short form: add --short, or name a folder.")
     in_results = run_directory.RESULTS / "datasets" / f"{name.replace('/', '-')}{folders.SHORT}"
     path = Path(out) if out else in_results if short else folder
     folders.check_free(path)

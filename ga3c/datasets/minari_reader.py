@@ -1,5 +1,6 @@
 """Reads data sets in Minari's HDF5 format, of this program and of others."""
 
+import contextlib
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -54,18 +55,25 @@ class MinariData:
 
     def games(self) -> Iterator[Game]:
         """Yields the games. The observations of each are read before the next one."""
-        try:
-            with h5py.File(self.folder / DATA, "r") as file:
-                for name in sorted(file, key=lambda name: int(name.rpartition("_")[2])):
-                    group = file[name]
-                    shown = self._batches(group["observations"], len(group["rewards"]) + 1)
-                    yield Game(shown, group["actions"][()], group["rewards"][()])
-        except (AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
-            raise ConfigError(f"Cannot read the data set in {self.folder}: {reason(error)}.") from error
+        with self._reading(), h5py.File(self.folder / DATA, "r") as file:
+            for name in sorted(file, key=lambda name: int(name.rpartition("_")[2])):
+                group = file[name]
+                shown = self._batches(group["observations"], len(group["rewards"]) + 1)
+                yield Game(shown, group["actions"][()], group["rewards"][()])
 
     def _batches(self, observations: h5py.Group | h5py.Dataset, count: int) -> Iterator[Any]:
         for first in range(0, count, ROWS_AT_ONCE):
-            yield self._rows(observations, self.observations, slice(first, min(first + ROWS_AT_ONCE, count)))
+            with self._reading():
+                rows = self._rows(observations, self.observations, slice(first, min(first + ROWS_AT_ONCE, count)))
+            yield rows
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Raises ConfigError for whatever is wrong with the files."""
+        try:
+            yield
+        except (AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
+            raise ConfigError(f"Cannot read the data set in {self.folder}: {reason(error)}.") from error
 
     def _rows(self, stored: h5py.Group | h5py.Dataset, space: spaces.Space, rows: slice) -> Any:
         if isinstance(space, spaces.Dict):

@@ -7,7 +7,6 @@ import numpy as np
 
 from ga3c import environments
 from ga3c.datasets.recorded_games import RecordedGames, Recorder
-from ga3c.environments.checked import blaming
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.play.trained_agent import TrainedAgent
@@ -62,14 +61,13 @@ def _record_at_once(
     with contextlib.closing(environments.make(settings, count, first, threads=usable_cores())) as made:
         games = RecordedGames(made, recorder, first, with_ram, once=True)
         kind, scores, remembered = made.spec.actions, np.zeros(count), None
-        with blaming(f"The game '{made.spec.name}' failed"):
-            observations = games.reset()
-            for _ in range(MOST_STEPS):
-                over = games.over.copy()
-                sampled, policies, _, remembered = agent.model.decide(observations, remembered)
-                actions = (kind.most_likely(policies) if greedy else sampled).astype(kind.dtype)
-                observations, rewards, *_ = games.step(actions, chances and chances(policies, actions))
-                scores += rewards * ~over
-                if games.over.all():
-                    break
+        observations = games.reset()
+        for _ in range(MOST_STEPS):
+            over = games.over.copy()
+            sampled, policies, _, remembered = agent.model.decide(observations, remembered)
+            actions = (kind.most_likely(policies) if greedy else sampled).astype(kind.dtype)
+            observations, rewards, *_ = games.step(actions, chances and chances(policies, actions))
+            scores += rewards * ~over
+            if games.over.all():
+                break
     return scores.tolist()

@@ -4,6 +4,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ga3c.environments.checked import blaming
+
 RAM, LOG_PROBABILITY = "ram", "log_probability"  # names of infos
 
 
@@ -35,20 +37,24 @@ class Recorder(Protocol):
 
 
 class RecordedGames:
-    """Games as `environments.make` returns them, with everything else that they have. A recorder sees each step."""
+    """Games as `environments.make` returns them, with everything else that they have. A recorder sees each step.
+
+    `reset` and `step` raise ConfigError where the game's own code fails.
+    """
 
     def __init__(self, games, recorder: Recorder, seed: int, with_ram: bool = False, once: bool = False):
         """seed: the one that the games were made with. with_ram: the console's memory is recorded, too (Atari games on
         our own emulator). once: of each environment only the first game is recorded."""
         self._games, self._recorder, self._seed, self._once = games, recorder, seed, once
-        self._with_ram = with_ram
+        self._with_ram, self._blame = with_ram, f"The game '{games.spec.name}' failed"
         self.over = np.zeros(0, np.bool_)  # bool [env]: the next step begins a new game, or is not recorded
 
     def __getattr__(self, name: str):
         return getattr(self._games, name)
 
     def reset(self) -> np.ndarray:
-        observations = self._games.reset()
+        with blaming(self._blame):
+            observations = self._games.reset()
         self.over = np.zeros(len(observations), np.bool_)
         for env, observation in enumerate(observations):
             self._recorder.begin(env, (self._seed + env) % 2**31, observation.copy(), self._infos(env))
@@ -56,7 +62,8 @@ class RecordedGames:
 
     def step(self, actions: np.ndarray, log_probabilities: np.ndarray | None = None) -> tuple:
         """Steps the games. log_probabilities: of the actions, where they are known."""
-        found = observations, rewards, terminated, truncated, _ = self._games.step(actions)
+        with blaming(self._blame):
+            found = observations, rewards, terminated, truncated, _ = self._games.step(actions)
         for env, observation in enumerate(observations):
             if not self.over[env]:
                 known = {} if log_probabilities is None else {LOG_PROBABILITY: np.float32(log_probabilities[env])}

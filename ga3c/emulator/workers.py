@@ -8,6 +8,7 @@ import os
 import threading
 import weakref
 from contextlib import suppress
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -86,7 +87,7 @@ class Workers:
         )
         self._shared = np.zeros(SHARED_BYTES // 8, np.int64)
         self._shared[NEXT // 8] = count
-        pipes = [os.pipe() for _ in range(min(threads, count) - 1)]
+        pipes = _pipes(min(threads, count) - 1)
         self._wakes = np.array([write for _, write in pipes], np.int32)
         started = [threading.Thread(target=self._serving(read), daemon=True) for read, _ in pipes]
         for thread, (_, write) in zip(started, pipes, strict=True):
@@ -111,6 +112,22 @@ class Workers:
         job.target[:] = (0, 0) if target is None else (target.ctypes.data, target.strides[0])
         helpers = min(len(self._wakes), int(np.count_nonzero(which)) - 1)
         serve(*self._batch, job, self._shared, np.int32(CALLER), self._wakes[: max(helpers, 0)])
+
+
+def _pipes(count: int) -> list[tuple[int, int]]:
+    """Returns so many pipes. Raises ValueError where this process may not have as many open files."""
+    pipes = []
+    try:
+        for _ in range(count):
+            pipes.append(os.pipe())
+    except OSError as error:
+        for end in chain(*pipes):
+            os.close(end)
+        raise ValueError(
+            f"This process may open no more files ({error.strerror}), and each thread needs two: use fewer threads, or "
+            "raise the limit (ulimit -n)."
+        ) from error
+    return pipes
 
 
 def _end(shared: np.ndarray, wakes: np.ndarray, threads: list[threading.Thread], pipes: list[tuple[int, int]]) -> None:

@@ -16,6 +16,7 @@ import sys
 
 import numpy as np
 
+from ga3c.atari.names import plain
 from ga3c.emulator import machine_code
 from ga3c.environments import atari, atari_ram, control, emulators, gymnasium, parallel, parallel_names
 from ga3c.environments.restarted import Restarts
@@ -24,10 +25,6 @@ from ga3c.settings import named_objects
 from ga3c.settings.game import EnvironmentSettings
 
 LONGEST_NAME_BYTES = 200  # a folder is named after it
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def resolve(name: str) -> tuple[str, str]:
@@ -41,19 +38,19 @@ def resolve(name: str) -> tuple[str, str]:
     if ":" in name:
         gymnasium.check_form(name)
         return "gymnasium", name
-    roms = {_plain(rom): rom for rom in atari.rom_names()}
+    roms = {plain(rom): rom for rom in atari.rom_names()}
     atari_id = re.fullmatch(r"(?:ALE/)?(.+?)(?:NoFrameskip|Deterministic)?(?:-v[045])?", name, re.IGNORECASE)
-    key = _plain(atari_id.group(1)) if atari_id else ""
+    key = plain(atari_id.group(1)) if atari_id else ""
     if key in roms:
         return "atari", roms[key]
-    tasks = {_plain(task): task for task in control.NAMES}
-    if _plain(name) in tasks:
-        return "gymnasium", f"{control.MODULE}:{tasks[_plain(name)]}"
+    tasks = {plain(task): task for task in control.NAMES}
+    if plain(name) in tasks:
+        return "gymnasium", f"{control.MODULE}:{tasks[plain(name)]}"
     ids = gymnasium.known_ids()
     if name in ids:
         return "gymnasium", name
-    by_plain_name = {_plain(text): text for text in [*map(atari.display_name, roms.values()), *ids]} | tasks
-    near = [by_plain_name[n] for n in difflib.get_close_matches(_plain(name), by_plain_name, n=3, cutoff=0.5)]
+    by_plain_name = {plain(text): text for text in [*map(atari.display_name, roms.values()), *ids]} | tasks
+    near = [by_plain_name[n] for n in difflib.get_close_matches(plain(name), by_plain_name, n=3, cutoff=0.5)]
     hint = f" Nearest: {', '.join(near)}." if near else " ./run.sh games lists those there are."
     raise ConfigError(f"Unknown game {name!r}.{hint}")
 

@@ -1,6 +1,6 @@
 """Atari 2600 games of ale-py's vector environment, which emulates, pools, scales and stacks frames in C++."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from ale_py import roms
@@ -47,22 +47,29 @@ def played_elsewhere(rom: str, settings: EnvironmentSettings) -> PlayedElsewhere
     return PlayedElsewhere(spec_of(rom, settings, 18 if settings.full_action_set else len(GAMES[rom].actions.split())))
 
 
+def options_of(settings: EnvironmentSettings) -> dict[str, Any]:
+    """Returns the rules as Gymnasium's ALE/...-v5 calls them."""
+    return {
+        "frameskip": settings.frame_skip_frames,
+        "repeat_action_probability": settings.sticky_action_probability,
+        "full_action_space": settings.full_action_set,
+        "max_num_frames_per_episode": settings.episode_cap_frames,
+    }
+
+
+def vector_options_of(settings: EnvironmentSettings) -> dict[str, Any]:
+    """Returns the rules as ale-py's vector environment calls them."""
+    return options_of(settings) | {
+        "maxpool": settings.frame_skip_frames > 1,
+        "noop_max": settings.no_op_max_steps,
+        "use_fire_reset": settings.fire_reset,
+        "reward_clipping": False,  # the agent clips rewards for training; scores are unclipped
+        "episodic_life": False,
+    }
+
+
 def _vector_env(rom: str, settings: EnvironmentSettings, count: int, threads: int, **view) -> AtariVectorEnv:
-    return AtariVectorEnv(
-        rom,
-        count,
-        num_threads=threads,
-        max_num_frames_per_episode=settings.episode_cap_frames,
-        repeat_action_probability=settings.sticky_action_probability,
-        full_action_space=settings.full_action_set,
-        frameskip=settings.frame_skip_frames,
-        maxpool=settings.frame_skip_frames > 1,
-        noop_max=settings.no_op_max_steps,
-        use_fire_reset=settings.fire_reset,
-        reward_clipping=False,  # the agent clips rewards for training; scores are unclipped
-        episodic_life=False,
-        **view,
-    )
+    return AtariVectorEnv(rom, count, num_threads=threads, **vector_options_of(settings), **view)
 
 
 def _close(env: AtariVectorEnv) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ga3c import environments
 from ga3c.environments.random_start import random_start
 from ga3c.environments.reward_scale import RewardScale
 from ga3c.environments.scores import Scores, absent_players, lost_steps
@@ -19,7 +20,7 @@ class Games:
         self._limit = settings.start_steps_limit
         self._envs, self._scores = envs, Scores(count)
         self._scale = RewardScale(count, discount, settings.reward_scaling_limit) if discount else None
-        stall = settings.stall_limit_steps
+        stall = settings.stall_limit_steps if environments.resolve(settings.game)[0] == "atari" else 0
         self._stalls = Stalls(envs, count, stall) if stall else None
         self.over = np.zeros(count, np.bool_)  # the next step only starts a new game, or its player has left
         self.finished = self._scores.take

@@ -158,6 +158,7 @@ class GymnasiumEnvironments:
         self.parts = parts.Parts(whole, self._adapt, self._divided, mask_size)
         self._observations = Observations(whole, self._adapt)
         self._masks = [Masks(self._actions) for _ in self._seeds if masked]
+        self._newest_masks = [None] * len(self._masks)
         if masked and not self._ready:
             self.env.close()
             self.env = self._copies(mask_size)
@@ -167,8 +168,13 @@ class GymnasiumEnvironments:
     def _reset(self):
         return self.env.reset(seed=self._seeds[0] if self._ready else self._seeds)  # not all take a list
 
-    def _convert(self, observations, info: dict, call: str, over: np.ndarray | None = None) -> np.ndarray:
-        """Returns the observations after a `call`, as the network gets them. over: bool [count], games that ended."""
+    def _convert(
+        self, observations, info: dict, call: str, over: np.ndarray | None = None, begun: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Returns the observations after a `call`, as the network gets them.
+
+        over: bool [count], games that ended. begun: bool [count], the games that the call was for; None: all.
+        """
         if not self.parts.needed:
             return self._observations.convert(observations, self.env.observation_space)
         if not self._ready:  # they are rows of bytes already
@@ -176,8 +182,11 @@ class GymnasiumEnvironments:
         masks = [None] * len(self._seeds)
         if self._masks:
             over, given = self._none if over is None else over, info.get(action_masks.KEY, masks)
-            found = zip(self._masks, given, over, strict=True)
-            masks = [one.of({action_masks.KEY: mask}, call, ended)[action_masks.KEY] for one, mask, ended in found]
+            begun = ~self._none if begun is None else begun
+            for game in np.flatnonzero(begun):
+                said = {action_masks.KEY: given[game]}
+                self._newest_masks[game] = self._masks[game].of(said, call, over[game])[action_masks.KEY]
+            masks = self._newest_masks
         items = iterate(self.env.observation_space, observations)
         return np.stack([self.parts.row(item, mask) for item, mask in zip(items, masks, strict=True)])
 
@@ -186,7 +195,7 @@ class GymnasiumEnvironments:
 
     def restart(self, envs: np.ndarray) -> np.ndarray:
         """Starts a new game in the marked copies (bool [count], one at the least). Returns all observations."""
-        return self._convert(*self.env.reset(options={"reset_mask": envs}), "reset()")
+        return self._convert(*self.env.reset(options={"reset_mask": envs}), "reset()", begun=envs)
 
     def step(self, actions: np.ndarray):
         observations, rewards, terminated, truncated, info = self.env.step(self.as_the_game_wants(actions))

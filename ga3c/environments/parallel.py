@@ -85,7 +85,8 @@ class ParallelEnvironments:
         """Returns the spaces that all players share. Raises ConfigError where they do not."""
         game, found = self._games[0], []
         for kind in ("observation_space", "action_space"):
-            first, *others = [getattr(game, kind)(player) for player in self._players]
+            with blaming(f"The game '{name}' failed"):
+                first, *others = [getattr(game, kind)(player) for player in self._players]
             if any(other != first for other in others):
                 raise ConfigError(
                     f"The players of the game '{name}' have different spaces ({kind}), and one policy is for all: wrap "

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import stats
 
 CONFIDENCE = 0.95
+VALUES_AT_ONCE = 1_000_000  # of resamples in memory
 FEWEST_RUNS = 3  # of each game: fewer say too little of how runs differ, and are shown one by one
 
 
@@ -30,9 +31,12 @@ def interval(strata: Sequence[Sequence[float]], statistic: Callable, resamples: 
     count = values.shape[1]
     if count < FEWEST_RUNS:
         return None, None
-    drawn = rng.integers(count, size=(resamples, *values.shape))
-    samples = np.take_along_axis(np.broadcast_to(values, drawn.shape), drawn, axis=2)
-    error = statistic(samples.reshape(resamples, -1), axis=1).std() * np.sqrt(count / (count - 1))
+    found, at_once = [], max(1, VALUES_AT_ONCE // values.size)
+    for first in range(0, resamples, at_once):
+        drawn = rng.integers(count, size=(min(at_once, resamples - first), *values.shape))
+        samples = np.take_along_axis(np.broadcast_to(values, drawn.shape), drawn, axis=2)
+        found.append(statistic(samples.reshape(len(drawn), -1), axis=1))
+    error = np.concatenate(found).std() * np.sqrt(count / (count - 1))
     variances = values.var(axis=1)
     freedom = (count - 1) * variances.sum() ** 2 / (variances**2).sum() if variances.any() else 1
     middle, half = statistic(values.ravel(), axis=0), stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * error

@@ -45,29 +45,19 @@ class BenchmarkOptions:
     """File to write the figures to."""
 
 
+RATES = ("pps", "tps", "trained_steps_per_second", "frames_per_second", "updates_per_second")
+TIMES_MS = (
+    "prediction_ms", "prediction_queue_ms", "prediction_queue_model_ms", "prediction_assembly_ms",
+    "prediction_model_ms", "prediction_reply_ms", "training_queue_ms", "update_ms", "update_assembly_ms",
+    "update_model_ms",
+)  # fmt: skip
 # What throughput.csv says of the whole program, and its name in the result.
-COLUMNS = {
-    "pps": "pps",
-    "tps": "tps",
-    "trained_steps_per_second": "trained_steps_per_second",
-    "frames_per_second": "frames_per_second",
-    "updates_per_second": "updates_per_second",
+COLUMNS = {name: name for name in (*RATES, *TIMES_MS)} | {
     "agents_core_ms_per_step": "agents_core_ms",
     "server_core_ms_per_step": "server_core_ms",
     "mean_prediction_batch": "prediction_batch",
     "mean_policy_lag_updates": "policy_lag_updates",
-    "prediction_ms": "prediction_ms",
-    "prediction_queue_ms": "prediction_queue_ms",
-    "prediction_queue_model_ms": "prediction_queue_model_ms",
-    "prediction_assembly_ms": "prediction_assembly_ms",
-    "prediction_model_ms": "prediction_model_ms",
-    "prediction_reply_ms": "prediction_reply_ms",
-    "training_queue_ms": "training_queue_ms",
-    "update_ms": "update_ms",
-    "update_assembly_ms": "update_assembly_ms",
-    "update_model_ms": "update_model_ms",
 }
-RATES = ("pps", "tps", "trained_steps_per_second", "frames_per_second", "updates_per_second")
 SETTLING_SECONDS, STATION_SECONDS = 5, 3.0  # the former are left out of each run, from its first update on
 
 
@@ -98,7 +88,8 @@ def measure_run(options: BenchmarkOptions) -> dict[str, float]:
                     time.sleep(0.5)
                     if process.poll() is not None:
                         output.seek(0)
-                        raise ConfigError(f"The run ended early: {output.read().strip().splitlines()[-1]}")
+                        said = output.read().strip().splitlines() or ["it said nothing"]
+                        raise ConfigError(f"The run ended early: {said[-1]}")
                     rows = read_csv(run / "throughput.csv")
                     learning = since_first_update(rows)
             finally:
@@ -233,15 +224,20 @@ def latency(figures: dict[str, dict[str, float]]) -> list[str]:
     """From request to answer, and of one update: what the model has of it. The paper's figures: section 5.1.
     A rollout that goes into a replay memory waits for no batch."""
     f = {name: figure["median"] for name, figure in figures.items()}
-    needed = f["prediction_model_ms"] + f["prediction_queue_model_ms"]
     waits = f"A rollout waits {f['training_queue_ms']:.1f} ms for its batch. " if "training_queue_ms" in f else ""
+    predictions = [f"A prediction for all games takes {f['prediction_model_ms']:.2f} ms."]
+    if "prediction_ms" in f:  # it is not one thread that plays and predicts
+        needed = f["prediction_model_ms"] + f["prediction_queue_model_ms"]
+        predictions = [
+            f"An agent waits {f['prediction_ms']:.2f} ms for a prediction: queue {f['prediction_queue_ms']:.2f} "
+            f"({f['prediction_queue_model_ms']:.2f} of it while the model answers others), assembly "
+            f"{f['prediction_assembly_ms']:.2f}, model {f['prediction_model_ms']:.2f}, reply "
+            f"{f['prediction_reply_ms']:.2f}.",
+            f"  The model and the wait for it: {100 * needed / f['prediction_ms']:.0f} % "
+            "(paper: 108 ms, of which the model 10 %).",
+        ]
     return [
-        f"An agent waits {f['prediction_ms']:.2f} ms for a prediction: queue {f['prediction_queue_ms']:.2f} "
-        f"({f['prediction_queue_model_ms']:.2f} of it while the model answers others), assembly "
-        f"{f['prediction_assembly_ms']:.2f}, model {f['prediction_model_ms']:.2f}, reply "
-        f"{f['prediction_reply_ms']:.2f}.",
-        f"  The model and the wait for it: {100 * needed / f['prediction_ms']:.0f} % "
-        "(paper: 108 ms, of which the model 10 %).",
+        *predictions,
         f"{waits}An update takes {f['update_ms']:.2f} ms: "
         f"assembly {f['update_assembly_ms']:.2f}, model {f['update_model_ms']:.2f}.",
         f"  The model: {100 * f['update_model_ms'] / f['update_ms']:.0f} % (paper: 11.1 ms, of which the model 41 %).",

@@ -16,6 +16,7 @@ from ga3c.experiments.tables import rounded
 from ga3c.records import checkpoint, run_directory
 from ga3c.records.collapse import collapses
 from ga3c.records.csv_reading import read_csv
+from ga3c.text import count
 from ga3c.views import curves
 
 EVALUATION = "evaluation.json"
@@ -131,7 +132,7 @@ def _evaluation(run: LearningRun, file: Path, games: int, protocol: str | None, 
     except (OSError, ValueError, KeyError):
         pass
     kept = agent.suffix == ".npz"
-    print(f"{run.name}{f', {agent.stem}' if kept else ''}: playing {games} games ...", flush=True)
+    print(f"{run.name}{f', {agent.stem}' if kept else ''}: playing {count(games, 'game')} in each way ...", flush=True)
     words = [*(["--checkpoint"] if kept else []), str(agent), "--game", run.game, "--json", str(file)]
     if protocol and environments.resolve(run.game)[0] == "atari":
         words += ["--protocol", protocol]

@@ -1,6 +1,7 @@
 """Evaluation: whole games of a trained agent, in both ways to play, and what is to be said of their scores."""
 
 import contextlib
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -28,8 +29,13 @@ WAYS = {"sampled": False, "greedy": True}  # actions sampled from the policy, or
 class Progress:
     """Says on standard error how many games are over: a game that never ends takes minutes until it is cut off."""
 
-    def __init__(self, episodes: int, most_steps: int):
-        self._episodes, self._most_steps = episodes, most_steps
+    def __init__(self, episodes: int, settings: EnvironmentSettings, most_steps: int):
+        self._episodes = episodes
+        limits = [(most_steps, "the limit of steps")]
+        if environments.resolve(settings.game)[0] == "atari":
+            most_of_game = math.ceil(settings.episode_cap_frames / settings.frame_skip_frames)
+            limits.append((most_of_game, "the limit of Atari games"))
+        self._last_step, self._limit = min(limits)
         self._said = time.monotonic()
         self.before = 0  # games that were over when those of now began
 
@@ -37,7 +43,7 @@ class Progress:
         """After each step of the games that are played at once, `over` of which have ended."""
         if (now := time.monotonic()) - self._said >= PROGRESS_SECONDS:
             self._said = now
-            others = f"The others are at step {steps:,}, and are cut off after {self._most_steps:,} (--most-steps)."
+            others = f"Others are at step {steps:,}, and are cut off after {self._last_step:,} ({self._limit})."
             print(f"{self.before + over} of {self._episodes} games are over. {others}", file=sys.stderr, flush=True)
 
 
@@ -56,7 +62,7 @@ def play_games(
     cut off after `most_steps`.
     """
     scores, cut_off = [], 0
-    progress = Progress(episodes, most_steps)
+    progress = Progress(episodes, settings, most_steps)
 
     def act(observations: np.ndarray, remembered, spec: EnvironmentSpec, random: np.random.Generator) -> tuple:
         sampled, policies, _, remembered = policy(observations, remembered)

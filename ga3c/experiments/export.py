@@ -34,7 +34,7 @@ def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) 
     except (KeyError, TypeError) as error:
         raise ConfigError(f"Cannot read {run / 'config.json'}: {error}") from error
     description.pop("history", None)  # names folders of this machine
-    description |= {"settings": saved_settings.to_dict(settings), "command": command(settings).split()}
+    description |= {"settings": saved_settings.to_dict(settings), "command": shlex.split(command(settings))}
     arrays, meta = checkpoint.load(agent.path)
     saved = replace(from_meta(meta, agent.path), settings=settings)
     minutes, frames = saved.totals.seconds / 60, agent.steps * agent.frames_per_step

@@ -83,10 +83,7 @@ def measure(run: SpeedRun, out: Path, needed: str = "pps") -> dict[str, Spread]:
     counts = (since >= run.seconds / 5) & (rows["seconds"] <= run.seconds)  # what comes later is the stop
     if not counts.any():
         raise RunFailed(f"{run.name} has no row after settling: give more --seconds, and another --out.")
-    with np.errstate(invalid="ignore"):  # before the first prediction no time passes
-        steps_per_second = np.diff(rows["steps"], prepend=0) / (rows["seconds"] - since)
     unknown = np.full(len(since), np.nan)
-    core_ms = rows.get("server_core_ms_per_step", unknown) + rows.get("agents_core_ms_per_step", unknown)
     config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
     quantities = {
         "pps": rows["pps"],
@@ -94,7 +91,7 @@ def measure(run: SpeedRun, out: Path, needed: str = "pps") -> dict[str, Spread]:
         "training_queue": rows["training_queue"] * config["settings"]["schedule"]["envs_per_agent"],
         "prediction_batch": rows["mean_prediction_batch"],
         "policy_lag_updates": rows["mean_policy_lag_updates"],
-        "cpu_percent": 100 * core_ms * steps_per_second / 1000 / config["hardware"]["cores"],
+        "cpu_percent": 100 * rows.get("cores_used", unknown) / config["hardware"]["cores"],
     }
     measured = {name: spread(values[counts]) for name, values in quantities.items()}
     if not measured[needed].median:

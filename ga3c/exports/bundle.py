@@ -22,6 +22,7 @@ from ga3c.play.playing import Stage, names_of
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records.files import make_directory, read_json, reason, remove, sync_directory, write_whole
 from ga3c.records.staging import staging, sync_files
+from ga3c.text import count
 
 OBSERVATIONS, SAMPLES = 1_000, 300  # to compare by, and to quantize by
 
@@ -69,7 +70,7 @@ def _known_score(agent: TrainedAgent, request: Request) -> dict | None:
 
 def _played_score(agent: TrainedAgent, request: Request) -> dict:
     """Returns what `evaluation.evaluate` does."""
-    print(f"Playing {len(ways_of(agent)) * request.episodes} games for the score ...", flush=True)
+    print(f"Playing {count(len(ways_of(agent)) * request.episodes, 'game')} for the score ...", flush=True)
     return evaluate(agent, agent.settings.environment, request.episodes, request.seed)
 
 

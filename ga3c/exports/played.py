@@ -74,6 +74,5 @@ def said(agent: TrainedAgent, policies: np.ndarray, values: np.ndarray, after: n
     if not kind.continuous:
         found["action_values" if agent.has_action_values else "probabilities"] = policies
     if not (kind.continuous or agent.has_action_values):
-        odds = [np.exp(one - one.max(axis=1, keepdims=True)) for one in kind.by_choice(policies)]
-        found["probabilities"] = np.hstack([one / one.sum(axis=1, keepdims=True) for one in odds])
+        found["probabilities"] = kind.probabilities(policies)
     return found | ({NEXT_STATE: after} if after.shape[1] else {})

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import gymnasium
 
 from ga3c import environments
-from ga3c.environments import control, parallel_names
+from ga3c.environments import atari, control, parallel_names
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.settings import named_objects
 from ga3c.settings.game import EnvironmentSettings, game_arguments
@@ -36,7 +36,7 @@ def game_of(agent: TrainedAgent) -> ScriptGame | None:
     if kind == "atari":
         return _ram(name, settings) if settings.observation == "ram" else _pictures(name, settings)
     if name.startswith(f"{control.MODULE}:"):
-        return _control(name)
+        return None if settings.wrapper else _control(name)
     handed_over = [one for one in (name, *settings.wrapper) if named_objects.is_of_no_module(one)]
     return None if handed_over or parallel_names.maker(name) else _gymnasium(name, settings)
 
@@ -47,15 +47,7 @@ def _pictures(rom: str, settings: EnvironmentSettings) -> ScriptGame:
         "img_height": settings.frame_size_pixels,
         "img_width": settings.frame_size_pixels,
         "stack_num": settings.frame_stack,
-        "frameskip": settings.frame_skip_frames,
-        "maxpool": settings.frame_skip_frames > 1,
-        "noop_max": settings.no_op_max_steps,
-        "use_fire_reset": settings.fire_reset,
-        "repeat_action_probability": settings.sticky_action_probability,
-        "full_action_space": settings.full_action_set,
-        "max_num_frames_per_episode": settings.episode_cap_frames,
-        "reward_clipping": False,
-        "episodic_life": False,
+        **atari.vector_options_of(settings),
     }
     arguments = "".join(f"    {name}={value!r},\n" for name, value in options.items())
     return ScriptGame(
@@ -73,14 +65,8 @@ def _pictures(rom: str, settings: EnvironmentSettings) -> ScriptGame:
 def _ram(rom: str, settings: EnvironmentSettings) -> ScriptGame | None:
     if settings.fire_reset:
         return None
-    name = "".join(word.capitalize() for word in rom.split("_"))
-    options = {
-        "obs_type": "ram",
-        "frameskip": settings.frame_skip_frames,
-        "repeat_action_probability": settings.sticky_action_probability,
-        "full_action_space": settings.full_action_set,
-        "max_num_frames_per_episode": settings.episode_cap_frames,
-    }
+    name = atari.display_name(rom)
+    options = {"obs_type": "ram", **atari.options_of(settings)}
     arguments = ", ".join(f"{name}={value!r}" for name, value in options.items())
     reset = ["observation, info = env.reset(seed=seed + game)"]
     if settings.no_op_max_steps:

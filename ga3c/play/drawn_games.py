@@ -1,5 +1,6 @@
 """Gymnasium games that are looked at, in a process of their own: OpenGL and TensorFlow crash when they share one."""
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -46,7 +47,8 @@ class DrawnGames:
         return self._ask("pictures")
 
     def _ask(self, what: str, *arguments):
-        self._line.send((what, arguments))
+        with contextlib.suppress(OSError):  # it has died: there is no answer
+            self._line.send((what, arguments))
         return self._answer(what)
 
     def _answer(self, what: str = "make"):

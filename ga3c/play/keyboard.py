@@ -77,6 +77,6 @@ class Keyboard:
 
     def __str__(self) -> str:
         speed = "full speed" if not self._speed else f"speed {self._speed:g}"
-        return ", ".join(
-            (["paused"] if self._paused else [speed]) + (["you play: arrows, space"] if self._joystick else [])
-        )
+        known = {"NOOP", "FIRE", *(direction.upper() for direction in DIRECTIONS)} & set(self._names)
+        keys = "arrows, space" if known else f"keys 0 to {min(9, len(self._names) - 1)}"
+        return ", ".join((["paused"] if self._paused else [speed]) + ([f"you play: {keys}"] if self._joystick else []))

@@ -94,8 +94,7 @@ def _shares(
         least = np.where(policies > FORBIDDEN / 2, policies, np.inf).min(axis=1, keepdims=True)
         best = policies.max(axis=1, keepdims=True)
         return np.clip((policies - least) / np.maximum(best - least, 1e-9), 0.0, 1.0), "action values"
-    odds = [np.exp(logits - logits.max(axis=1, keepdims=True)) for logits in kind.by_choice(policies)]
-    return np.hstack([one / one.sum(axis=1, keepdims=True) for one in odds]), "action probabilities"
+    return kind.probabilities(policies), "action probabilities"
 
 
 def moments(

@@ -60,7 +60,10 @@ def load(
         if best:
             path = directory / "checkpoints" / checkpoint.BEST
             if not path.exists():
-                raise ConfigError(f"--best: {directory} has no best checkpoint; it is kept once 100 games have ended.")
+                why = "it is kept once 100 games have ended"
+                if run_directory.is_exported(directory):
+                    why = "an exported agent has one checkpoint alone"
+                raise ConfigError(f"--best: {directory} has no best checkpoint; {why}.")
             arrays, meta = checkpoint.load(path)
         else:
             path, arrays, meta = checkpoint.load_newest(directory / "checkpoints")

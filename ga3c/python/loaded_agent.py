@@ -129,8 +129,7 @@ class Agent:
         if self.trained.has_action_values:
             found = np.eye(policies.shape[1], dtype=np.float32)[policies.argmax(axis=1)]
         else:
-            odds = [np.exp(one - one.max(axis=1, keepdims=True)) for one in self._kind.by_choice(policies)]
-            found = np.hstack([one / one.sum(axis=1, keepdims=True) for one in odds])
+            found = self._kind.probabilities(policies)
         return found[0] if single else found
 
     def values(self, observation: Any, state: Any = None, *, mask: Any = None) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ga3c.commands.command_line import check_range
 from ga3c.experiments import evaluation
 from ga3c.python.loaded_agent import FIRST_SEED, Agent, load
 
@@ -43,6 +44,9 @@ def evaluate(
 
     Raises ConfigError.
     """
+    check_range("games", games, 1)
+    check_range("most-steps", most_steps, 1)
+    check_range("exploration", exploration, 0, 1)
     agent = (run if isinstance(run, Agent) else load(run, seed=seed)).trained
     settings = agent.settings.environment
     scores, cut_off = evaluation.play_games(

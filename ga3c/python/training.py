@@ -87,6 +87,7 @@ def _host_of(start: Start, on_row: Callable | None) -> tuple[Host, _Signals]:
     bar = ProgressBar(run, on_row, Console() if as_command else None)
 
     def look(server) -> None:
+        bar.seconds_before = server.system.stats.seconds_before
         if bar.look():
             server.request_stop()
 

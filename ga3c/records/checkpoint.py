@@ -28,13 +28,18 @@ def pack(arrays: dict[str, np.ndarray], meta: dict) -> memoryview:
     return content.getbuffer()
 
 
+def path_of(directory: Path, steps: int) -> Path:
+    """Returns the path of the checkpoint after so many steps."""
+    return directory / f"checkpoint-{steps:012d}.npz"
+
+
 def save(directory: Path, steps: int, arrays: dict[str, np.ndarray], meta: dict, keep: int) -> Path:
     """Writes arrays and `meta` (what JSON can hold) to a file named after `steps`, then drops the oldest files.
 
     The file appears under its name only when it is complete and on disk. Raises OSError.
     """
     make_directory(directory)
-    path = directory / f"checkpoint-{steps:012d}.npz"
+    path = path_of(directory, steps)
     for unfinished in directory.glob(f"*{PARTIAL}"):  # the program was killed while it wrote them
         remove(unfinished)
     write_whole(path, pack(arrays, meta))

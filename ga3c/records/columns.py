@@ -37,6 +37,7 @@ class Throughput:
     skipped_updates: int
     agents_core_ms_per_step: float
     server_core_ms_per_step: float
+    cores_used: float  # by agents and server
     prediction_ms: float
     prediction_queue_ms: float
     prediction_queue_model_ms: float

@@ -1,5 +1,6 @@
 """The games of a run on disk, with its newest checkpoint: one file, whole or absent, from which they go on."""
 
+import contextlib
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,12 @@ class GamesFile:
         """Writes the games' arrays, as `checkpoint.pack` packs them. Raises OSError."""
         make_directory(self._directory)
         write_whole(self._path(steps), content)
+
+    def drop(self, steps: int) -> None:
+        """Removes the games of a checkpoint that could not be written, unless it was there already."""
+        with contextlib.suppress(OSError):
+            if not checkpoint.path_of(self._directory, steps).exists():
+                remove(self._path(steps))
 
     def drop_others(self, steps: int) -> None:
         """Removes older files, once the checkpoint of so many steps is on disk. Raises OSError."""

@@ -108,6 +108,7 @@ class Recovery:
             if checkpoint.was_written(run_dir / "checkpoints"):
                 return False
             old = [*checkpoint.saved(self._checkpoints), *(self._run_dir / name for name in ALL_LOGS)]
+            old += (self._run_dir / "tracking").glob("*.json")  # what trackers have of the rows that go
             aside = [path for path in old if path.exists()]
             for path in aside:
                 rename(path, path.with_name(f"{path.name}.before"))
@@ -167,7 +168,12 @@ class Recovery:
                 raise OSError(None, "the games that it counts are not in their log yet")
             if content:
                 games_file.save(totals.steps, content)
-            self._write(totals.steps, state, meta)
+            try:
+                self._write(totals.steps, state, meta)
+            except OSError:  # the disk takes no checkpoint: games without one would fill it
+                if games_file:
+                    games_file.drop(totals.steps)
+                raise
             if games_file:
                 games_file.drop_others(totals.steps)
             self.saved_steps = totals.steps

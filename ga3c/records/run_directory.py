@@ -174,15 +174,18 @@ def discard(path: Path) -> None:
             empty.rmdir()
 
 
-def find(settings: Settings) -> Path:
-    """Returns the run that --resume means: the one named, else the newest of the game. Raises ConfigError."""
-    named = settings.run.run_dir if settings.run.resume == "newest" else settings.run.resume
+def find(limits: RunSettings, game: str | None) -> Path:
+    """Returns the run that --resume means: the one named, else the newest of `game` (None: of any game).
+
+    Raises ConfigError.
+    """
+    named = limits.run_dir if limits.resume == "newest" else limits.resume
     if named is not None:
         return existing(named)
     try:
-        return newest(settings.environment.game)
+        return newest(game)
     except ConfigError:  # a run without a checkpoint begins anew
-        return newest(settings.environment.game, with_checkpoint=False)
+        return newest(game, with_checkpoint=False)
 
 
 def existing(path: str) -> Path:
@@ -214,7 +217,7 @@ def newest(game: str | None, with_checkpoint: bool = True) -> Path:
         if not with_checkpoint or any((path.parent / "checkpoints").glob("checkpoint-*.npz"))
     ]
     if not runs:
-        which, example = (f" for {name}", name) if game else ("", "Boxing")
+        which, example = (f" for {name}", game) if game else ("", "Boxing")
         raise ConfigError(f"No trained agent{which} yet. Train one: ./run.sh --game {example}")
     return max(runs, key=_last_written)
 
@@ -234,4 +237,8 @@ def trained(game: str | None) -> Path:
 
 
 def _last_written(run: Path) -> float:
-    return max(path.stat().st_mtime for path in [run / "config.json", *(run / "checkpoints").glob("checkpoint-*.npz")])
+    times = []
+    for path in (run / "config.json", *(run / "checkpoints").glob("checkpoint-*.npz")):
+        with contextlib.suppress(OSError):  # a run in training removes its oldest checkpoint
+            times.append(path.stat().st_mtime)
+    return max(times, default=0.0)

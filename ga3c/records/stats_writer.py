@@ -26,6 +26,11 @@ def _mean_ms(seconds: float, count: int) -> float:
     return 1000 * seconds / count if count else float("nan")
 
 
+def _share(seconds: float, of_seconds: float) -> float:
+    """A wait counts in the row in which it ends, so it may be longer than the row."""
+    return min(1.0, seconds / of_seconds) if of_seconds else float("nan")
+
+
 def _cell(value) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
@@ -140,16 +145,17 @@ class StatsWriter(threading.Thread):
         return {
             "agents_core_ms_per_step": _mean_ms(agents - agents_before, steps),
             "server_core_ms_per_step": _mean_ms(server - server_before, steps),
+            "cores_used": (agents - agents_before + server - server_before) / seconds if seconds else float("nan"),
             "prediction_ms": queue + assembly + model + reply,
             "prediction_queue_ms": queue,
             "prediction_queue_model_ms": queue_model,
             "prediction_assembly_ms": assembly,
             "prediction_model_ms": model,
             "prediction_reply_ms": reply,
-            "predictor_waiting_share": t.predictor_waiting / (seconds * predictors) if seconds else float("nan"),
+            "predictor_waiting_share": _share(t.predictor_waiting, seconds * predictors),
             "training_queue_ms": _mean_ms(t.rollout_queue, t.rollouts),
             "update_ms": _mean_ms(t.update_assembly + t.update_model + t.update_records, t.updates),
             "update_assembly_ms": _mean_ms(t.update_assembly, t.updates),
             "update_model_ms": _mean_ms(t.update_model, t.updates),
-            "trainer_waiting_share": t.trainer_waiting / (seconds * trainers) if seconds else float("nan"),
+            "trainer_waiting_share": _share(t.trainer_waiting, seconds * trainers),
         }

@@ -58,6 +58,11 @@ class AsynchronousReplayQueue(ReplayQueue):
         with self._stored:
             self._stored.notify_all()
 
+    def close(self) -> None:
+        super().close()
+        with self._stored:  # who waits for transitions leaves, even where the thread that stores has failed
+            self._stored.notify_all()
+
     def next_batch(self) -> Batch | None:
         with self._stored:
             self._stored.wait_for(lambda: self._inbox.closed or (self._drawn_ahead if self._ahead else self._may_draw))

@@ -37,7 +37,7 @@ class Server:
         # Signal handlers set these, so they are no Events: a second signal could come while an Event's lock is held.
         self._stopping = self._report_asked = False
         self._pause = Pause()
-        self._failure: str | None = None
+        self.failure = ""  # the reason why a thread failed
         self._end = RunState(FAILED)
         self._running = self.saved = False
 
@@ -62,7 +62,7 @@ class Server:
         else:
             lines = traceback.format_exception(failed.exc_type, failed.exc_value, failed.exc_traceback)
             said = f"The {failed.thread.name} failed:\n{''.join(lines)}"
-        self._failure = self._failure or said
+        self.failure = self.failure or said
         self.request_stop()
 
     def request_stop(self) -> None:
@@ -108,7 +108,7 @@ class Server:
             said = stall.look(done, starting=done == done_before and under_way < wanted)
             if self._report_asked:
                 self._report_asked = False
-                said = "Who waits for whom:"
+                said = "Who waits for whom (messages.csv has all lines):"
             if said:
                 self._say_report(said)
             if self._first.is_due(totals.steps) or now >= save_at:
@@ -121,8 +121,8 @@ class Server:
                 or totals.seconds >= until
             ):
                 return
-        if self._failure:
-            raise TrainingFailed(self._failure)
+        if self.failure:
+            raise TrainingFailed(self.failure)
 
     def _say_report(self, said: str) -> None:
         """Says what the stall watch says; after a colon, who waits for whom."""
@@ -154,6 +154,8 @@ class Server:
         self._stopping = True
         for run in self._all:
             run.system.stop()
+        if self.failure and self._end.name != FAILED:  # while it stopped
+            self._end = RunState(FAILED, few_words(self.failure))
         if not self._running:
             return None
         saved = [run.finish() for run in self._all]

@@ -145,7 +145,7 @@ def _check_shards(settings: Settings) -> None:
         raise ConfigError(f"--replay-shards is for pods and a replay: give --cluster and --preset {others}.")
     if settings.replay.checkpoint_replay:
         raise ConfigError("--checkpoint-replay does not go with --replay-shards: leave one of them out.")
-    if settings.schedule.agents and settings.schedule.agents < settings.replay.replay_shards:
+    if settings.schedule.first_agents() < settings.replay.replay_shards:
         raise ConfigError("There are more --replay-shards than pods (--agents): each pod sends to one.")
 
 
@@ -177,7 +177,7 @@ def _check_devices(settings: Settings) -> None:
 def _check_units(settings: Settings) -> None:
     learning, schedule = settings.learning, settings.schedule
     if settings.run.devices is None:
-        raise ConfigError("--device-updates asynchronous needs several: name them with --devices.")
+        raise ConfigError("--device-updates asynchronous needs several devices: name them with --devices.")
     if "asynchronous" not in ALGORITHMS[learning.algorithm].device_updates:
         others = listed(names(row for row in ALGORITHMS.values() if "asynchronous" in row.device_updates))
         raise ConfigError(

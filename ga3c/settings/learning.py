@@ -19,7 +19,8 @@ class LearningSettings:
     its value."""
     dataset: str | None = None
     """The recorded games that are imitated: the name of a Minari data set, its folder, or a file in the short form
-    (./run.sh dataset). Without other flags the game and the network are those of the agent that has played."""
+    (./run.sh dataset). It is for --algorithm clone. Without other flags the game and the network are those of the agent
+    that has played."""
     own_algorithm: str | None = None
     """An algorithm of your own learns, package.module:Class, with the settings of --algorithm. It has the members of
     ga3c/algorithms/algorithm.py, and is made with the settings and the actions of the game."""
@@ -74,7 +75,7 @@ class LearningSettings:
     and appo do this in each minibatch, others in each batch."""
     normalize_values: bool = False
     """The network's value is a number of standard deviations from the mean of the targets so far, and so is the error
-    of the value in the loss. It is for rewards that are clipped or scaled: values of others swing at first."""
+    of the value in the loss. It suits rewards that are clipped or scaled: values of others swing at first."""
     epochs: int = 4
     """Each batch is passed over this many times. With clone it is the whole data set, unless --steps, --minutes or
     --episodes ends the run."""

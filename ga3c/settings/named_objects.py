@@ -42,9 +42,28 @@ def name_of(thing) -> str:
     called = thing.func if isinstance(thing, functools.partial) else thing
     known = getattr(getattr(thing, "spec", None), "id", None)  # of an environment
     plain = known or getattr(called, "__name__", type(called).__name__)
-    name = f"{MAIN}:{re.sub(r'[^A-Za-z0-9_./-]', '', plain) or 'own'}"
+    name = first = f"{MAIN}:{re.sub(r'[^A-Za-z0-9_./-]', '', plain) or 'own'}"
+    number = 1
+    while name in _given and _is_another(thing, _given[name]):
+        number += 1
+        name = f"{first}-{number}"
     give(name, thing)
     return name
+
+
+def _is_another(thing, before) -> bool:
+    """Returns True for two lambdas or partials that share a name. Any other object of the same name is a newer form of
+    the one before: a cell of a notebook was run again."""
+    if isinstance(thing, functools.partial):
+        kept = ("func", "args", "keywords")
+    elif getattr(thing, "__name__", "") == "<lambda>":
+        kept = ("__code__", "__closure__")
+    else:
+        return False
+    try:
+        return any(getattr(thing, name) != getattr(before, name, None) for name in kept)
+    except Exception:  # what they hold cannot be compared, as arrays cannot
+        return thing is not before
 
 
 def give(name: str, thing) -> None:

@@ -170,13 +170,14 @@ ROLLOUT_ALGORITHMS = (
         actions=_ANY, samplings=AGENTS,
         presets=(
             Preset(
-                "appo", "8 games that wait for nobody, 256 steps, Adam at 6.25e-5, and the rest as ppo (Stooke and "
-                "Abbeel 2018).", _APPO, environment=_START_STEPS,
+                "appo", "8 games that wait for nobody, 256 steps, Adam at 6.25e-5, and the rest as ppo-paper "
+                "(Stooke and Abbeel 2018).", _APPO, environment=_START_STEPS,
                 schedule={"sampling": "asynchronous", "controller": "off"}, games=8,
             ),
             Preset(
-                "ga3c-ppo", "GA3C's stations, the constants of ppo, and about 96 games in all. Atari games have it "
-                "where no preset, algorithm or network is named.",
+                "ga3c-ppo", "GA3C's stations, about 96 games in all, and the constants of ppo, with a KL target that "
+                "falls for 10 million steps, and games that begin anew after 2,000 steps in which nothing counted. "
+                "Atari games have it where no preset, algorithm or network is named.",
                 {**_PPO_TODAY, "learning_rate_decay_steps": 10_000_000},
                 environment={"frame_size_pixels": 42, "stall_limit_steps": 2_000},
                 schedule={"policy_lag_limit_updates": 1.5}, games_about=96,

@@ -53,7 +53,7 @@ class RunSettings:
     """The run gets this name. It is the name of its directory and its label beside other runs. Not given: the time of
     the start."""
     resume: str | None = None
-    """A run goes on: the newest run of the game, or the one with the directory that follows."""
+    """A run goes on: the newest, with --game the newest of that game, or the one in the directory that follows."""
     start_from: Annotated[str | None, tyro.conf.arg(name="from")] = None
     """A new run begins with the weights of this agent: the directory of a run, or a checkpoint. Everything else is
     new."""
@@ -76,7 +76,7 @@ class RunSettings:
     """The progress is shown in this way: auto, screen or plain.
     auto: the screen where the terminal can show it, else plain lines.
     screen: a live screen that fills the terminal.
-    plain: a line now and then."""
+    plain: one line that changes. Where the output is no terminal, there is a new line every --log-seconds."""
     track: tuple[Literal["wandb", "mlflow", "tensorboard"], ...] = ()
     """The run is followed in these trackers of experiments, one or more: wandb, mlflow, tensorboard. A resumed run goes
     on there; --track without a name ends that. ga3c/tracking/README.md says more.
@@ -85,8 +85,8 @@ class RunSettings:
     mlflow: MLflow gets the same.
     tensorboard: TensorBoard gets scores of games, settings and messages. Each run writes its curves without this."""
     stall_seconds: float = 30.0
-    """The console says who waits for whom when no update comes for this many seconds. Ctrl-\\ (SIGQUIT) asks for that
-    at any time. 0 means never."""
+    """The console says who waits for whom when no update comes for this many seconds. 0 means never. Ctrl-\\ (SIGQUIT)
+    asks for that at any time, with 0, too."""
     plot_seconds: float = 300.0
     """The plot is drawn every this many seconds, and at the end. 0 means never; ./run.sh plot draws it later."""
 

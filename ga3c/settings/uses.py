@@ -164,6 +164,8 @@ def _rules_of_play(settings: Settings) -> Iterator[_Rule]:
     yield _Rule(free, ("trainers",), mode, "agents that do not wait for each other")
     without = "algorithms without a replay memory"
     yield _Rule(not replaying, ("trainers", *control, "minimum_batch_steps"), f"--algorithm {algorithm}", without)
+    learning = "algorithms that learn from what is played"
+    yield _Rule(algorithm != "clone", ("trainers", *control), f"--algorithm {algorithm}", learning)
     here = not (alone or pods or schedule.sampling == "batched")
     yield _Rule(here, ("agent_silence_seconds", "pin_agents"), mode, "agents in processes of this machine")
     yield _Rule(not schedule.games, ("agents", "envs_per_agent"), f"--games {schedule.games}", "games of agents")

@@ -32,7 +32,7 @@ def _in_this_process(context: Context) -> Wiring:
     settings, updates = context.settings, updates_of(context)
     ahead = settings.replay.prefetch_batches
     recipe = replace(_recipe(context), kept_buffers=1 + ahead)
-    taken_bytes = context.agents_bytes(FEW_SLOTS) + ahead * transition_dtype(context.spec, updates.batch).itemsize
+    taken_bytes = context.agents_bytes(FEW_SLOTS) + ahead * updates.batch * transition_dtype(context.spec, 1).itemsize
     replay = replay_of(context, recipe, taken_bytes, lambda: experience.steps)
     experience = AsynchronousReplayQueue(
         replay, updates, context.begun.totals.trained_steps, listeners_of(context.learner, context.envs), ahead

@@ -102,7 +102,7 @@ def _check_fits(dtype: np.dtype, slots: int, games: int, on_gpu: bool) -> None:
         taken = slots_bytes + games * game_bytes + machine.SERVER_BYTES
         if there is not None and taken > there:
             raise ConfigError(
-                f"{games} games and what they play take {taken / 1e9:.1f} GB of memory, and {where} has "
+                f"{count(games, 'game')} and what is played take {taken / 1e9:.1f} GB of memory, and {where} has "
                 f"{there / 1e9:.1f} GB: use fewer --games."
             )
 

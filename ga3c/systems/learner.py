@@ -85,7 +85,7 @@ def stats_of(
 
     `players`: of each of so many `units`, which share the games evenly and explore alike.
     """
-    if not model.per_game:
+    if not model.per_game or settings.learning.exploration != "per-game":  # an algorithm of the user's may have its own
         return Stats(begun.totals, begun.recent_scores)
     games = settings.schedule.games_of(begun.counts.agents)
     scored = exploration.scored(settings.learning, players, games // units // players)

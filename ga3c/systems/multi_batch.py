@@ -62,7 +62,8 @@ class MultiBatch(ExperienceQueue):
             self._arrays["value"][steps:] = np.nan
         if RECURRENT_STATE in self._arrays:
             self._arrays[RECURRENT_STATE][:] = self._played[0].record[RECURRENT_STATE][columns]
-        self._gather_observations(columns, steps)
+        if OBSERVATION in self._arrays:
+            self._gather_observations(columns, steps)
 
     def _gather_observations(self, columns: slice, steps: int) -> None:
         array, begin = self._arrays[OBSERVATION], 0

@@ -54,7 +54,6 @@ class OneThread:
     """Runs the wiring of one system. It is a `systems.System`. The same seed gives the same weights, bit for bit."""
 
     may_end = True
-    has_all_steps = False  # the player ends by itself
 
     def __init__(
         self,
@@ -138,6 +137,11 @@ class OneThread:
         step."""
         limit = self._settings.run.steps
         return limit is not None and self._steps_before + self._memory.steps >= limit
+
+    @property
+    def has_all_steps(self) -> bool:
+        """True once the player has ended by itself: steps of games that failed are made, too, and are not in totals."""
+        return self._thread is not None and not self._thread.is_alive()
 
     def watch(self) -> None:
         self._wiring.watch()

@@ -16,7 +16,7 @@ CHANCE, REMEMBERED = "model/chance", "model/recurrent_state"
 class UnderWay:
     """Holds the thread that plays while weights and games are saved, so that both are of one moment.
 
-    It can be held between two rollouts, when all that was played is learned from.
+    It can be held between two rollouts, when all that was shipped is learned from.
     """
 
     def __init__(self, say: Callable[[str], None]):

@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,18 +46,21 @@ class Points:
         """`steps`: points up to here were sent before."""
         self._rows, self._games = (GrowingLog(run_dir / f"{name}.csv") for name in ("throughput", "episodes"))
         self._steps = steps
-        self._waiting: list[Point] = []  # games after the last row
+        self._waiting: deque[Point] = deque()  # games after the last row
 
     def new(self) -> list[Point]:
         """Returns the points since the last call, one for each number of steps, in their order. Raises OSError."""
         rows = list(_points(self._rows.new_rows()))  # first: a game is written before its row
-        self._waiting += [(steps, _of_game(values)) for steps, values in _points(self._games.new_rows())]
+        self._waiting.extend((steps, _of_game(values)) for steps, values in _points(self._games.new_rows()))
         found: dict[int, dict[str, float]] = {}
         for steps, values in rows:
             if steps <= self._steps:  # a resumed run makes these again, and one that stands still has several of a step
                 continue
-            own = [game for game in self._waiting if self._steps < game[0] <= steps]
-            self._waiting = [game for game in self._waiting if game[0] > steps]
+            own = []
+            while self._waiting and self._waiting[0][0] <= steps:
+                game = self._waiting.popleft()
+                if game[0] > self._steps:
+                    own.append(game)
             found |= {step: dict(game) for step, game in own[:: math.ceil(len(own) / GAMES_PER_ROW) or 1]}
             found[steps] = found.get(steps, {}) | values
             self._steps = steps

@@ -74,7 +74,10 @@ class TrackerProcess:
     def _listen(self) -> None:
         with self._process.stdout as answers:
             for line in answers:
-                said = json.loads(line)
+                try:
+                    said = json.loads(line)
+                except ValueError:  # a package printed it
+                    continue
                 if "failed" in said:
                     self._fail(said["failed"])
                 else:

@@ -2,6 +2,7 @@
 
 from rich.text import Text
 
+from ga3c.text import count
 from ga3c.views.figures import number
 from ga3c.views.run_view import RunView
 
@@ -11,8 +12,8 @@ HEAD = f"{'pod':>6}  {'node':14}  {'state':8}  {'steps/s':>8}  {'KB/s':>7}  {'we
 def together(view: RunView) -> list[tuple[str, str]]:
     """Five lines: a label and a value each."""
     rows, cluster = view.throughput, view.pods
-    nodes = f"{cluster.nodes} node" + "s" * (cluster.nodes != 1)
-    shards = f", {cluster.shards} shards" * (cluster.shards > 0)
+    nodes = count(cluster.nodes, "node")
+    shards = f", {count(cluster.shards, 'shard')}" * (cluster.shards > 0)
     came = rows.last("pods_bytes_per_second") / 1000
     lines = {
         "pods play": f"{cluster.playing} of {number(cluster.wanted)} on {nodes}",

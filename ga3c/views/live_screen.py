@@ -12,13 +12,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from ga3c.text import harmless
 from ga3c.views.terminal_access import in_foreground, screen_stream
 
 SECONDS = 1.0  # between two drawings
 # Leave the second screen, show the cursor, plain colours.
 RESTORE = "\x1b[?1049l\x1b[?25h\x1b[0m"
 CLOSE_SECONDS = 1.0  # what the drawing process gets to give the terminal back by itself
-FOOTER = "Ctrl-C stops and saves.  From another terminal: ./run.sh watch, ./play.sh --live"
+FOOTER = harmless("Ctrl-C stops and saves.  From another terminal: ./run.sh watch, ./play.sh --live")
 
 
 class LiveScreen:

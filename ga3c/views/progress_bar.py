@@ -25,6 +25,7 @@ class ProgressBar:
     def __init__(self, limits: RunSettings, on_row: Callable | None = None, console=None):
         """`on_row`: is called with each row of the log. `console`: takes all lines, and there is no bar."""
         self._limits, self._on_row, self._console = limits, on_row, console
+        self.seconds_before = 0.0  # this start of the run, whose minutes alone are limited
         self._rows: collections.deque[Throughput] = collections.deque()
         self._lines: collections.deque[str] = collections.deque()
         self._keep = lambda rows: None
@@ -75,7 +76,8 @@ class ProgressBar:
 
     def _share(self, row: Throughput) -> float | None:
         """Returns how much of the run is done, by the limit that is nearest; None if it has none."""
-        limits, now = self._limits, (row.steps, row.seconds / 60, row.episodes)
+        minutes = (row.seconds - self.seconds_before) / 60
+        limits, now = self._limits, (row.steps, minutes, row.episodes)
         wanted = (limits.steps, limits.minutes, limits.episodes)
         shares = [done / limit for done, limit in zip(now, wanted, strict=True) if limit]
         return min(1.0, max(shares)) if shares else None

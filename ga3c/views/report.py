@@ -7,21 +7,12 @@ from pathlib import Path
 
 from ga3c.records.description import read
 from ga3c.settings import saved_settings as saved_settings
-from ga3c.settings.run import Settings
 from ga3c.text import duration, one_line
+from ga3c.views import labels
 from ga3c.views.figures import clock
 from ga3c.views.run_view import RunView
 
 TEMPLATE = Path(__file__).with_name("report.html")
-
-
-def changed(settings: Settings) -> dict[str, object]:
-    """Settings that are not the usual ones."""
-    usual, found = saved_settings.to_dict(Settings()), {}
-    for group, values in saved_settings.to_dict(settings).items():
-        if group != "run":
-            found |= {name: value for name, value in values.items() if value != usual[group][name]}
-    return found
 
 
 def page(run: Path, trained_steps: int, rows: list[dict], film_file: Path, film_text: str, curves: Path) -> str:
@@ -39,7 +30,7 @@ def page(run: Path, trained_steps: int, rows: list[dict], film_file: Path, film_
         written=time.strftime("%Y-%m-%d %H:%M"),
         command=shlex.join(["./run.sh", *map(str, description["command"][1:])]),
         description=description,
-        changed=changed(view.settings),
+        changed=labels.changed(view.settings),
         settings=saved_settings.to_dict(view.settings),
         rows=rows,
         state="" if view.exported else view.now.sentence,

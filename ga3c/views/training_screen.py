@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ga3c.records.run_state import FAILED, LOST
+from ga3c.settings.catalogue import ALGORITHMS
 from ga3c.text import one_line, place
 from ga3c.views import cluster_panels
 from ga3c.views.figures import clock, number, time_of_day
@@ -197,7 +198,9 @@ def _cluster(view: RunView) -> Panel:
 
 def _learning(view: RunView, width: int) -> Panel:
     rows, schedule = view.throughput, view.settings.schedule
-    limit = 0.0 if schedule.sampling == "batched" else schedule.policy_lag_limit_updates
+    waits = schedule.sampling != "asynchronous" or schedule.serial or schedule.cluster  # or learns from a replay
+    has_limit = not (waits or ALGORITHMS[view.settings.learning.algorithm].replays)
+    limit = schedule.policy_lag_limit_updates if has_limit else 0.0
     lag = rows.last("mean_policy_lag_updates")
     over = bool(limit) and lag > limit
     names = [*view.numbers, *[""] * NUMBERS][:NUMBERS]

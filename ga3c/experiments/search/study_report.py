@@ -25,7 +25,8 @@ def report(out: Path) -> str:
     """Writes tune.csv, tune.md and tune.png into the directory of a study. Returns the text. Raises ConfigError."""
     study, plan = read(out)
     trials = [trial for trial in study.trials if trial.intermediate_values]
-    trials.sort(key=lambda trial: (trial.last_step, _score(trial)), reverse=True)  # who fell behind stands below
+    # Who fell behind stands below, and who failed at the end.
+    trials.sort(key=lambda trial: (trial.state != TrialState.FAIL, trial.last_step, _score(trial)), reverse=True)
     found = [trial.state for trial in study.trials]
     states = [f"{found.count(state)} {state.name.lower()}" for state in TrialState if state in found]
     text = f"{count(len(found), 'trial')}: {', '.join(states)}.\n"

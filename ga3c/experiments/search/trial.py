@@ -17,14 +17,13 @@ from ga3c.records.lock import is_locked
 def curve(directory: Path, game: str) -> tuple[np.ndarray, np.ndarray]:
     """Returns the core-seconds that a run has used up to each row of its log, and the mean of its last 100 games.
 
-    The core-seconds are the CPU time of agents and server in which steps were made. The score is human-normalised
+    The core-seconds are the CPU time of agents and server from the first prediction on. The score is human-normalised
     where a human score is known, and the game's own elsewhere; NaN until the first game has ended.
     """
     rows = read_csv(directory / "throughput.csv")
     if not rows:
         return np.array([]), np.array([])
-    core_ms = np.nan_to_num(rows["agents_core_ms_per_step"]) + np.nan_to_num(rows["server_core_ms_per_step"])
-    spent = np.cumsum(core_ms * np.diff(rows["steps"], prepend=0)) / 1000
+    spent = np.cumsum(np.nan_to_num(rows["cores_used"]) * np.diff(rows["seconds"], prepend=0))
     normalized = human_normalized(environments.resolve(game)[1], rows["mean_score"])
     return spent, rows["mean_score"] if normalized is None else normalized
 

@@ -127,7 +127,8 @@ def draw(ups: dict[Cell, float], game: str, file: Path) -> None:
         for axis, values in zip(axes, (ups, paper), strict=True):
             for name in VARIANTS:
                 line = sorted((count, value) for (of, count), value in values.items() if of == name)
-                axis.plot(*zip(*line, strict=True), "o-", label=name)
+                if line:  # with one game nothing is synchronised
+                    axis.plot(*zip(*line, strict=True), "o-", label=name)
             by_doubling(axis, sorted({count for _, count in values}))
 
 

@@ -43,7 +43,7 @@ def reproduce(options: Options, out: Path) -> str:
 
 def markdown(outcomes: list[Outcome]) -> str:
     """A row for each game; ours: the seed with the best mean, as the paper takes its best agent, and all seeds."""
-    head = "game, human, random, A3C (4 days CPU), GA3C (1 day GPU), ours, ours greedy, seeds, hours, million steps"
+    head = "game, human, random, A3C (4 days CPU), GA3C (1 day GPU), ours, ours greedy, seeds, minutes, million steps"
     rows = []
     for name, runs in comparison.by_game(outcomes).items():
         game = game_directory(name).name
@@ -51,6 +51,6 @@ def markdown(outcomes: list[Outcome]) -> str:
         ways = {name: way["mean"] for name, way in best.evaluation["ways"].items()}
         means = [o.evaluation["ways"]["sampled"]["mean"] for o in runs]
         ours = [f"{ways['sampled']:.1f}", f"{ways['greedy']:.1f}", ", ".join(f"{mean:.1f}" for mean in means)]
-        spent = [f"{best.minutes / 60:.1f}", f"{best.steps / 1e6:.1f}"]
+        spent = [f"{best.minutes:.0f}", f"{best.steps / 1e6:.1f}"]
         rows.append([game, *PAPER.get(game, [None] * 4), *ours, *spent])
     return tables.markdown(head.split(", "), rows)

@@ -2,9 +2,44 @@
 
 from pathlib import Path
 
+import numpy as np
+from PIL import Image
+
 from ga3c.errors import ConfigError
 from ga3c.play.displays.overlay import Overlay
 from ga3c.play.playing import Moment
+from ga3c.text import one_line
+
+GIF_BYTES = 400_000_000  # of pictures in memory, as a GIF is written when its last picture is known
+
+
+class Gif:
+    """Collects pictures and writes them all when it is closed. Those beyond GIF_BYTES are left out."""
+
+    def __init__(self, path: Path, frames_per_second: float):
+        self._path, self._frames_per_second = path, frames_per_second
+        self._pictures, self._bytes, self._left_out = [], 0, 0
+
+    def append_data(self, picture: np.ndarray) -> None:
+        """Takes a picture: uint8, (height, width, 3)."""
+        height, width, _ = picture.shape
+        if self._left_out or self._bytes + height * width > GIF_BYTES:
+            self._left_out += 1
+            return
+        self._bytes += height * width
+        self._pictures.append(Image.fromarray(picture).quantize(dither=Image.Dither.NONE))
+
+    def close(self) -> None:
+        """Says what it does, as this takes some seconds, and most of a minute at the most."""
+        if not self._pictures:
+            return
+        more = ""
+        if self._left_out:
+            seconds = len(self._pictures) / self._frames_per_second
+            more = f" with the first {seconds:.0f} s; an .mp4 has whole games"
+        print(f"Writing {one_line(self._path)}{more} ...", flush=True)
+        how = {"save_all": True, "append_images": self._pictures[1:], "loop": 0}
+        self._pictures[0].save(self._path, duration=1000 / self._frames_per_second, **how)
 
 
 class Video:
@@ -15,20 +50,24 @@ class Video:
     def __init__(self, path: Path, frames_per_second: float, overlay: Overlay):
         import imageio.v2 as imageio
 
-        more = {"macro_block_size": 2, "quality": 8} if path.suffix == ".mp4" else {"loop": 0}
-        speed = {"fps": frames_per_second} if path.suffix == ".mp4" else {"duration": 1000 / frames_per_second}
         self._path, self._overlay = path, overlay
-        self._writer = imageio.get_writer(path, **speed, **more)
+        if path.suffix == ".gif":
+            self._writer = Gif(path, frames_per_second)
+        else:
+            self._writer = imageio.get_writer(path, fps=frames_per_second, macro_block_size=2, quality=8)
 
     def show(self, moment: Moment, status: str) -> None:
-        try:
-            self._writer.append_data(self._overlay.draw(moment, status))
-        except OSError as error:  # the disk is full, or ffmpeg has ended
-            raise ConfigError(f"Cannot write {self._path}: {error}.") from error
+        self._try(self._writer.append_data, self._overlay.draw(moment, status))
 
     def keys(self, seconds: float) -> list[tuple[str, bool]]:
         """Nobody presses any."""
         return []
 
     def close(self) -> None:
-        self._writer.close()
+        self._try(self._writer.close)
+
+    def _try(self, write, *picture: np.ndarray) -> None:
+        try:
+            write(*picture)
+        except OSError as error:  # the disk is full, or ffmpeg has ended
+            raise ConfigError(f"Cannot write {self._path}: {error}.") from error

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from dash import html
 
-from ga3c.text import one_line
+from ga3c.text import harmless, one_line
 from ga3c.views.dashboard.charts import colour
 from ga3c.views.dashboard.films import RECORDED
 from ga3c.views.dashboard.shown_runs import Run
@@ -115,7 +115,7 @@ def pods(view: RunView):
 
 def film(file: str):
     if not file:
-        return html.Div("None yet: ./play.sh --record results/GAME/play.mp4", className="quiet")
+        return html.Div(harmless("None yet: ./play.sh --record results/GAME/play.mp4"), className="quiet")
     source = RECORDED + quote(os.fsencode(file))
     film = (
         html.Img(src=source, className="film")
