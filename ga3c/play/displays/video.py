@@ -10,7 +10,7 @@ from ga3c.play.displays.overlay import Overlay
 from ga3c.play.playing import Moment
 from ga3c.text import one_line
 
-GIF_BYTES = 400_000_000  # of pictures in memory, as a GIF is written when its last picture is known
+GIF_BYTES = 600_000_000  # of pictures in memory, as a GIF is written when its last picture is known
 
 
 class Gif:
@@ -18,13 +18,13 @@ class Gif:
 
     def __init__(self, path: Path, frames_per_second: float):
         self._path, self._frames_per_second = path, frames_per_second
-        self._pictures, self._bytes, self._left_out = [], 0, 0
+        self._pictures, self._bytes, self.is_full = [], 0, False
 
     def append_data(self, picture: np.ndarray) -> None:
         """Takes a picture: uint8, (height, width, 3)."""
         height, width, _ = picture.shape
-        if self._left_out or self._bytes + height * width > GIF_BYTES:
-            self._left_out += 1
+        self.is_full |= self._bytes + height * width > GIF_BYTES
+        if self.is_full:
             return
         self._bytes += height * width
         self._pictures.append(Image.fromarray(picture).quantize(dither=Image.Dither.NONE))
@@ -34,7 +34,7 @@ class Gif:
         if not self._pictures:
             return
         more = ""
-        if self._left_out:
+        if self.is_full:
             seconds = len(self._pictures) / self._frames_per_second
             more = f" with the first {seconds:.0f} s; an .mp4 has whole games"
         print(f"Writing {one_line(self._path)}{more} ...", flush=True)
@@ -57,6 +57,8 @@ class Video:
             self._writer = imageio.get_writer(path, fps=frames_per_second, macro_block_size=2, quality=8)
 
     def show(self, moment: Moment, status: str) -> None:
+        if isinstance(self._writer, Gif) and self._writer.is_full:
+            return
         self._try(self._writer.append_data, self._overlay.draw(moment, status))
 
     def keys(self, seconds: float) -> list[tuple[str, bool]]:
