@@ -65,7 +65,7 @@ class Model:
         options = dict(algorithm.network_options)
         if settings.recurrent_size:
             if RESTART not in algorithm.learns_from:
-                raise ConfigError(f"--memory {settings.memory}: the algorithm does not learn from '{RESTART}'.")
+                raise ConfigError(f"--memory {settings.memory}: leave it out, as this algorithm cannot learn with it.")
             options["memory"] = Memory(settings.memory, settings.memory_units)
         self._recurrent_size = settings.recurrent_size
         self.network = network = networks.build(name, spec, seed, standardize, precision, has_policy, **options)
