@@ -6,7 +6,7 @@
         '----------- rollout in slot s is complete ---------> training queue ----> Trainer 1..N_T
 
 The Controller changes the three counts to maximise trainings per second (TPS). A system wires all of it, the Server
-runs the system. The house and its rooms: README.md. From Python: python/README.md.
+runs the system. The map of the code: README.md. From Python: python/README.md.
 """
 
 __version__ = "1.0.0"
