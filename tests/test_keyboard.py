@@ -13,6 +13,12 @@ def controls(names=ATARI, speed=1.0):
     return Keyboard(names, 15.0, speed)
 
 
+def test_a_key_that_looks_like_a_number():
+    made = controls(["0", "1", "2"])
+    press(made, "j", "²")
+    assert made.action() == 0
+
+
 def press(made, *keys):
     for key in keys:
         made.key(key, True)

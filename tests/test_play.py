@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import termios
 import time
@@ -18,11 +19,12 @@ from PIL import Image, ImageGrab, ImageSequence
 from ga3c.__main__ import main
 from ga3c.commands import play
 from ga3c.errors import ConfigError
-from ga3c.play import trained_agent
+from ga3c.play import playing, trained_agent
 from ga3c.play.displays import terminal as displays
 from ga3c.play.displays import video
 from ga3c.play.playing import Moment, Stage, moments
 from ga3c.records import run_directory
+from ga3c.rollout import Actions, discrete
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.run import Settings
 from tests import program
@@ -300,6 +302,19 @@ def test_a_gif_ends_where_memory_would(monkeypatch, tmp_path, capsys):
         assert (shades, written.info["duration"]) == ([[0], [50], [100]], 1000)
 
 
+@pytest.mark.parametrize(("frames_per_second", "pictures"), [(15, 30), (60, 60), (120, 80)])
+def test_a_gif_is_as_fast_as_the_game(frames_per_second, pictures, tmp_path):
+    """Two seconds last two seconds, though a picture lasts for whole hundredths, and browsers show 50 at the most."""
+    gif = video.Gif(tmp_path / "film.gif", frames_per_second)
+    for number in range(2 * frames_per_second):
+        gif.append_data(np.full((8, 8, 3), number, np.uint8))
+    gif.close()
+    with Image.open(tmp_path / "film.gif") as written:
+        lengths = [picture.info["duration"] for picture in ImageSequence.Iterator(written)]
+    assert (sum(lengths), len(lengths)) == (2000, pictures)
+    assert min(lengths) >= 20
+
+
 def test_a_gif_that_cannot_be_written(tmp_path):
     """What goes wrong at its end is one line, as on a disk that is full."""
     writer = video.Video(tmp_path / "none" / "film.gif", 1, None)
@@ -344,6 +359,14 @@ def test_in_a_terminal_with_keys(short_pong):
     stood = number_after(terminal, "step")
     for _ in range(10):
         terminal.look(0.1)
+    assert number_after(terminal, "step") == stood
+    terminal.resize(rows=30, columns=100)  # it is drawn anew, though it is paused
+    terminal.wait_for(lambda: "▀" in terminal.screen.display[27] and "paused" in terminal.text())
+    terminal.press("\x1b[3~")  # Delete: no key of ours
+    terminal.press("\x1a")  # Ctrl-Z gives the terminal back; fg takes it again
+    terminal.wait_for(terminal.is_clean)
+    os.killpg(terminal.process.pid, signal.SIGCONT)
+    terminal.wait_for(lambda: not terminal.is_clean() and "paused" in terminal.text())
     assert number_after(terminal, "step") == stood
     terminal.press("n")
     terminal.wait_for(lambda: number_after(terminal, "step") == stood + 1)
@@ -450,8 +473,37 @@ def test_live_play_takes_up_new_weights(tmp_path):
 def test_names_of_actions_are_whole_beside_the_game():
     names, one = ["NOOP", "DOWNRIGHTFIRE", "UPLEFTFIRE"], np.array([1])
     picture, shares = np.zeros((1, 210, 160, 3), np.uint8), np.array([[0, 1, 0]], np.float32)
-    moment = Moment(picture, shares, "actions", one / 2, one, one, one, one == 0, [0.5])
+    moment = Moment(picture, shares, "actions", one / 2, one, shares > 0, one, one, one == 0, [0.5])
     width = displays.PANEL_COLUMNS - 2
     panel = displays.Terminal._panel(SimpleNamespace(_title="Pong", _names=names), moment, "", width, 20)
     assert any(line.startswith(">DOWNRIGHTFIRE █") for line in panel), panel
     assert max(map(len, panel)) <= width
+
+
+def test_all_choices_that_were_taken_are_marked():
+    several, continuous = Actions((2,), "int32", 0, sizes=(2, 3)), Actions((2,), "float32", 0, (-1, -1), (1, 1))
+    assert playing.taken(several, np.array([[1, 0], [0, 2]])).astype(int).tolist() == [[0, 1, 1, 0, 0], [1, 0, 0, 0, 1]]
+    assert playing.taken(discrete(3), np.array([2])).tolist() == [[False, False, True]]
+    assert playing.taken(continuous, np.zeros((1, 2))).all()
+
+
+@pytest.mark.parametrize("size", [(22, 8), (80, 2), (80, 1), (10, 24)])
+def test_a_terminal_may_be_small(size):
+    """Of 64 games there is what has room, and no more."""
+    games = np.zeros(64)
+    moment = Moment(np.zeros((64, 210, 160, 3), np.uint8), *[games] * 5, games, games, games, [])
+    drawn = SimpleNamespace(_title="Pong", _colours=None)
+    lines = displays.Terminal._lines(drawn, moment, "", *size)
+    assert len(lines) <= size[1]
+    assert max(map(len, lines)) <= size[0]
+
+
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        (b"p", ["p"]), (b"\x1b", ["escape"]), (b"\x1b[A\x1bOB ", ["up", "down", "space"]),
+        (b"\x1b[3~\x1bOP\x1b[1;2Ax\x1bq", ["x"]),  # Delete, F1, Shift-Up, and Alt-q are nothing
+    ],
+)  # fmt: skip
+def test_keys_of_a_terminal(typed, names):
+    assert displays._names(typed) == names

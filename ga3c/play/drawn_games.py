@@ -1,4 +1,4 @@
-"""Gymnasium games that are looked at, in a process of their own: OpenGL and TensorFlow crash when they share one."""
+"""Gymnasium games that are looked at, in a process of their own, as OpenGL does not go with TensorFlow."""
 
 import contextlib
 import multiprocessing
@@ -14,6 +14,7 @@ import numpy as np
 from ga3c.environments import gymnasium_games
 from ga3c.environments.checked import blaming
 from ga3c.errors import ConfigError
+from ga3c.play.spawned import spawn
 from ga3c.settings.game import EnvironmentSettings
 
 END_SECONDS = 2.0
@@ -29,11 +30,9 @@ class DrawnGames:
     """Games of Gymnasium or PettingZoo with pictures. Raises ConfigError, anywhere, where the game's own code fails."""
 
     def __init__(self, name: str, settings: EnvironmentSettings, count: int, seed: int):
-        processes = multiprocessing.get_context("spawn")
         self._name = name
-        self._line, theirs = processes.Pipe()
-        self._process = processes.Process(target=_play, args=(theirs, name, settings, count, seed), daemon=True)
-        self._process.start()
+        self._line, theirs = multiprocessing.Pipe()
+        self._process = spawn(_play, theirs, name, settings, count, seed)
         theirs.close()
         self.spec, self.pictures_per_second = self._answer()
 

@@ -65,7 +65,7 @@ class Keyboard:
         """
         if not self._joystick:
             return None
-        digits = [int(key) for key in self._held if key.isdigit() and int(key) < len(self._names)]
+        digits = [int(key) for key in self._held if key.isdecimal() and int(key) < len(self._names)]
         if digits:
             return digits[0]
         towards = "".join(direction.upper() for direction in DIRECTIONS if direction in self._held)

@@ -23,6 +23,7 @@ class Moment(NamedTuple):
     shares_of: str  # "action probabilities", "action values" between the least and the best, "actions" in their bounds
     values: np.ndarray  # float32 [game]: the agent's estimate of the return
     actions: np.ndarray  # [game, ...]: that the agent takes next
+    taken: np.ndarray  # bool [game, action]: which of the `shares` belong to them
     scores: np.ndarray  # float64 [game]: true and unclipped
     steps: np.ndarray  # int64 [game]
     ended: np.ndarray  # bool [game]: in the step before
@@ -83,6 +84,17 @@ def names_of(kind: Actions) -> list[str]:
     return [str(number) for number in range(kind.count or len(kind.low))]
 
 
+def taken(kind: Actions, actions: np.ndarray) -> np.ndarray:
+    """Returns which of the options are these `actions` [game, ...]: bool [game, option], all where they are numbers."""
+    if kind.continuous:
+        return np.ones((len(actions), len(kind.low)), np.bool_)
+    sizes = kind.sizes or (kind.count,)
+    first = np.cumsum((0, *sizes[:-1]))  # option of each choice
+    marks = np.zeros((len(actions), sum(sizes)), np.bool_)
+    np.put_along_axis(marks, actions.reshape(len(actions), -1) + first, True, axis=1)
+    return marks
+
+
 def _shares(
     kind: Actions, policies: np.ndarray, actions: np.ndarray, has_action_values: bool
 ) -> tuple[np.ndarray, str]:
@@ -116,7 +128,8 @@ def moments(
         actions = (stage.actions.most_likely(policies) if greedy else sampled).astype(stage.actions.dtype)
         shares = _shares(stage.actions, policies, actions, has_action_values)
         history = [*history[1 - HISTORY_STEPS :], float(values[0])]
-        yield Moment(stage.pictures, *shares, values, actions, scores.copy(), steps.copy(), ended, history)
+        marks = taken(stage.actions, actions)
+        yield Moment(stage.pictures, *shares, values, actions, marks, scores.copy(), steps.copy(), ended, history)
         if (own := joystick()) is not None and policies[0, own] > FORBIDDEN / 2:
             actions[0] = own
         restarted = ended

@@ -7,6 +7,8 @@ from ga3c.play.playing import Stage, moments
 from ga3c.play.trained_agent import Policy
 from ga3c.text import count
 
+LOOK_SECONDS = 0.1  # a display looks this often whether it was resized, and at its keys
+
 
 def play(
     stage: Stage, policy: Policy, display, keyboard: Keyboard, greedy: bool, games: float, scores: list[str]
@@ -28,8 +30,7 @@ def play(
         if not (left > 0).any():
             return
         while display.live:
-            seconds = keyboard.seconds_to_wait()
-            pressed = display.keys(seconds)
+            pressed = display.keys(min(keyboard.seconds_to_wait(), LOOK_SECONDS))
             for key, down in pressed:
                 keyboard.key(key, down)
             if keyboard.left:

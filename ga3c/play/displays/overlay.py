@@ -55,13 +55,12 @@ class Overlay:
         curve_top = height - 96
         row = min(22, (curve_top - 110) // len(self._names))
         if row >= 8:
-            continuous = moment.actions.ndim > 1
             draw.text((12, 80), moment.shares_of, QUIET, self._font)
             font = ImageFont.load_default(min(13, row))
             bars = max(118, 20 + math.ceil(max(font.getlength(name) for name in self._names)))
             for action, (name, share) in enumerate(zip(self._names, moment.shares[0], strict=True)):
                 y = 100 + action * row
-                taken = continuous or action == moment.actions[0]
+                taken = moment.taken[0, action]
                 colour = MARK if taken else QUIET
                 draw.rectangle((bars, y + 2, bars + (width + 12 - bars) * float(share), y + row - 3), colour)
                 draw.text((12, y), name, BRIGHT if taken else QUIET, font)

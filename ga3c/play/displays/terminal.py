@@ -1,7 +1,9 @@
 """Play in a terminal, over SSH too: each character shows two pixels, one above the other."""
 
 import os
+import re
 import select
+import signal
 import time
 
 import numpy as np
@@ -17,14 +19,10 @@ from ga3c.views.text_charts import chart
 PANEL_COLUMNS = 24  # beside the game
 HELD_SECONDS = 0.3  # a terminal does not tell when a key is let go
 SHADES = " ░▒▓█"
-SEQUENCES = {
-    b"\x1b[A": "up",
-    b"\x1b[B": "down",
-    b"\x1b[C": "right",
-    b"\x1b[D": "left",
-    b"\x1b": "escape",
-    b" ": "space",
-}
+ARROWS = {b"A": "up", b"B": "down", b"C": "right", b"D": "left"}
+KEYS = {opening + letter: name for letter, name in ARROWS.items() for opening in (b"\x1b[", b"\x1bO")}
+KEYS |= {b"\x1b": "escape", b" ": "space"}
+KEY = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1bO.|\x1b.?|.", re.DOTALL)  # whatever a terminal sends for one
 ENTER, LEAVE = "\x1b[?1049h\x1b[?25l\x1b[2J", "\x1b[0m\x1b[?25h\x1b[?1049l"
 
 
@@ -35,16 +33,39 @@ class Terminal:
 
     def __init__(self, title: str, action_names: list[str]):
         self._title, self._names = one_line(title), action_names
-        self._colours = Console().color_system  # truecolor, 256, standard or None
+        console = Console()
+        self._colours = None if console.no_color else console.color_system  # truecolor, 256, standard or None
         self._held: dict[str, float] = {}  # until when
-        self._shown: list[str] = []
         self._size = (0, 0)
+        self._last: tuple[Moment, str] | None = None
+        self._is_to_stop = False
+        self._stopping = signal.signal(signal.SIGTSTP, self._stop_soon)
+        self._take()
+
+    def _take(self) -> None:
+        self._shown: list[str] = []
         self._keyboard = terminal.keys()
         self._keyboard.__enter__()
         self._write(ENTER)
 
+    def _give_back(self) -> None:
+        self._write(LEAVE)
+        self._keyboard.__exit__(None, None, None)
+
+    def _stop_soon(self, _number, _frame) -> None:
+        """Ctrl-Z: not at once, as it may come while a picture is being written."""
+        self._is_to_stop = True
+
+    def _stop(self) -> None:
+        """Waits as a job of the shell until `fg`."""
+        self._is_to_stop = False
+        self._give_back()
+        os.kill(os.getpid(), signal.SIGSTOP)
+        self._take()
+
     def show(self, moment: Moment, status: str) -> None:
         """Writes the lines that are not what they were."""
+        self._last = moment, status
         size = os.get_terminal_size(1)
         if size != self._size:
             self._shown, self._size = [], size
@@ -63,11 +84,11 @@ class Terminal:
         across = int(np.ceil(np.sqrt(count)))
         down = -(-count // across)
         # The screen of a television is wider than high: 4 to 3.
-        height = max(1, min((rows - 1) // down * down, int((columns - beside) / across * 3 / 4 / 2) * down))
-        width = max(1, int(height / down * 2 * 4 / 3))
-        tiles = [_shrunk(picture, width, 2 * (height // down)) for picture in moment.pictures]
+        height = max(1, min((rows - 1) // down, int((columns - beside) / across * 3 / 4 / 2)))
+        width = int(height * 2 * 4 / 3)
+        tiles = [_shrunk(picture, width, 2 * height) for picture in moment.pictures]
         tiles += [np.zeros_like(tiles[0])] * (-count % across)
-        picture = np.vstack([np.hstack(tiles[row : row + across]) for row in range(0, len(tiles), across)])
+        picture = np.vstack([np.hstack(tiles[row : row + across]) for row in range(0, len(tiles), across)])[:, :columns]
         lines = [_cells(above, below, self._colours) for above, below in zip(picture[::2], picture[1::2], strict=True)]
         if beside:
             panel = self._panel(moment, status, beside - 2, len(lines))
@@ -83,12 +104,16 @@ class Terminal:
         room = max(height - len(lines) - 6, 0)
         shares = moment.shares[0]
         for action in sorted(shares.argsort()[::-1][:room]):  # the likeliest, where there are too many
-            mark = ">" if moment.actions.ndim == 1 and action == moment.actions[0] else " "
+            mark = ">" if moment.taken[0, action] and not moment.taken[0].all() else " "
             lines.append(f"{mark}{self._names[action][:names]:<{names}} {'█' * round(bar * float(shares[action]))}")
         lines += ["", f"value {moment.values[0]:.2f}", *chart(moment.history, width, 3)]
         return [*(line[:width] for line in lines[:height]), *[""] * (height - len(lines))]
 
     def keys(self, seconds: float) -> list[tuple[str, bool]]:
+        if self._is_to_stop:
+            self._stop()
+        if self._last and (not self._shown or os.get_terminal_size(1) != self._size):
+            self.show(*self._last)
         found, now = [], time.monotonic()
         if os.isatty(0) and select.select([0], [], [], seconds)[0]:
             for name in _names(os.read(0, 1000)):
@@ -102,8 +127,8 @@ class Terminal:
         return [*found, *((name, False) for name in over)]
 
     def close(self) -> None:
-        self._write(LEAVE)
-        self._keyboard.__exit__(None, None, None)
+        signal.signal(signal.SIGTSTP, self._stopping or signal.SIG_DFL)
+        self._give_back()
 
     @staticmethod
     def _write(text: str) -> None:
@@ -113,13 +138,12 @@ class Terminal:
 
 
 def _names(typed: bytes) -> list[str]:
-    """The keys in what a terminal sent at once."""
-    names = []
-    while typed:
-        sequence = next((s for s in sorted(SEQUENCES, key=len, reverse=True) if typed.startswith(s)), typed[:1])
-        names.append(SEQUENCES.get(sequence) or sequence.decode(errors="replace"))
-        typed = typed[len(sequence) :]
-    return names
+    """The keys in what a terminal sent at once. Those that have no name here are left out."""
+    return [
+        KEYS.get(sequence) or sequence.decode(errors="replace")
+        for sequence in KEY.findall(typed)
+        if sequence in KEYS or not sequence.startswith(b"\x1b")
+    ]
 
 
 def _shrunk(picture: np.ndarray, width: int, height: int) -> np.ndarray:

@@ -1,5 +1,6 @@
 """A video file of play."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -11,17 +12,25 @@ from ga3c.play.playing import Moment
 from ga3c.text import one_line
 
 GIF_BYTES = 600_000_000  # of pictures in memory, as a GIF is written when its last picture is known
+GIF_PICTURES_PER_SECOND = 50  # at the most: browsers show faster ones slowly
 
 
 class Gif:
-    """Collects pictures and writes them all when it is closed. Those beyond GIF_BYTES are left out."""
+    """Collects pictures and writes them all when it is closed. Those beyond GIF_BYTES are left out.
+
+    Times in a GIF are whole hundredths of a second. So pictures last for different times, whose sum is right.
+    """
 
     def __init__(self, path: Path, frames_per_second: float):
-        self._path, self._frames_per_second = path, frames_per_second
-        self._pictures, self._bytes, self.is_full = [], 0, False
+        self._path, self._every = path, math.ceil(frames_per_second / GIF_PICTURES_PER_SECOND)
+        self._hundredths = 100 * self._every / frames_per_second  # of a picture
+        self._pictures, self._bytes, self._given, self.is_full = [], 0, 0, False
 
     def append_data(self, picture: np.ndarray) -> None:
         """Takes a picture: uint8, (height, width, 3)."""
+        self._given += 1
+        if (self._given - 1) % self._every:
+            return
         height, width, _ = picture.shape
         self.is_full |= self._bytes + height * width > GIF_BYTES
         if self.is_full:
@@ -35,11 +44,12 @@ class Gif:
             return
         more = ""
         if self.is_full:
-            seconds = len(self._pictures) / self._frames_per_second
-            more = f" with the first {seconds:.0f} s; an .mp4 has whole games"
+            more = f" with the first {len(self._pictures) * self._hundredths / 100:.0f} s; an .mp4 has whole games"
         print(f"Writing {one_line(self._path)}{more} ...", flush=True)
+        ends = np.round(np.arange(len(self._pictures) + 1) * self._hundredths)
+        milliseconds = (10 * np.diff(ends)).astype(int).tolist()
         how = {"save_all": True, "append_images": self._pictures[1:], "loop": 0}
-        self._pictures[0].save(self._path, duration=1000 / self._frames_per_second, **how)
+        self._pictures[0].save(self._path, duration=milliseconds, **how)
 
 
 class Video:

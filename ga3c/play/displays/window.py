@@ -1,14 +1,14 @@
-"""A window that shows play, in a process of its own: pygame and TensorFlow crash when they share one."""
+"""A window that shows play, in a process of its own, as pygame does not go with TensorFlow."""
 
 import multiprocessing
 import os
-import signal
 import sys
 from multiprocessing.connection import Connection
 
 from ga3c.errors import ConfigError
 from ga3c.play.displays.overlay import Overlay
 from ga3c.play.playing import Moment
+from ga3c.play.spawned import spawn
 from ga3c.text import one_line
 
 ENLARGED = 1.5
@@ -27,11 +27,9 @@ class Window:
     live, covers_output = True, False
 
     def __init__(self, title: str, overlay: Overlay):
-        processes = multiprocessing.get_context("spawn")
-        theirs, self._pictures = processes.Pipe(duplex=False)
-        self._keys, keys = processes.Pipe(duplex=False)
-        self._process = processes.Process(target=_show, args=(theirs, keys, title), daemon=True)
-        self._process.start()
+        theirs, self._pictures = multiprocessing.Pipe(duplex=False)
+        self._keys, keys = multiprocessing.Pipe(duplex=False)
+        self._process = spawn(_show, theirs, keys, title)
         theirs.close()
         keys.close()
         self._overlay = overlay
@@ -72,7 +70,6 @@ def _show(*arguments) -> None:
 def _draw(pictures: Connection, keys: Connection, title: str) -> None:
     import pygame
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the player
     pygame.display.init()  # no sound: not every machine has a card
     named = {getattr(pygame, f"K_{key.upper()}"): key for key in ("left", "right", "up", "down", "space", "escape")} | {
         pygame.K_PLUS: "+",

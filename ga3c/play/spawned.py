@@ -1,0 +1,21 @@
+"""A process beside the player's: OpenGL, or pygame, and TensorFlow crash when they share one."""
+
+import multiprocessing
+import signal
+import threading
+from collections.abc import Callable
+from multiprocessing.process import BaseProcess
+
+
+def spawn(target: Callable[..., None], *arguments) -> BaseProcess:
+    """Starts a process that ends with this one. It ignores Ctrl-C, which is for the player, from its first moment."""
+    process = multiprocessing.get_context("spawn").Process(target=target, args=arguments, daemon=True)
+    if threading.current_thread() is not threading.main_thread():  # only there signals can be set
+        process.start()
+        return process
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process.start()
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+    return process
