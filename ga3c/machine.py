@@ -230,11 +230,14 @@ def check_replay_fits(transitions: int, bytes_of: Callable[[int], int], agents_b
     )
 
 
-def check_agents_fit(agents: int, slots_bytes: int, games: int) -> int:
-    """Returns the number of agents that fit. Raises ConfigError, with that number, if more are wanted."""
+def check_agents_fit(agents: int, slots_bytes: int, games: int, groups: int = 1) -> int:
+    """Returns the number of agents that fit. Raises ConfigError, with that number, if more are wanted.
+
+    groups: the number of equal parts that agents are divided into.
+    """
     fit = agents_that_fit(slots_bytes, games)
     scarce = min(fit, key=fit.get)
-    most = fit[scarce]
+    most = fit[scarce] // groups * groups
     if agents > most:
         advice = f"try --agents {most}" if most else REMEDIES[scarce]
         room = f"{scarce} for {most} agent{'s' * (most != 1)} of {games} game{'s' * (games != 1)}"

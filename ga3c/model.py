@@ -39,7 +39,7 @@ class Acting(NamedTuple):
     """The ways in which a model acts."""
 
     steps: int = 0  # steps of play that the run has learned from so far, on which exploration depends
-    games: int = 0  # the number of games that play, if each may explore on its own
+    games: int = 1  # the number of games that play, if each may explore on its own
     from_target: bool = False  # predictions are those of the target network
 
 

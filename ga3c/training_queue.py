@@ -133,19 +133,22 @@ class TrainingQueue(ExperienceQueue):
         rollouts_per_batch: int,
         fields: Sequence[str],
         choose: Callable[[list[Rollout]], int] | None = None,
-        after: Callable[[], None] = lambda: None,
+        updated: Callable[[], None] = lambda: None,
+        free: Callable[[], None] = lambda: None,
         inbox: Inbox | None = None,
         backpressure=None,
     ):
         """`dtype`: of a rollout. `fields`: those that the algorithm learns from.
 
         `choose(waiting)` may sort the rollouts that wait, and returns how many of them make a batch, at most
-        `rollouts_per_batch`. None: always so many. `after()` is called when a batch is done. `backpressure`, a
-        `scheduling.backpressure.Backpressure`, decides when an agent gets a free slot; None: at once.
+        `rollouts_per_batch`. None: always so many. When a batch is done, `updated()` is called before its agents get
+        their slots back, and `free()` after that. `backpressure`, a `scheduling.backpressure.Backpressure`, decides
+        when an agent gets a free slot; None: at once.
         """
         super().__init__(inbox)
         self._backpressure, self._agents = backpressure, ()  # replaced, never changed: trainers read it
-        self._rollouts_per_batch, self._rule, self._after = rollouts_per_batch, choose, after
+        self._rollouts_per_batch, self._rule = rollouts_per_batch, choose
+        self._updated, self._free = updated, free
         self._new_buffer = lambda: Buffer(dtype, rollouts_per_batch, fields)
         self._buffers: list[Buffer] = []  # that nobody uses
         self._releasing = threading.Lock()
@@ -165,7 +168,7 @@ class TrainingQueue(ExperienceQueue):
             agent.take_back(slot)
         for _ in range(self._backpressure.first):
             agent.give()
-        self._agents = (*self._agents, agent)
+        self._agents = (*(one for one in self._agents if not one.gone), agent)  # else it would keep their slots
         return agent, client
 
     def disconnect(self, agent: _Agent) -> None:
@@ -202,13 +205,14 @@ class TrainingQueue(ExperienceQueue):
         return Batch(arrays, versions, rollouts, columns, taken, time.monotonic(), buffer)
 
     def done(self, batch: Batch, errors: np.ndarray | None = None) -> None:
+        self._updated()
         with self._releasing:  # other trainers count steps of the same agents
             for rollout in batch.rollouts:
                 rollout.release()  # not before: the arrays may be the slots
         if self._backpressure:  # another trainer may wait for what agents can play with these slots
             self.look_again()
         self._buffers.append(batch.buffer)
-        self._after()
+        self._free()
 
 
 class TrainingClient:

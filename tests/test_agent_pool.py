@@ -14,7 +14,7 @@ import numpy as np
 import psutil
 import pytest
 
-from ga3c import environments
+from ga3c import environments, machine
 from ga3c.errors import TrainingFailed
 from ga3c.prediction_queue import PredictionQueue
 from ga3c.processes import agent_pool
@@ -116,6 +116,19 @@ def server():
 
 def playing(few, *numbers):
     return lambda: all(few.agents().get(number, 0) > 0 for number in numbers)
+
+
+@pytest.mark.skipif(not machine.can_pin(), reason="only Linux keeps processes to cores")
+def test_agents_are_dealt_evenly_to_the_cores(server):
+    """Also one that takes another's place, whatever its number; and those of another unit are on the other cores."""
+    few, cores = server(), sorted(os.sched_getaffinity(0))
+    few.pool._plan = replace(few.pool._plan, first_core=1)
+    few.pool.scale(2)
+    few.watch_until(playing(few, 0, 1))
+    few.process(0).kill()
+    few.watch_until(playing(few, 1, 2))
+    for number, place in ((1, 2), (2, 1)):
+        assert few.process(number).cpu_affinity() == [cores[place % len(cores)]]
 
 
 def test_a_stopped_agent_is_named_and_replaced(server):

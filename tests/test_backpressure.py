@@ -154,6 +154,21 @@ def test_slots_that_come_back_wake_another_trainer():
     agent.result()
 
 
+def test_an_agent_that_has_ended_is_forgotten():
+    """Its slots are some ten megabytes."""
+    queue = TrainingQueue(DTYPE, 1, ("valid",), backpressure=Backpressure(1, held=0))
+    ended, line = queue.connect(0, AgentMemory(DTYPE, SLOTS), SLOTS)
+    trainer = in_thread(queue.next_batch)
+    line.close()
+    while not ended.gone:
+        assert trainer.is_alive()
+        time.sleep(0.01)
+    agent, _ = queue.connect(1, AgentMemory(DTYPE, SLOTS), SLOTS)
+    assert queue._agents == (agent,)
+    queue.close()
+    assert trainer.result() is None
+
+
 def test_all_slots_come_back_when_agents_are_told_to_end():
     queue = TrainingQueue(DTYPE, 1, ("valid",), backpressure=Backpressure(1, held=0))
     agent = Client(queue, 0)

@@ -11,6 +11,7 @@ from ga3c.replay.replay_memory import Replay
 from ga3c.replay.replay_queue import ConcurrentReplayQueue, Listeners, ReplayQueue, Updates
 from ga3c.rollout import EnvironmentSpec, Episode, discrete, rollout_dtype
 from ga3c.scheduling.pace import Blocks, Pace
+from ga3c.systems.serial import Block, BlockwiseReplayQueue
 from ga3c.transport.agent_memory import AgentMemory
 from tests import program
 from tests.test_queues import in_thread
@@ -67,6 +68,7 @@ def spied(make):
     listeners = Listeners(
         stored=lambda rollouts: told.extend(("stored", one.agent.number) for one in rollouts),
         target=lambda steps: told.append(("target", steps)),
+        updated=lambda: told.append("updated"),
         free=lambda: told.append("free"),
     )
     queue = make(listeners)
@@ -123,7 +125,8 @@ def test_the_updates_that_are_due_are_made_and_then_the_slots_go_back():
     assert waiting.is_alive()
     both = [("stored", 0), ("stored", 1)]
     third, sixth = ("target", 100 + 16), ("target", 100 + 32)
-    assert queue.told == [*both, "free", *both, third, "free", *both, "free", *both, sixth, "free"]
+    go_on = "updated", "free"
+    assert queue.told == [*both, *go_on, *both, third, *go_on, *both, *go_on, *both, sixth, *go_on]
     queue.close()
     assert waiting.result() is None
 
@@ -244,6 +247,17 @@ class Playing:
         return states.tolist(), batch.arrays["weight"].tolist()
 
 
+def test_in_one_thread_a_block_of_which_nothing_can_be_drawn_has_no_updates():
+    """Its one row has no following ones yet, of which returns of three steps are made."""
+    memory, updates = replay(n_steps=3, reserved_rows=1), Updates(Pace(1, 1), 64, 1)
+    queue = spied(lambda tell: BlockwiseReplayQueue(memory, updates, 0, tell, Block(1), last_step=None))
+    agent = Agent(queue, 0)
+    agent.ships(length=1)
+    assert queue.next_batch() is None  # begins the next block
+    assert "free" in queue.told
+    assert in_thread(queue.next_batch).result() is None
+
+
 def test_updates_are_of_the_blocks_before_and_their_number_is_that_of_the_block():
     playing = Playing(steps=100)
     queue = playing.queue
@@ -252,7 +266,7 @@ def test_updates_are_of_the_blocks_before_and_their_number_is_that_of_the_block(
         assert playing.ask() == 0
         steps = 100 + number * BLOCK
         seen, _ = playing.update(steps)  # begins the block
-        assert queue.told[-2:] == [("target", steps), "free"]
+        assert queue.told[-3:] == [("target", steps), "updated", "free"]
         states = drawable(queue.replay)
         for _ in range(2):
             playing.play(rollouts=1)

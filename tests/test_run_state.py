@@ -18,6 +18,7 @@ from ga3c.records.disk import Disk
 from ga3c.records.run_state import RunState, few_words
 from ga3c.server.server import Server
 from ga3c.settings.run import RunSettings, Settings
+from ga3c.trainer import train
 from ga3c.views.dashboard import contents
 from ga3c.views.dashboard import shown_runs as runs
 from ga3c.views.run_view import RunView
@@ -103,7 +104,8 @@ def test_a_run_that_fails_says_why(server, tmp_path, failure, why):
 
 def test_a_thread_that_fails_while_the_run_stops_fails_the_run(server, tmp_path, monkeypatch):
     def stop():
-        failing = threading.Thread(target=lambda: 1 / 0, name="trainer")
+        experience = SimpleNamespace(next_batch=lambda: 1 / 0)
+        failing = threading.Thread(target=train, args=(experience, None, None), name="trainer")
         failing.start()
         failing.join()
 

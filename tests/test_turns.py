@@ -8,7 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from ga3c.records import checkpoint
+from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.scheduling.turns import Turns
+from ga3c.training_queue import TrainingQueue
 from tests import program
 from tests.program import TINY, Started
 from tests.variants import variants
@@ -116,6 +118,16 @@ def test_who_is_gone_is_not_waited_for_and_who_is_new_begins_after_the_update():
     assert turns.choose_requests([*waiting, agents[2].asks(0)]) == 3
 
 
+def test_a_newcomer_is_let_in_before_the_others_begin():
+    """As soon as one slot is free, some agents may play on: if the newcomer came after that, it would be behind."""
+    said, rollout = [], SimpleNamespace(release=lambda: said.append("slot"))
+    batch = SimpleNamespace(rollouts=[rollout], buffer=None)
+    dtype = rollout_dtype(EnvironmentSpec("Test", (3,), "float32", discrete(2), 1), 5, 2)
+    queue = TrainingQueue(dtype, 1, (), len, lambda: said.append("updated"), lambda: said.append("free"))
+    queue.done(batch)
+    assert said == ["updated", "slot", "free"]
+
+
 def test_who_ends_is_answered_at_once():
     turns = Turns(2, 1, lockstep=True)
     agents = begun(turns, 2)
@@ -182,7 +194,7 @@ def test_real_runs_learn_and_in_lockstep_no_step_is_older_than_the_last_update(t
     arguments = ["--preset", "ga3c", "--algorithm", algorithm, "--sampling", sampling, *more]
     arguments += ["--start-steps-limit", 50]
     arguments += ["--run-dir", tmp_path / "run", "--log-seconds", 0.5, "--seed", 1]
-    started = Started(tmp_path / "log", *TINY, *arguments)
+    started = Started(tmp_path / "log", *TINY, *arguments, code=program.PATIENT_STOP)
     solved = lambda row: float(row["mean_score"] or "nan") > SOLVED  # noqa: E731
     started.wait_for(lambda: any(map(solved, program.rows(tmp_path / "run" / "throughput.csv"))))
     assert started.stop() == 130, started.log.read_text()

@@ -68,6 +68,8 @@ USED = (
     "--preset ppo-paper --learning-rate-decay-steps 5e6",
     "--preset appo --learning-rate-schedule kl --kl-target 0.02 --normalize-values",
     "--batches 1",
+    "--controller off --policy-lag-limit-updates 0",
+    "--controller paper --policy-lag-limit-updates 2",
 )
 
 

@@ -41,13 +41,14 @@ def of_muon(settings: LearningSettings) -> Optimizer:
 def of_rmsprop(settings: LearningSettings, first_mean_square: float) -> Optimizer:
     """Returns RMSProp that is not centred."""
     initial_state = partial(rmsprop.initial_state, first=first_mean_square)
-    return Optimizer("rmsprop", initial_state, partial(rmsprop.update, **_constants(settings)), (_decay(settings),))
+    update = partial(rmsprop.update, **_constants(settings))
+    return Optimizer("rmsprop", initial_state, update, (settings.rmsprop_decay,))
 
 
 def of_centred_rmsprop(settings: LearningSettings) -> Optimizer:
     """Returns RMSProp that divides by the gradient's deviation."""
     update = partial(rmsprop.update_centred, **_constants(settings))
-    return Optimizer("centred-rmsprop", rmsprop.initial_state_centred, update, (_decay(settings),) * 2)
+    return Optimizer("centred-rmsprop", rmsprop.initial_state_centred, update, (settings.rmsprop_decay,) * 2)
 
 
 def of_counting_rmsprop(settings: LearningSettings) -> Optimizer:
@@ -61,7 +62,7 @@ def of_counting_rmsprop(settings: LearningSettings) -> Optimizer:
         weights, squares = rmsprop.update(weights, state[1:], gradients, learning_rate, **_constants(settings))
         return weights, (state[0] + 1, *squares)
 
-    return Optimizer("rmsprop", initial_state, update, (None, _decay(settings)))
+    return Optimizer("rmsprop", initial_state, update, (None, settings.rmsprop_decay))
 
 
 def chosen(settings: LearningSettings, own: Optimizer) -> Optimizer:
@@ -69,10 +70,6 @@ def chosen(settings: LearningSettings, own: Optimizer) -> Optimizer:
     if settings.optimizer in ("auto", own.name):
         return own
     return {"adam": of_adam, "muon": of_muon, "rmsprop": of_counting_rmsprop}[settings.optimizer](settings)
-
-
-def _decay(settings: LearningSettings) -> float:
-    return settings.rmsprop_decay
 
 
 def _constants(settings: LearningSettings) -> dict[str, float]:

@@ -77,14 +77,18 @@ def set_up_device(device: str, threads: int) -> str:
         for gpu in gpus:
             tf.config.experimental.set_memory_growth(gpu, True)
     except RuntimeError:  # TensorFlow has computed in this process, of a notebook say: its devices stay
-        return "gpu" if tf.config.list_logical_devices("GPU") else "cpu"
+        if tf.config.list_logical_devices("GPU"):
+            return "gpu"
+        if device == "gpu":
+            raise ConfigError("TensorFlow has computed on cores here: give --device gpu in a new process.") from None
+        return "cpu"
     return "gpu" if gpus else "cpu"
 
 
 def count_gpus() -> int:
-    """Returns the number of GPUs that TensorFlow finds."""
+    """Returns the number of GPUs that TensorFlow may use: none in a process where it was set to the cores."""
     with quiet():
-        return len(tf.config.list_physical_devices("GPU"))
+        return len(tf.config.get_visible_devices("GPU"))
 
 
 @functools.cache

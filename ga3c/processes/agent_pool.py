@@ -113,7 +113,7 @@ class AgentPool:
             undo.callback(self._training.disconnect, training)
             # The process gets clients of its own: when it dies, the connections end.
             with contextlib.closing(prediction_client), contextlib.closing(training_client):
-                arguments = plan, number, memory, prediction_client, training_client
+                arguments = plan, number, prediction.position, memory, prediction_client, training_client
                 process = self._processes.Process(
                     target=agent_process.main, args=arguments, name=f"ga3c agent {number}", daemon=True
                 )

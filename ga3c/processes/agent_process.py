@@ -41,7 +41,7 @@ class AgentPlan:
     slots: int  # for rollouts, of each agent
     seed: int  # of the run
     silence_seconds: float  # an agent that is silent for longer is replaced; 0: never
-    pinned: bool = False  # each agent keeps to one core
+    first_core: int | None = None  # each agent keeps to one core, from this one on; None: to none
     ships_when_complete: bool = False  # see `agent.play`
     own_objects: bytes = b""  # those that agents cannot import: `named_objects.packed`
 
@@ -68,8 +68,9 @@ def yield_to_server() -> None:
     """Lowers the priority of all threads of this process, those of its games too: on Linux each has its own."""
     tasks = Path("/proc/self/task")
     for thread in [int(task.name) for task in tasks.iterdir()] if tasks.exists() else [0]:
-        priority = os.getpriority(os.PRIO_PROCESS, thread)
-        os.setpriority(os.PRIO_PROCESS, thread, min(priority + NICENESS, 19))
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            priority = os.getpriority(os.PRIO_PROCESS, thread)
+            os.setpriority(os.PRIO_PROCESS, thread, min(priority + NICENESS, 19))
 
 
 def make_room_for_games(predictions: PredictionClient, training: TrainingClient) -> None:
@@ -98,9 +99,17 @@ def _ignore(_number, _frame) -> None:
 
 
 def main(
-    plan: AgentPlan, number: int, memory: AgentMemory, predictions: PredictionClient, training: TrainingClient
+    plan: AgentPlan,
+    number: int,
+    position: int,
+    memory: AgentMemory,
+    predictions: PredictionClient,
+    training: TrainingClient,
 ) -> None:
-    """Runs agent `number`, the whole process. Ends when told to, or when the server is gone; says why if it fails."""
+    """Runs agent `number`, the whole process. Ends when told to, or when the server is gone; says why if it fails.
+
+    `position`: as `PredictionQueue.connect` says.
+    """
     agent, status = os.getpid(), 1
     seed = environments.first_seed(plan.seed, number)
     end_with_server()
@@ -109,8 +118,8 @@ def main(
         sys.stdout.reconfigure(line_buffering=True)  # it is a pipe: what a game printed before it died shall be known
     make_room_for_games(predictions, training)
     try:
-        if plan.pinned:
-            pin(number)
+        if plan.first_core is not None:
+            pin(plan.first_core + position)
         named_objects.unpack(plan.own_objects)
         envs = environments.make_for_player(plan.environment, plan.games, seed)
         yield_to_server()  # not before: on a busy machine the games would take minutes to start

@@ -29,7 +29,8 @@ class Listeners:
 
     stored: Callable[[list[Rollout]], None]  # these rollouts are in it
     target: Callable[[int], None]  # copy the network to the target network, after so many steps of play
-    free: Callable[[], None] = lambda: None  # agents that wait for updates may go on
+    updated: Callable[[], None] = lambda: None  # agents that wait for updates will soon go on
+    free: Callable[[], None] = lambda: None  # they may go on
 
 
 class ReplayQueue(ExperienceQueue):
@@ -115,11 +116,13 @@ class ReplayQueue(ExperienceQueue):
         return self._groups[agent]
 
     def _release(self) -> None:
+        if not self._held:
+            return
+        self._tell.updated()
         for rollout in self._held:
             rollout.release()
-        if self._held:
-            self._held = []
-            self._tell.free()
+        self._held = []
+        self._tell.free()
 
     def _draw(self) -> Batch:
         began = time.monotonic()
@@ -179,6 +182,7 @@ class ConcurrentReplayQueue(ReplayQueue):
             if self._pace.has_minimum:  # while the memory is filled the network stays, and so does the exploration
                 self._copy()
                 self._left = self._target_updates
+            self._tell.updated()
             self._blocks.begin()
             self._tell.free()
 

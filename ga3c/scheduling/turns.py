@@ -34,7 +34,8 @@ class Turns:
         self._ending = True
 
     def updated(self) -> None:
-        """Called when an update has been made of all that was shipped."""
+        """Called when an update has been made of all that was shipped, before agents may begin the next rollout: a
+        newcomer that came after they have begun would be in the middle of it, and all would wait for each other."""
         self._updated = True
 
     def choose_requests(self, waiting: list) -> int:

@@ -44,7 +44,8 @@ class RecordedRun:
 
     def start(self) -> None:
         """Starts the system and the logs."""
-        self.system.start(self._arrays)
+        arrays, self._arrays = self._arrays, None  # they are large, and nobody needs them once the model has them
+        self.system.start(arrays)
         interval, frames = self._settings.run.log_seconds, self._spec.frames_per_step
         self._writer = StatsWriter(self.system, self._run_dir, interval, frames, self._console, self.disk)
         self._writer.start()

@@ -13,7 +13,7 @@ from ga3c.records.run_state import ENDED, FAILED, RUNNING, STOPPED, RunState, fe
 from ga3c.rollout import EnvironmentSpec
 from ga3c.server.pause import Pause
 from ga3c.server.recorded_run import RecordedRun
-from ga3c.server.stall import StallWatch, threads_report
+from ga3c.server.stall import StallWatch, began_here, threads_report
 from ga3c.settings.run import Settings
 from ga3c.stats import Totals
 
@@ -49,14 +49,17 @@ class Server:
 
     def start(self) -> None:
         """Starts all runs."""
-        threading.excepthook = self._thread_failed
+        self._others, threading.excepthook = threading.excepthook, self._thread_failed
         for run in self._all:
             run.start()
         self._running = True
         self._write_state(RunState(RUNNING))
 
     def _thread_failed(self, failed: threading.ExceptHookArgs) -> None:
-        """Ends the run when a thread ends by an exception: the others would wait for it for ever."""
+        """Ends the run when one of its threads ends by an exception: the others would wait for it for ever."""
+        if not began_here(failed.exc_traceback):  # a thread of a game, or of the program that trains
+            self._others(failed)
+            return
         if issubclass(failed.exc_type, TrainingFailed):
             said = str(failed.exc_value)
         else:

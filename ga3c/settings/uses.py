@@ -189,7 +189,6 @@ def _rules_of_others(settings: Settings) -> Iterator[_Rule]:
     pace = replay.steps_per_update
     for holds, these, flag, value, wanted in (
         (controller != "off", ("controller_seconds",), "--controller", controller, "on or paper"),
-        (controller == "on", ("policy_lag_limit_updates",), "--controller", controller, "on"),
         (learning.memory != "none", ("memory_units",), "--memory", "none", "gru or lstm"),
         (learning.entropy_target > 0, ("entropy_target_decay_steps",), "--entropy-target", 0, "above 0"),
         (schedule == "kl", ("kl_target",), "--learning-rate-schedule", schedule, "kl"),

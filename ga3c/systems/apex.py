@@ -87,7 +87,7 @@ def _wiring(context: Context, experience, **others) -> Wiring:
         predictions=PredictionQueue(enough=context.enough),
         experience=experience,
         slots=FEW_SLOTS,
-        rollouts_per_batch=1,
+        columns=context.settings.replay.batch,
         counts=context.counts._replace(trainers=1),
         max_requests=context.max_requests,
         no_controller_because="agents and trainer keep no pace with each other",

@@ -53,7 +53,6 @@ def wire(context: Context, inbox: Inbox) -> OneThreadWiring:
         experience=None,
         columns=games // batches,
         counts=Counts(0, 1, 1),
-        chosen_counts=context.begun.counts,
         how=_how(settings, games, device.words),
         threads=usable_cores(),
         on_gpu=device.on_gpu,

@@ -1,5 +1,6 @@
 """Behaviour cloning: the trainer learns from recorded games, and an agent plays beside it for its scores alone."""
 
+import itertools
 import time
 from collections.abc import Iterator
 
@@ -28,7 +29,7 @@ def wire(context: Context) -> Wiring:
         predictions=PredictionQueue(),
         experience=queue,
         slots=FEW_SLOTS,
-        rollouts_per_batch=1,
+        columns=batch,
         rows=1,
         counts=context.counts._replace(trainers=1),
         max_requests=context.max_requests,
@@ -48,7 +49,7 @@ class DemonstrationQueue(ScoreQueue):
         """before: steps that the run has learned from. limit: at which it ends; None: there is none."""
         super().__init__(learner.count_games)
         self._games, self._learner, self._learned, self._limit = games, learner, before, limit
-        self._order = _in_batches(len(games), batch, np.random.default_rng([seed, 1, before]))
+        self._order = _in_batches(len(games), batch, seed, before)
         self._start = before
 
     @property
@@ -70,11 +71,14 @@ class DemonstrationQueue(ScoreQueue):
         self._learner.stats.learned(batch.buffer)
 
 
-def _in_batches(steps: int, batch: int, random: np.random.Generator) -> Iterator[np.ndarray]:
-    """Yields numbers of steps without end, `batch` at a time: all in a random order, then all in another one."""
-    left = np.zeros(0, np.int64)
+def _in_batches(steps: int, batch: int, seed: int, before: int) -> Iterator[np.ndarray]:
+    """Yields numbers of steps without end, `batch` at a time: all in a random order, then all in another one. The
+    first `before` of them are left out: what is resumed goes on in the middle of a pass."""
+    passes, done = divmod(before, steps)
+    orders = (np.random.default_rng([seed, 1, number]).permutation(steps) for number in itertools.count(passes))
+    left = next(orders)[done:]
     while True:
         while len(left) < batch:
-            left = np.append(left, random.permutation(steps))
+            left = np.append(left, next(orders))
         yield left[:batch]
         left = left[batch:]

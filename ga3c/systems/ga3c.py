@@ -19,7 +19,7 @@ def wire(context: Context) -> Wiring:
         predictions=PredictionQueue(enough=context.enough),
         experience=training,
         slots=context.slots,
-        rollouts_per_batch=rollouts,
+        columns=rollouts * context.envs,
         counts=context.counts,
         max_requests=context.max_requests,
         no_controller_because="pods keep their number" if schedule.cluster else "",

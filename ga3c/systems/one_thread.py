@@ -40,7 +40,6 @@ class OneThreadWiring:
     experience: object  # a `transport.experience.Experience` that gets its rollouts from the engine's inbox
     columns: int  # of a batch: rollouts of one game each, or transitions
     counts: Counts
-    chosen_counts: Counts  # are saved, for a run that goes on with agents
     how: str  # for the console
     threads: int = 1  # that step the games
     on_gpu: bool = False  # whether a GPU steps them
@@ -72,7 +71,8 @@ class OneThread:
         context = Context(settings, spec, begun, self._algorithm, self._learner, say)
         self._wiring = wiring = wire(context, self._shipped)
         self._memory, self._experience, self._games = wiring.memory, wiring.experience, wiring.games
-        self.counts, self.chosen_counts, self.replay = wiring.counts, wiring.chosen_counts, wiring.replay
+        self.counts, self.replay = wiring.counts, wiring.replay
+        self.chosen_counts = begun.counts  # are saved, for a run that goes on with agents
         self.under_way = UnderWay(say) if settings.run.checkpoint_games else None
         self._steps_before, self.next_agent = begun.totals.steps, begun.next_agent + 1
         self._stopping, self._thread = False, None

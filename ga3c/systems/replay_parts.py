@@ -70,16 +70,18 @@ def updates_of(context: Context) -> Updates:
     return Updates(pace, replay.batch, replay.target_updates, context.begun.totals.updates)
 
 
-def listeners_of(learner: Learner, envs: int, free: Callable[[], None] = nothing) -> Listeners:
+def listeners_of(
+    learner: Learner, envs: int, updated: Callable[[], None] = nothing, free: Callable[[], None] = nothing
+) -> Listeners:
     """Returns calls that count what a replay has taken in, rollouts of `envs` games each, and copy the network to the
-    target network. `free`: as in `Listeners`."""
+    target network. `updated` and `free`: as in `Listeners`."""
 
     def stored(rollouts: Sequence) -> None:
         if rollouts:
             versions = np.concatenate([rollout.record["version"][: rollout.length] for rollout in rollouts])
             learner.stats.stored(rollouts, len(rollouts) * envs, learner.model.version - versions)
 
-    return Listeners(stored, lambda steps: learner.model.copy_to_target(steps), free)
+    return Listeners(stored, lambda steps: learner.model.copy_to_target(steps), updated, free)
 
 
 class Filling:

@@ -22,12 +22,8 @@ def wire(context: Context) -> Wiring:
     turns = Turns(agents, groups_of(context), lockstep=True, on_change=lambda: experience.look_again())
     predictions = PredictionQueue(turns.choose_requests, context.enough)
 
-    def updates_are_made() -> None:
-        turns.updated()
-        predictions.look_again()
-
     replay = _replay(context, rows=0, played_steps=lambda: experience.steps)
-    listeners = listeners_of(context.learner, context.envs, updates_are_made)
+    listeners = listeners_of(context.learner, context.envs, turns.updated, predictions.look_again)
     steps = context.begun.totals.trained_steps
     experience = ReplayQueue(replay, updates, turns.choose_rollouts, steps, listeners)
     filling = Filling(context, replay, updates.pace)
@@ -42,16 +38,12 @@ def wire_concurrent(context: Context) -> Wiring:
     blocks = Blocks(turns.choose_requests, rows, agents, context.envs, on_change=lambda: experience.look_again())
     predictions = PredictionQueue(blocks.choose_requests)
 
-    def a_block_begins() -> None:
-        turns.updated()
-        predictions.look_again()
-
     def ending() -> None:
         blocks.end()
         turns.end()
 
     replay = _replay(context, rows, played_steps=lambda: experience.steps)
-    listeners = listeners_of(context.learner, context.envs, a_block_begins)
+    listeners = listeners_of(context.learner, context.envs, turns.updated, predictions.look_again)
     steps = context.begun.totals.trained_steps
     experience = ConcurrentReplayQueue(replay, updates, steps, listeners, blocks, settings.run.steps)
     filling = Filling(context, replay, updates.pace)
@@ -81,7 +73,7 @@ def _wiring(
         predictions=predictions,
         experience=experience,
         slots=FEW_SLOTS,
-        rollouts_per_batch=1,
+        columns=context.settings.replay.batch,
         counts=context.counts._replace(predictors=context.devices, trainers=1),
         max_requests=max(context.max_requests, context.agents),
         no_controller_because="updates keep pace with play",

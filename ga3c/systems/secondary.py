@@ -29,7 +29,7 @@ def wire(context: Context, primary: ReplayQueue) -> Wiring:
         predictions=PredictionQueue(),
         experience=experience,
         slots=FEW_SLOTS,
-        rollouts_per_batch=1,
+        columns=updates.batch,
         counts=context.counts,
         max_requests=context.max_requests,
         begin=lambda: updates.pace.played(min(primary.replay.size, minimum)),

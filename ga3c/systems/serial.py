@@ -30,7 +30,6 @@ def wire(context: Context, inbox: Inbox) -> OneThreadWiring:
         experience=None,
         columns=(slots - 2) * games,
         counts=context.begun.counts,
-        chosen_counts=context.begun.counts,
         how=f"Serial: {count(games, 'game')} in one thread, which predicts and learns, too. No controller.",
     )
     if context.algorithm.replays:
@@ -84,7 +83,7 @@ class BlockwiseReplayQueue(ConcurrentReplayQueue):
         self._take(wait=lambda: False)
         if self._inbox.closed or not self._blocks.played:
             return None
-        if self._left:
+        if self._left and self.replay.size:
             self._left -= 1
             return self._draw()
         self._next_block()

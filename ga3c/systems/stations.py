@@ -50,11 +50,11 @@ class Stations:
         self._predictions, self.experience = wiring.predictions, wiring.experience
         self._agents = self._context.new_agents(wiring.predictions, wiring.experience, wiring.slots)
         self.counts, self.replay = wiring.counts, wiring.replay
+        self.slots_bytes = wiring.slots * self._context.dtype.itemsize  # of an agent
         self._steps_before = begun.totals.steps  # the counters go on in the same object
         self._controller: Controller | None = None
         if settings.schedule.controller != "off" and not wiring.no_controller_because:
-            slots_bytes = wiring.slots * self._context.dtype.itemsize
-            rule = rule_of(settings.schedule, wiring.counts, settings.learning.seed, slots_bytes)
+            rule = rule_of(settings.schedule, wiring.counts, settings.learning.seed, self.slots_bytes)
             self._controller = Controller(rule, self.scale, self._signals, say, log_decisions)
         self._threads: list[threading.Thread] = []
         self._stopping = self._started = False
@@ -73,8 +73,7 @@ class Stations:
         self._learner.start(arrays)
         self.device, self.model, self.stats = self._learner.device, self._learner.model, self._learner.stats
         envs = self._envs
-        columns = wiring.rollouts_per_batch * envs
-        self._sizes = self.model.warm_up(envs, wiring.max_requests * envs, columns, wiring.rows)
+        self._sizes = self.model.warm_up(envs, wiring.max_requests * envs, wiring.columns, wiring.rows)
         for _ in range(self.counts.predictors):
             self._add_predictor()
         for _ in range(self.counts.trainers):

@@ -22,15 +22,11 @@ def wire(context: Context) -> Wiring:
     agents, lockstep = context.agents, context.ships_when_complete
     turns = Turns(agents, groups_of(context), lockstep, on_change=lambda: training.look_again())
     predictions = PredictionQueue(turns.choose_requests, context.enough)
-
-    def after_update() -> None:
-        turns.updated()
-        predictions.look_again()
-
     fields = context.algorithm.learns_from
     if lockstep:
         slots, rollouts = FEW_SLOTS, agents
-        training = TrainingQueue(context.dtype, rollouts, fields, turns.choose_rollouts, after_update)
+        rules = turns.choose_rollouts, turns.updated, predictions.look_again
+        training = TrainingQueue(context.dtype, rollouts, fields, *rules)
     else:
         slots, rollouts = context.slots, context.rollouts_per_batch
         training = TrainingQueue(context.dtype, rollouts, fields)
@@ -38,7 +34,7 @@ def wire(context: Context) -> Wiring:
         predictions=predictions,
         experience=training,
         slots=slots,
-        rollouts_per_batch=rollouts,
+        columns=rollouts * context.envs,
         counts=context.counts._replace(predictors=context.devices, trainers=1),
         max_requests=max(context.max_requests, agents),
         no_controller_because=f"with {context.settings.schedule.sampling} sampling all agents wait for each other",

@@ -14,7 +14,7 @@ import numpy as np
 from ga3c.progress import Progress
 
 from ga3c.devices.device import set_up_devices, threads  # isort: skip (first: it loads TensorFlow)
-from ga3c import algorithms, networks
+from ga3c import algorithms, machine, networks
 from ga3c.errors import ConfigError
 from ga3c.model import Acting
 from ga3c.rollout import EnvironmentSpec
@@ -89,12 +89,17 @@ class Units:
                 replace(begun, counts=counts, next_agent=begun.next_agent + number * AGENTS_APART),
                 say,
                 log_decisions,
-                Unit(lambda _, number=number: self._made[number], self._made_steps, self._played_steps),
+                self._unit(number, number * counts.agents),
             )
             for number in range(count)
         ]
+        unit = self._units[0]
+        machine.check_agents_fit(agents, unit.slots_bytes, settings.schedule.envs_per_agent, groups=count)
         self._steps_before = begun.totals.steps
         self.counts = self.chosen_counts = begun.counts._replace(predictors=count, trainers=count)
+
+    def _unit(self, number: int, agents_before: int) -> Unit:
+        return Unit(lambda _: self._made[number], self._made_steps, self._played_steps, agents_before)
 
     def start(self, arrays: dict[str, np.ndarray] | None) -> None:
         """Starts one unit after the other."""

@@ -29,6 +29,7 @@ class Unit:
     make: Make  # makes its model and its counters
     made_steps: Callable[[], int]  # by the agents of all systems
     played_steps: Callable[[], int]  # of all systems, that can be learned from
+    agents_before: int = 0  # of the units before this one
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ class Context:
     @cached_property
     def control(self):
         """The `cluster.control_plane.ControlPlane` of `--cluster`, which is joined first. Raises ConfigError."""
+        named_objects.check_importable(own_games.named(self.settings), "--cluster")
         from ga3c.cluster import connection, control_plane  # here alone: without --cluster nothing loads Ray
 
         self.say(connection.join(self.settings.schedule.cluster, self.agents))
@@ -122,7 +124,6 @@ class Context:
         if settings.schedule.cluster:
             from ga3c.cluster.pod_pool import PodPool  # here alone, too
 
-            named_objects.check_importable(own_games.named(settings), "--cluster")
             return PodPool(settings, self.spec, self.begun, experience, slots, self.control, self.say)
         machine.check_agents_fit(self.agents, slots * self.dtype.itemsize, self.envs)
         plan = AgentPlan(
@@ -131,7 +132,7 @@ class Context:
             slots=slots,
             seed=settings.learning.seed,
             silence_seconds=settings.schedule.agent_silence_seconds,
-            pinned=settings.schedule.pin_agents,
+            first_core=(self.unit.agents_before if self.unit else 0) if settings.schedule.pin_agents else None,
             ships_when_complete=self.ships_when_complete,
             own_objects=named_objects.packed([settings.environment.game, *settings.environment.wrapper]),
         )
@@ -149,7 +150,7 @@ class Wiring:
     predictions: PredictionQueue  # decides which requests are predicted for together
     experience: object  # a `transport.experience.Experience`: a queue or a replay between agents and trainers
     slots: int  # of each agent, with room for one rollout each
-    rollouts_per_batch: int  # at most; with a replay 1
+    columns: int  # of a batch: rollouts of one game each, at the most, or transitions
     counts: Counts
     max_requests: int  # that are predicted for together
     rows: int | None = None  # of a batch; None: `--t-max`
