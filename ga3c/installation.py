@@ -1,6 +1,9 @@
 """The two ways to have the program: its repository, from which ./run.sh starts it, or an installed package."""
 
+from importlib.util import find_spec
 from pathlib import Path
+
+from ga3c.errors import ConfigError
 
 SOURCES = Path(__file__).resolve().parent.parent  # the folder that holds the package
 IS_INSTALLED = not (SOURCES / "run.sh").is_file()
@@ -17,6 +20,12 @@ def results() -> Path:
 def as_called(text: str) -> str:
     """Returns a text in which the commands have the name under which they are called here."""
     return text.replace("./run.sh", "ga3c").replace("./play.sh", "ga3c play") if IS_INSTALLED else text
+
+
+def check_ray(flag: str) -> None:
+    """Raises ConfigError where Ray is missing, which `flag` needs. Loads nothing."""
+    if find_spec("ray") is None:
+        raise ConfigError(f"{flag} needs Ray, which is not installed: {how_to_install('cluster')}.")
 
 
 def how_to_install(extra: str) -> str:

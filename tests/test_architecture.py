@@ -23,7 +23,7 @@ ALLOWED = {
     **{name: set() for name in LOWEST},
     "rollout": {"layout"},
     "machine": {"errors"},
-    "installation": set(),
+    "installation": {"errors"},
     "settings": {"errors", "machine"},
     "progress": {"controller", "errors", "rollout", "settings", "stats"},
     "text": {"errors", "installation"},

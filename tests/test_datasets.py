@@ -12,7 +12,7 @@ from ga3c.systems.learner import Learner  # isort: skip (first: it loads TensorF
 import ga3c
 from ga3c import algorithms, environments, progress
 from ga3c.commands.train_options import parse_settings
-from ga3c.datasets import demonstrations, making, playing_agent, short_form
+from ga3c.datasets import demonstrations, folders, making, playing_agent, short_form
 from ga3c.datasets.about import About
 from ga3c.datasets.making import Target
 from ga3c.datasets.minari_reader import MinariData
@@ -249,6 +249,38 @@ def test_a_clone_learns_from_single_steps_however_long_rollouts_of_play_are(agen
     model = Model(spec, settings.learning, algorithm, 1, xla=False)
     model.warm_up(1, 1, 1, wiring.rows)
     assert model.train(wiring.experience.next_batch().arrays).applied
+
+
+def test_the_next_data_set_has_the_next_version(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    assert folders.free_name("pong/ga3c") == "pong/ga3c-v0"
+    (tmp_path / "pong" / "ga3c-v0").mkdir(parents=True)
+    assert folders.free_name("pong/ga3c") == "pong/ga3c-v1"
+
+
+@pytest.mark.parametrize("text", ["a" * 300, "a/" * 3000, "a\0b"])
+def test_what_can_be_no_name_of_a_data_set_is_one_line(text):
+    with pytest.raises(ConfigError, match="There is no data set"):
+        folders.data_of(text)
+
+
+def test_rewards_of_a_clone_are_scaled_as_in_training(agent, tmp_path):
+    record(agent, Target("a-v0", tmp_path / "whole", False), games=2)
+    flags = ["--algorithm", "clone", "--dataset", str(tmp_path / "whole")]
+    plain, scaled = (
+        demonstrations.read(parse_settings([*flags, *more])[0], agent.games.spec)
+        for more in ([], ["--reward-scaling-discount", "0.99", "--reward-scaling-limit", "0", "--reward-clip", "10"])
+    )
+    assert len(plain) == len(scaled)
+    assert not np.allclose(plain.returns, scaled.returns)
+
+
+def test_a_resumed_clone_goes_on_in_the_middle_of_a_pass():
+    whole = cloned._in_batches(10, 4, seed=1, before=0)
+    order = np.concatenate([next(whole) for _ in range(10)])
+    assert all(sorted(one) == list(range(10)) for one in order.reshape(4, 10))
+    assert not np.array_equal(order[:10], order[10:20])
+    assert next(cloned._in_batches(10, 4, seed=1, before=12)).tolist() == order[12:16].tolist()
 
 
 def test_what_is_learned_from_is_what_was_recorded(agent, tmp_path):

@@ -10,7 +10,9 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from ga3c import algorithms, environments, progress
 from ga3c.algorithms import exploration, q_learning, softmax
 from ga3c.algorithms.product import Product
+from ga3c.environments import parts
 from ga3c.environments.game_fault import GameFault
+from ga3c.errors import ConfigError
 from ga3c.experiments.evaluation import play_games
 from ga3c.model import Model
 from ga3c.networks import row_network
@@ -105,6 +107,38 @@ def test_it_is_solved_with_a_memory_too(algorithm, steps):
 @pytest.mark.parametrize("algorithm", [long("ppo"), "dqn"])
 def test_without_its_mask_it_is_not(algorithm):
     assert score(LOOSE, algorithm, action_masks=False) < 0.7 * STEPS
+
+
+class Careless(Lower):
+    """Its masks are wrong in three ways."""
+
+    action_masks = np.ones(ACTIONS)  # no method
+
+    def reset(self, **options):
+        return super().reset(**options)[0], {}
+
+    def _info(self):
+        return {"action_mask": np.zeros(7)}
+
+
+def test_nobody_looks_at_masks_that_nobody_wants():
+    careless = named_objects.name_of(lambda: Careless(strict=False))
+    games = made(careless, action_masks=False)
+    games.reset()
+    for _ in range(2 * STEPS):
+        games.step(np.zeros(3, int))
+    games.close()
+
+
+@pytest.mark.parametrize("mask", [([1, 0], [0, 1, 1]), np.array([1, 0, 0, 1, 1]), [1, 0, 0, 1, 1]])
+def test_a_mask_for_several_choices_may_be_one_array_for_each(mask):
+    assert parts._masks(mask, 1, 5, single=True).astype(int).tolist() == [[1, 0, 0, 1, 1]]
+
+
+@pytest.mark.parametrize(("mask", "count", "single"), [([1, 0], 1, True), (1, 1, True), ([[1, 0], [1]], 2, False)])
+def test_a_mask_of_another_size_is_one_line(mask, count, single):
+    with pytest.raises(ConfigError, match="The mask is not 5 truth values"):
+        parts._masks(mask, count, 5, single)
 
 
 def test_the_mask_is_the_end_of_the_row():

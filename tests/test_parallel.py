@@ -228,6 +228,20 @@ def many_steps(games):
         games.step(right_actions(games))
 
 
+def test_a_game_that_cannot_be_closed_is_made_anew_all_the_same(monkeypatch):
+    def fail(_):
+        raise OSError("its process is gone")
+
+    monkeypatch.setattr(Failing, "close", fail, raising=False)
+    monkeypatch.setattr(Failing, "left", 1)
+    said = []
+    games = made(FAILING, 6, restarts=Restarts(said.append, 5, 50))
+    games.reset()
+    many_steps(games)
+    assert len(said) == 1
+    games.close()
+
+
 def test_players_with_different_spaces_are_refused():
     with pytest.raises(ConfigError, match=r"'.*:Unlike' have different spaces \(action_space\).*one policy"):
         made(UNLIKE)

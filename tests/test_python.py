@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import gymnasium
 import keras
@@ -21,6 +22,7 @@ import ga3c
 from ga3c import algorithms
 from ga3c.__main__ import main
 from ga3c.algorithms.a2c import A2C
+from ga3c.python import loaded_agent
 from ga3c.records import run_directory
 from ga3c.records.outlet import Outlet
 from ga3c.rollout import EnvironmentSpec, discrete
@@ -347,6 +349,10 @@ class Own(A2C):
         Own.asked += 1
         return super().learning_rate(steps)
 
+    def exploration(self, steps, games):
+        """Returns one for each game: who plays later plays as the first."""
+        return np.linspace(1, 0, games, dtype=np.float32)
+
 
 def test_an_algorithm_of_ones_own():
     run = ga3c.train(Match, algorithm=Own, serial=True, **QUICK)
@@ -357,6 +363,27 @@ def test_an_algorithm_of_ones_own():
     again = ga3c.train(Match, algorithm=made, preset="a2c", serial=True, **QUICK)
     assert again.settings.learning.own_algorithm == "__main__:Own"
     assert ga3c.load(again).steps >= 400
+    assert len(ga3c.evaluate(again, games=2).scores) == 2
+
+
+def test_what_is_handed_over_with_a_games_name_is_not_forgotten():
+    with pytest.raises(ga3c.ConfigError, match="was trained with no algorithm of your own: leave it out"):
+        ga3c.load("Boxing", algorithm=Own)
+
+
+def test_numbers_out_of_range_are_one_line(tmp_path):
+    for call in (lambda: ga3c.load("Boxing", seed=-1), lambda: ga3c.evaluate("Boxing", seed=-1)):
+        with pytest.raises(ga3c.ConfigError, match="--seed -1 is out of range"):
+            call()
+    agent = loaded_agent.Agent(SimpleNamespace(model=None, games=SimpleNamespace(spec=SPEC)))
+    with pytest.raises(ga3c.ConfigError, match="--episodes 0 is out of range"):
+        agent.export("onnx", out=tmp_path, episodes=0)
+
+
+@pytest.mark.parametrize("text", ["a" * 300, "a/" * 200, "a\0b"])
+def test_what_can_be_no_name_of_a_file_is_one_line(text):
+    with pytest.raises(ga3c.ConfigError):
+        ga3c.load(text)
 
 
 def test_each_device_has_a_copy_of_an_algorithm_that_is_handed_over():

@@ -14,7 +14,6 @@ from pathlib import Path
 from ga3c import __version__
 from ga3c.cluster import access, address, ray_session
 from ga3c.errors import ConfigError
-from ga3c.installation import how_to_install
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it reports to nobody
 # Ray would start an idle process for each core, which no pod could use: pods have an environment of their own.
@@ -29,10 +28,8 @@ def join(where: str, pods: int) -> str:
 
     Returns a line for the console. Raises ConfigError.
     """
-    try:
-        import ray
-    except ImportError as error:
-        raise ConfigError(f"--cluster needs Ray, which is not installed: {how_to_install('cluster')}.") from error
+    import ray
+
     logging.getLogger("ray").setLevel(logging.CRITICAL)  # what it has to say is said below
     access.keep_token()
     if where == "local":

@@ -4,6 +4,7 @@ import contextlib
 import secrets
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from ga3c.errors import ConfigError
 
 ANSWER_SECONDS = 120.0
 LOOK_SECONDS = 1.0
+LOSSES_LIMIT = 3  # of one job on one machine, which is there again: then it is the job's fault, most likely
 STOP_SECONDS = 40.0  # what jobs get to save themselves when they are stopped
 MARK = ".machines"  # a file by which machines show that they see the same folder
 Work = Callable[..., None]  # it gets the arguments of a job, and a function that says whether to stop
@@ -42,6 +44,7 @@ class _Worker:
 
 class _Machine(NamedTuple):
     name: str
+    node: str  # Ray's name of it
     worker: ray.actor.ActorHandle
 
 
@@ -55,8 +58,8 @@ def perform(where: str, folder: Path, jobs: dict[str, tuple], work: Work, say: C
     """Does each of the `jobs` (arguments of `work` by name), as many at a time as the cluster has machines.
 
     A machine that joins later takes jobs, too. The job of a machine that is lost is done again on another. All machines
-    must see the `folder`. Raises ConfigError where none can be used, and what `work` raises; the other jobs are stopped
-    then.
+    must see the `folder`. Raises ConfigError where none can be used, and where a job was lost `LOSSES_LIMIT` times on
+    one machine, and what `work` raises; the other jobs are stopped then.
     """
     try:
         connection.join(where, 1)
@@ -69,6 +72,7 @@ def perform(where: str, folder: Path, jobs: dict[str, tuple], work: Work, say: C
     asked: dict[ray.ObjectRef, _Machine] = {}  # those that have not answered: perhaps others have their cores
     free: list[_Machine] = []
     busy: dict[ray.ObjectRef, _Job] = {}
+    losses: Counter[tuple[str, str]] = Counter()  # of each job, on each machine
     left, until = dict(jobs), time.monotonic() + ANSWER_SECONDS
     try:
         while left or busy:
@@ -98,6 +102,14 @@ def perform(where: str, folder: Path, jobs: dict[str, tuple], work: Work, say: C
                     free.append(job.machine)
                     say(f"{job.name} is done; {len(left) + len(busy)} of {len(jobs)} are left.")
                 except ray.exceptions.RayActorError:
+                    # Or its process alone: where the machine is still there, it is asked again.
+                    known.discard(job.machine.node)
+                    losses[job.name, job.machine.node] += 1
+                    if losses[job.name, job.machine.node] == LOSSES_LIMIT:
+                        raise ConfigError(
+                            f"The process of {job.name} was killed {LOSSES_LIMIT} times on {job.machine.name}: perhaps "
+                            "it needs more memory than there is."
+                        ) from None
                     say(f"{job.machine.name} is lost: {job.name} waits for another machine.")
                     left = {job.name: job.arguments} | left
                 except ray.exceptions.RayTaskError as error:
@@ -122,7 +134,7 @@ def _ask_new(known: set[str], mark: Path) -> dict[ray.ObjectRef, _Machine]:
         known.add(node["NodeID"])
         name, there = node["NodeManagerHostname"], NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
         options = {"num_cpus": cores, "num_gpus": gpus, "max_concurrency": 2, "scheduling_strategy": there}
-        machine = _Machine(name, connection.as_actor(_Worker, **options).remote())
+        machine = _Machine(name, node["NodeID"], connection.as_actor(_Worker, **options).remote())
         asked[machine.worker.about.remote(str(mark))] = machine
     return asked
 

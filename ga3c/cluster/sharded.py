@@ -150,7 +150,8 @@ class ShardedReplay:
                 return None
             shard = self._shards[self._turn % len(self._shards)]
             with self._using:
-                if not self._closed and (given := self._given(shard)):
+                # One that has died since, or before, has an empty successor.
+                if not self._closed and self.has_minimum and (given := self._given(shard)):
                     self._turn, self._held = self._turn + 1, given
                     self._drawing.drawn(self._batch, given.age_steps * len(self._shards))
                     origin = shard, shard.generation, given.ticket

@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import metadata
 
 import gymnasium
@@ -13,7 +13,7 @@ from ga3c.environments.atari import display_name, options_of
 from ga3c.rollout import EnvironmentSpec
 from ga3c.settings import saved_settings
 from ga3c.settings.game import EnvironmentSettings, game_arguments
-from ga3c.settings.run import RunSettings, Settings
+from ga3c.settings.run import Settings, without_paths
 
 MINARI_VERSION = "0.5.4"  # whose format is written
 OURS = "ga3c"  # the key of what this program says in the metadata
@@ -30,8 +30,8 @@ class About:
 
     @property
     def own(self) -> dict:
-        """The part that this program reads again: JSON. Paths and limits of the run are nobody's business."""
-        settings = replace(self.settings, run=RunSettings())
+        """The part that this program reads again: JSON."""
+        settings = without_paths(self.settings)
         fingerprint = protocols.fingerprint(settings.environment)
         return {"settings": saved_settings.to_dict(settings), "protocol": fingerprint, "player": self.player}
 

@@ -17,6 +17,7 @@ from ga3c.datasets.minari_reader import MinariData
 from ga3c.environments import known_spaces
 from ga3c.environments.game_fault import GameFault
 from ga3c.environments.observations import description
+from ga3c.environments.reward_scale import RewardScale
 from ga3c.errors import ConfigError
 from ga3c.machine import memory_available
 from ga3c.rollout import EnvironmentSpec
@@ -87,6 +88,9 @@ class _Reading:
         self._games.close()
         self._what = f"--dataset {settings.learning.dataset}"
         self._stack = spec.stacked_frames if spec.stacked_frames > 1 else 0
+        scaling = settings.environment
+        discount, limit = scaling.reward_scaling_discount, scaling.reward_scaling_limit
+        self._scale = RewardScale(1, discount, limit) if discount else None
 
     def all(self) -> Demonstrations:
         pictures, first, actions, returns, held, shown_so_far, bytes_held = [], [], [], [], 0, 0, 0
@@ -101,6 +105,8 @@ class _Reading:
             held += len(game.rewards) + max(0, self._stack - 1)
             if shown_so_far != held:
                 raise ConfigError(f"{self._what} has a game without an observation for each of its steps.")
+            if len(game.actions) != len(game.rewards):
+                raise ConfigError(f"{self._what} has a game without an action for each of its steps.")
             actions.append(self._actions(game.actions))
             returns.append(self._returns(game.rewards))
         if not actions:
@@ -166,8 +172,13 @@ class _Reading:
         )
 
     def _returns(self, rewards: np.ndarray) -> np.ndarray:
-        """Returns the discounted return that followed each step, of rewards that are clipped as in training."""
+        """Returns the discounted return that followed each step of a game, of rewards that are scaled and clipped as in
+        training."""
         clip, discount = self._settings.environment.reward_clip, self._settings.learning.discount
+        if self._scale:
+            ends, moved = np.arange(len(rewards)) == len(rewards) - 1, np.ones(1, np.bool_)
+            steps = zip(np.asarray(rewards, np.float64), ends, strict=True)
+            rewards = np.array([self._scale.scaled(np.array([r]), moved, np.array([end]))[0] for r, end in steps])
         rewards = np.clip(rewards, -clip, clip) if clip else rewards
         returns, following = np.zeros(len(rewards), np.float32), 0.0
         for step in range(len(rewards) - 1, -1, -1):

@@ -34,20 +34,25 @@ def free_name(start: str) -> str:
     return next(name for number in range(10**6) if not named(name := f"{start}-v{number}").exists())
 
 
+def _at(path: Path) -> Path | None:
+    """Returns the data set or the file in the short form that lies at a path; None if there is none."""
+    if path.suffix == SHORT and os.path.isfile(path):  # it raises nothing, whatever the path is
+        return path
+    return next((folder for folder in (path, path / "data") if os.path.isfile(folder / "metadata.json")), None)
+
+
+def absolute(text: str) -> str:
+    """Returns what a user names: a path of a data set as an absolute one, and the name of one as it is."""
+    return os.path.abspath(text) if _at(Path(text)) else text
+
+
 def data_of(text: str) -> Path:
     """Returns what a user names: a data set by its name or its folder, or a file in the short form.
 
     Raises ConfigError.
     """
-    path = Path(text)
-    if path.is_file() and path.suffix == SHORT:
-        return path
-    folders = [path, path / "data"]
-    if _NAME.fullmatch(text):
-        folders.append(named(text) / "data")
-    for folder in folders:
-        if (folder / "metadata.json").is_file():
-            return folder
+    if found := _at(Path(text)) or (_at(named(text)) if _NAME.fullmatch(text) else None):
+        return found
     raise ConfigError(
         f"There is no data set {text}: name one of {root()}, its folder, or a file in the short form ({SHORT})."
     )
@@ -55,10 +60,10 @@ def data_of(text: str) -> Path:
 
 def check_free(path: Path) -> None:
     """Raises ConfigError where something lies at the path already, or nothing can be written there."""
-    if path.exists():
+    if os.path.exists(path):
         raise ConfigError(f"There is something in {path} already: give another name, or remove it.")
     above = path.absolute().parent
-    while not above.exists():
+    while not os.path.exists(above):
         above = above.parent
     if not (above.is_dir() and os.access(above, os.W_OK)):
         raise ConfigError(f"Nothing can be written in {above}: name another folder.")

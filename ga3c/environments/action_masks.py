@@ -23,7 +23,18 @@ def sizes(actions: spaces.Space) -> list[int]:
 
 def method_of(game: gymnasium.Env) -> Callable | None:
     """Returns the game's own method action_masks, if it has one."""
-    return game.get_wrapper_attr(METHOD) if game.has_wrapper_attr(METHOD) else None
+    found = game.get_wrapper_attr(METHOD) if game.has_wrapper_attr(METHOD) else None
+    return found if callable(found) else None
+
+
+class NoMasks:
+    """It stands for the `Masks` of a game where nobody asks for them."""
+
+    given = False
+
+    def of(self, info, call: str, over: bool) -> dict[str, np.ndarray]:
+        """Returns {}."""
+        return {}
 
 
 class Masks:

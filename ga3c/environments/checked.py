@@ -11,7 +11,7 @@ from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.wrappers import TimeLimit
 
-from ga3c.environments.action_masks import Masks, method_of
+from ga3c.environments.action_masks import Masks, NoMasks, method_of
 from ga3c.environments.game_fault import GameFault
 from ga3c.errors import ConfigError
 from ga3c.settings import named_objects
@@ -67,7 +67,7 @@ def make(name: str, settings: EnvironmentSettings, render_mode: str | None = Non
         layer = layer.env
     if isinstance(layer, TimeLimit):  # it unpacks the result of a step, and would fail with another message
         layer.env = _Returned(layer.env)
-    return Checked(_Returned(game), name)
+    return Checked(_Returned(game), name, settings.action_masks)
 
 
 class _Returned(gymnasium.Wrapper):
@@ -107,10 +107,10 @@ def _what(result) -> str:
 class Checked(gymnasium.Wrapper):
     """Checks the values of a game. Vector environments would convert them silently, or fail with an unclear error."""
 
-    def __init__(self, game: gymnasium.Env, name: str):
+    def __init__(self, game: gymnasium.Env, name: str, with_masks: bool = True):
         super().__init__(game)
         self._name, self._looks = name, BOUNDS_LOOKS
-        self._masks = Masks(game.action_space, method_of(game))
+        self._masks = Masks(game.action_space, method_of(game)) if with_masks else NoMasks()
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
         observation, info = self.env.reset(seed=seed, options=options or None)

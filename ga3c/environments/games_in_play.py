@@ -69,6 +69,8 @@ class Games:
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Restores a `state`. Raises ValueError where it is of other games; then nothing has changed."""
         own, given = ({name: (a.shape, a.dtype) for name, a in some.items()} for some in (self.state(), arrays))
+        if any(name.startswith("agent/") for name in own.keys() ^ given.keys()):
+            raise ValueError("they were played with other settings: --stall-limit-steps or --reward-scaling-discount")
         if own != given:
             raise ValueError("they are of another number of games, or of other sizes")
         self._observations = self._envs.restore(arrays)

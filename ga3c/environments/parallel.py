@@ -4,13 +4,14 @@ The players of a game stand next to each other in the batch. A player that leave
 game begins anew: its rows are no steps.
 """
 
+import contextlib
 from functools import partial
 
 import numpy as np
 from gymnasium import spaces
 
 from ga3c.environments import action_masks, known_spaces, rendered
-from ga3c.environments.action_masks import Masks
+from ga3c.environments.action_masks import Masks, NoMasks
 from ga3c.environments.checked import blaming, fault_of, is_reward
 from ga3c.environments.game_fault import GameFault
 from ga3c.environments.parallel_names import maker, shown_name
@@ -55,6 +56,7 @@ class ParallelEnvironments:
             self._games += [self._make() for _ in range(games - 1)]
         self._seeds, columns = [one % 2**31 for one in range(seed, seed + games)], games * len(self._players)
         self._adapt, self._anew = settings.adapt_spaces, np.random.SeedSequence(seed)
+        self._with_masks = settings.action_masks
         self._over, self._steps = np.ones(games, np.bool_), np.zeros(games, np.int64)
         self.lost, self.absent = np.zeros(columns, np.bool_), np.ones(columns, np.bool_)
         try:
@@ -64,7 +66,7 @@ class ParallelEnvironments:
             known_spaces.check_observations(name, self._space, self._adapt, divided)
             self._use(Parts(self._space, self._adapt, divided, 0), columns)
             with blaming(f"Cannot start the game '{name}'"):
-                if self._says_masks() and settings.action_masks:
+                if self._says_masks():
                     actions = actions._replace(masked=True)
                     self._use(Parts(self._space, self._adapt, divided, actions.policy_size), columns)
                     self.reset()
@@ -98,7 +100,7 @@ class ParallelEnvironments:
     def _use(self, parts: Parts, columns: int) -> None:
         """Makes the rows of all players, and the observations that lie in them."""
         self._parts, self._rows = parts, np.zeros((columns, parts.layout.size), np.uint8)
-        self._masks = [Masks(self._actions) for _ in range(columns)]
+        self._masks = [Masks(self._actions) if self._with_masks else NoMasks() for _ in range(columns)]
         self._shown = parts.as_observations(self._rows)
 
     def _says_masks(self) -> bool:
@@ -191,7 +193,7 @@ class ParallelEnvironments:
             self._restarts.failed(game, error, int(self._steps[game]))
             self._steps[game] = 0
             try:
-                self._games[game].close()
+                _close(self._games[game])
                 self._games[game] = self._make()
                 self._begin(game, int(self._anew.spawn(1)[0].generate_state(1)[0] >> 1))
                 self.lost[self._columns(game)] = True
@@ -217,4 +219,10 @@ class ParallelEnvironments:
 
     def close(self) -> None:
         for game in self._games:
-            game.close()
+            _close(game)
+
+
+def _close(game) -> None:
+    """Closes a game that is not needed any more, whatever its own code does."""
+    with contextlib.suppress(ConfigError), blaming("It cannot be closed"):
+        game.close()

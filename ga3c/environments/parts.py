@@ -10,6 +10,7 @@ from gymnasium.vector.utils import batch_space, iterate
 
 from ga3c.environments import action_masks, known_spaces
 from ga3c.environments.observations import Observations, batch_of, description, leaves
+from ga3c.errors import ConfigError
 from ga3c.layout import MASK, MASK_NAME, ONE_HOT, PICTURE, VECTOR, Layout, Part
 
 
@@ -84,8 +85,7 @@ class Parts:
             part = part[key]
         items = list(iterate(batch_space(self.space, len(part)), batch))
         size = self.layout.parts[-1].size if self.layout.has(MASK) else 0
-        allowed = np.ones(size) if mask is None else np.asarray(mask)
-        masks = np.broadcast_to(allowed.reshape(-1, size) != 0, (len(items), size)) if size else [None] * len(items)
+        masks = _masks(mask, len(items), size, single) if size else [None] * len(items)
         rows = np.stack([self.row(item, one) for item, one in zip(items, masks, strict=True)])
         return self.as_observations(rows), single
 
@@ -103,6 +103,19 @@ class Parts:
             )
             said.append(f"{part.name}: {description(space)}, taken as {what}")
         return "; ".join(said) if len(said) < 20 else f"{len(said)} parts, each of which the network sees by itself"
+
+
+def _masks(mask, count: int, size: int, single: bool) -> np.ndarray:
+    """Returns the masks of `count` observations, bool [count, size]. mask: for each, or for a `single` one as a game
+    gives it; None: all actions are allowed. Raises ConfigError."""
+    if mask is None:
+        return np.ones((count, size), np.bool_)
+    try:
+        one = np.concatenate([np.ravel(part) for part in mask]) if single else np.asarray(mask)
+        return np.broadcast_to(one.reshape(-1, size) != 0, (count, size))
+    except (TypeError, ValueError):
+        wanted = f"{size} truth values" + f" for each of {count} observations" * (not single)
+        raise ConfigError(f"The mask is not {wanted}: give it as info['action_mask'] has it.") from None
 
 
 class Rows(gymnasium.Wrapper):

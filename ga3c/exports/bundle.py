@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import shutil
 from importlib import import_module
 from pathlib import Path
@@ -20,8 +19,8 @@ from ga3c.exports.request import CARD, METADATA, Request
 from ga3c.exports.signature import Runtime, described
 from ga3c.play.playing import Stage, names_of
 from ga3c.play.trained_agent import TrainedAgent
-from ga3c.records.files import make_directory, read_json, reason, remove, sync_directory, write_whole
-from ga3c.records.staging import staging, sync_files
+from ga3c.records.files import make_directory, read_json, reason, remove, write_whole
+from ga3c.records.staging import put_in_place, staging
 from ga3c.text import count
 
 OBSERVATIONS, SAMPLES = 1_000, 300  # to compare by, and to quantize by
@@ -43,7 +42,7 @@ def export(agent: TrainedAgent, request: Request) -> dict:
         with staging(request.out, "export") as folder:
             metadata = _written(agent, request, played, folder, _metadata(agent, score))
             old = request.earlier() - {new.name for new in folder.iterdir()}
-            _put_in_place(folder, request.out)
+            put_in_place(folder, request.out, last=METADATA)
             _remove(request.out, old)
         write_whole(request.out / CARD, card(metadata))
     except OSError as error:
@@ -58,9 +57,10 @@ def _known_score(agent: TrainedAgent, request: Request) -> dict | None:
     if not known.exists():
         return None
     score = read_json(known)
-    asked = (agent.steps, request.episodes, request.seed, protocols.fingerprint(settings))
+    asked = (agent.steps, request.episodes, request.seed, protocols.fingerprint(settings), 0.0)
     try:
-        if tuple(map(score.get, ("steps_trained", "episodes", "seed", "fingerprint"))) != asked:
+        known_of = tuple(map(score.get, ("steps_trained", "episodes", "seed", "fingerprint")))
+        if (*known_of, score.get("exploration", 0.0)) != asked:
             return None
         ways = {way: list(map(float, score["ways"][way]["scores"])) for way in ways_of(agent)}
         return score | {"ways": {way: score["ways"][way] | summary(scores, settings) for way, scores in ways.items()}}
@@ -163,14 +163,3 @@ def _remove(out: Path, names: set[str]) -> None:
     """Removes models and scripts of the export that lay there before."""
     for name in names:
         shutil.rmtree(out / name) if (out / name).is_dir() else remove(out / name)
-
-
-def _put_in_place(folder: Path, out: Path) -> None:
-    """Moves complete files to their names, and what had these names away: a directory cannot be replaced at once."""
-    sync_files(folder)
-    for new in sorted(folder.iterdir(), key=lambda file: file.name == METADATA):
-        final = out / new.name
-        if final.is_dir():
-            final.rename(folder / f"{new.name}.old")
-        os.replace(new, final)
-    sync_directory(out)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ga3c import environments
-from ga3c.environments.gymnasium import blaming
+from ga3c.environments.checked import blaming
 from ga3c.exports.deployed_agent import NEXT_STATE, STATE, Input, inputs_of
 from ga3c.exports.signature import Arrays
 from ga3c.play.trained_agent import TrainedAgent

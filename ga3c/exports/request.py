@@ -1,5 +1,6 @@
 """A request to export: the formats, the place, and what is checked before anything is written."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,10 +40,10 @@ class Request:
         if not self.formats:
             raise ConfigError(f"Name a format to export to: {', '.join(FORMATS)}.")
         check_installed(self.formats)
-        if (self.out / "config.json").exists():
+        if os.path.exists(self.out / "config.json"):
             raise ConfigError(f"{self.out} is a run, or an agent of this program: name another directory with --out.")
         names = (METADATA, *self.files, *map(script_name, self.files), CARD)
-        there = [name for name in names if (self.out / name).exists()]
+        there = [name for name in names if os.path.exists(self.out / name)]
         if there and METADATA not in there:
             raise ConfigError(f"There is {there[0]} in {self.out}, which is no export: name another with --out.")
         if there and not self.replace:
@@ -57,7 +58,7 @@ class Request:
         Anybody may have written its agent.json: names that no export has do not count.
         """
         path, names = self.out / METADATA, set()
-        if not path.exists():
+        if not os.path.exists(path):
             return names
         try:
             for file, about in read_json(path)["files"].items():

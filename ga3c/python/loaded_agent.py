@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from ga3c import environments
+from ga3c.commands.command_line import check_range
 from ga3c.environments import own_games
 from ga3c.environments.observations import batch_of
 from ga3c.errors import ConfigError
@@ -17,8 +18,10 @@ from ga3c.exports.request import Request
 from ga3c.machine import check_limits
 from ga3c.play import trained_agent
 from ga3c.play.trained_agent import TrainedAgent
+from ga3c.records import run_directory
 from ga3c.records.description import read_settings
 from ga3c.settings import named_objects
+from ga3c.settings.ranges import RANGES
 
 FIRST_SEED, EPISODES = 1_000, 30  # of the commands that play
 OWN = ("game", "network", "own_algorithm")  # settings of a run whose objects can be handed over
@@ -49,17 +52,21 @@ def load(
     Raises ConfigError.
     """
     check_limits()
+    check_range("seed", seed, *RANGES["seed"])
     text = os.fspath(run) if isinstance(run, os.PathLike) else str(run)
-    if Path(text).is_file():
+    handed_over = environment, network, algorithm
+    if os.path.isfile(text):  # it raises nothing, whatever the text is
         asked = {"run": None, "game": None, "file": text}
-        _give(Path(text).absolute().parent.parent, environment, network, algorithm)
-    elif Path(text, "config.json").is_file():
+        _give(Path(text).absolute().parent.parent, *handed_over)
+    elif os.path.isfile(os.path.join(text, "config.json")):
         asked = {"run": text, "game": None, "file": None}
-        _give(Path(text), environment, network, algorithm)
+        _give(Path(text), *handed_over)
     elif os.sep in text and not _is_game(text):
         raise ConfigError(f"There is no run in {text} (no config.json there): name its directory, or a game.")
     else:
         asked = {"run": None, "game": text, "file": None}
+        if any(one is not None for one in handed_over):
+            _give(run_directory.trained(text), *handed_over)
     return Agent(trained_agent.load(**asked, seed=seed, best=best, trusted=trust))
 
 
@@ -172,6 +179,8 @@ class Agent:
 
         Raises ConfigError.
         """
+        check_range("episodes", episodes, 1)
+        check_range("seed", seed, *RANGES["seed"])
         request = Request(formats, tuple(quantize), Path(out), replace, episodes, seed)
         request.check()
         from ga3c.exports import bundle  # loads the converters

@@ -8,6 +8,7 @@ import numpy as np
 from ga3c.commands.command_line import check_range
 from ga3c.experiments import evaluation
 from ga3c.python.loaded_agent import FIRST_SEED, Agent, load
+from ga3c.settings.ranges import RANGES
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ def evaluate(
     Raises ConfigError.
     """
     check_range("games", games, 1)
+    check_range("seed", seed, *RANGES["seed"])
     check_range("most-steps", most_steps, 1)
     check_range("exploration", exploration, 0, 1)
     agent = (run if isinstance(run, Agent) else load(run, seed=seed)).trained
