@@ -28,6 +28,7 @@ source "$root/.setup/fetch.sh"
 
 setup() {
     local list
+    [[ $root != *:* ]] || stop 2 "A folder with a colon in its path does not work, as Python's search path is divided there: move $root."
     for list; do
         if is_installed "$list"; then continue; fi
         trap 'interrupted 129' HUP

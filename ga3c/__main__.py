@@ -2,6 +2,7 @@
 
 import contextlib
 import difflib
+import errno
 import importlib
 import os
 import signal
@@ -13,6 +14,9 @@ from ga3c.errors import ConfigError
 from ga3c.installation import IS_INSTALLED
 
 WITHOUT_MODEL = ("dashboard", "doctor", "games", "help", "list", "plot", "watch")
+# Of files, with the status: a name that the user has given; a disk that takes nothing, and with it what was under way.
+OF_FILES = dict.fromkeys((errno.EACCES, errno.EROFS, errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST), 2)
+OF_FILES |= dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EIO), 1)
 HELP, ALL = ("help", "--help", "-h"), "--help-all"
 
 
@@ -50,6 +54,13 @@ def _main(arguments: list[str]) -> int:
         return 2
     except BrokenPipeError:  # whoever read the output has seen enough
         return 0
+    except OSError as error:
+        status = OF_FILES.get(error.errno)
+        if not status or (status == 2 and not error.filename):
+            raise
+        what = f"Cannot use {error.filename or 'the disk'}: {error.strerror}."
+        print(f"ga3c: {text.one_line(what)}", file=sys.stderr)
+        return status
     except KeyboardInterrupt:  # the command had nothing to save yet
         sys.stdout.close()  # it may be this that took so long: nobody reads it
         return 130

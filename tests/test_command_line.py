@@ -1,16 +1,18 @@
 """Bad input gets one clear line and exit status 2; help names every setting."""
 
+import errno
 import importlib.util
 import json
+import os
 import shutil
 from dataclasses import fields, replace
 
 import pytest
 
 import ga3c
-from ga3c import environments
+from ga3c import environments, installation
 from ga3c.__main__ import main
-from ga3c.commands import COMMANDS, full_help, help, train
+from ga3c.commands import COMMANDS, full_help, help, train, train_options
 from ga3c.commands.command_line import parse
 from ga3c.commands.plot import PlotOptions
 from ga3c.commands.train_options import parse_settings
@@ -103,13 +105,6 @@ def test_a_temporary_directory_with_too_long_a_name_is_said(tmp_path):
     assert ended.returncode == 2
     assert ended.stderr.startswith("ga3c: Cannot start agents by way of ")
     assert ended.stderr.count("\n") == 1
-
-
-def test_help_names_every_setting_with_its_default():
-    ended = program.run("--help-all", env={"COLUMNS": "200"})
-    assert ended.returncode == 0
-    assert "(default: 0.99)" in ended.stdout
-    assert "--steps INT" in ended.stdout
 
 
 @pytest.mark.parametrize("words", [["zoo"], ["reproduce", "cule"]])
@@ -337,3 +332,37 @@ def test_paths_are_absolute_once_they_are_read(tmp_path, monkeypatch):
     assert (asked.run.run_dir, asked.run.start_from) == (f"{tmp_path}/a/b", f"{tmp_path}/c.npz")
     options = parse(PlotOptions, ["one", "/two", "--out", "x.svg"], PlotOptions(), "", "plot")
     assert [*options.runs, options.out] == [f"{tmp_path}/one", "/two", f"{tmp_path}/x.svg"]
+    (tmp_path / "games.npz").touch()
+    monkeypatch.setattr(train_options.clone_options, "_described", lambda _: (None, 100))
+    for given, known in (("games.npz", f"{tmp_path}/games.npz"), ("pong/ga3c-v0", "pong/ga3c-v0")):  # Minari's name
+        words = ["--algorithm", "clone", "--game", "Pong", "--dataset", given]
+        assert parse_settings(words)[0].learning.dataset == known
+
+
+def test_a_run_of_another_game_than_the_one_that_is_named_is_refused(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "config.json").write_text(json.dumps({"settings": to_dict(Settings())}))
+    assert run_directory.chosen(str(tmp_path / "run"), "pong") == tmp_path / "run"
+    with pytest.raises(ConfigError, match="is a run of Pong: leave out --game Boxing, or the run"):
+        run_directory.chosen(str(tmp_path / "run"), "Boxing")
+
+
+def test_without_ray_a_line_says_so(monkeypatch):
+    monkeypatch.setattr(installation, "find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match="--cluster needs Ray, which is not installed"):
+        parse_settings(["--cluster", "local"])
+
+
+@pytest.mark.parametrize(
+    ("number", "says"), [(errno.ENOSPC, "Cannot use /x/y: No space"), (errno.ENAMETOOLONG, "too long")]
+)
+def test_what_the_disk_does_not_take_is_one_line(number, says, monkeypatch, capfd):
+    def full(_):
+        raise OSError(number, os.strerror(number), "/x/y")
+
+    monkeypatch.setattr("ga3c.commands.games.run", full)
+    assert main(["games"]) == (1 if number == errno.ENOSPC else 2)
+    assert says in capfd.readouterr().err
+    monkeypatch.setattr("ga3c.commands.games.run", lambda _: os.close(-1))
+    with pytest.raises(OSError, match="Bad file descriptor"):  # a fault of the program's
+        main(["games"])

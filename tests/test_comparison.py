@@ -31,6 +31,13 @@ def options(*arguments) -> CompareOptions:
     return parse(CompareOptions, list(map(str, arguments)), CompareOptions(), "", "compare")
 
 
+def test_the_score_over_training_is_over_what_the_run_has(tmp_path):
+    """One that ends by its steps was given more time than it took; its last score does not count for the rest."""
+    found = learnt(RUN, tmp_path, mean=20)
+    given_more = comparison._outcome(replace(RUN, seconds=3600.0, steps=100), found.directory, 3, comparison.NEWEST)
+    assert given_more.mean_over_time == pytest.approx(found.mean_over_time, abs=3)
+
+
 def test_a_plan_is_settings_times_games_times_seeds():
     runs = plan(options("--setting", "a", "--setting", "b: --t-max 20 --learning-rate 1e-4",
                         "--game", "Pong", "Boxing", "--seeds", 2, "--minutes", 3))  # fmt: skip

@@ -102,8 +102,8 @@ def test_runs_side_by_side(page, address, results):
     assert len(table) == 2
     for run, *numbers in table:
         shown = dict(zip(head[1:], numbers, strict=True))
-        assert run in ("first", "second")  # their settings are the same
-        last = program.rows(results / "CartPole-v1" / run / "throughput.csv")[-1]
+        assert run in ("■ first", "■ second")  # their settings are the same
+        last = program.rows(results / "CartPole-v1" / run.removeprefix("■ ") / "throughput.csv")[-1]
         assert shown["NA / NP / NT"] == " / ".join(last[name] for name in ("agents", "predictors", "trainers"))
         assert shown["games"].replace(",", "") == last["episodes"]
         for column in ("steps", "frames"):
@@ -122,6 +122,7 @@ def test_what_the_algorithm_reports_has_charts(page, results):
     wanted = [name.replace("_", " ").capitalize() for name in reported]
     opened.wait_for_function(f"wanted => JSON.stringify({titles}) == JSON.stringify(wanted)", arg=wanted)
     assert not {quantity.y for *_, quantities in CHARTS.values() for quantity in quantities} & set(reported)
+    wait_for_lines(opened, "pps", 1)
     rows = opened.evaluate("document.querySelector('#pps .js-plotly-plot').data.map(t => [t.name, t.opacity])")
     assert rows[0] == [None, FAINT], "the rows lie behind"
 

@@ -314,10 +314,10 @@ import threading
 from ga3c.views.dashboard import shown_runs as runs
 runs.PATIENCE_SECONDS = 0.5
 View = runs.RunView
-def slow(run):
+def slow(run, **options):
     if run.name.startswith("slow"):
         threading.Event().wait()
-    return View(run)
+    return View(run, **options)
 runs.RunView = slow
 """
 

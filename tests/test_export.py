@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,9 +12,11 @@ from ga3c.__main__ import main
 from ga3c.commands import export
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
-from ga3c.experiments.export import command
+from ga3c.experiments.export import FILES, command
 from ga3c.records import checkpoint, run_directory
 from ga3c.settings.game import EnvironmentSettings
+from ga3c.settings.learning import LearningSettings
+from ga3c.settings.run import Settings, without_paths
 from tests import program
 
 
@@ -58,6 +61,8 @@ def test_it_says_nothing_of_where_it_was_made(exported, pong_run):
     for file in exported.rglob("*.*"):
         if file.is_file():
             assert str(pong_run).encode() not in file.read_bytes(), file
+    clone = replace(Settings(), learning=LearningSettings(dataset="/home/me/games.npz"))
+    assert without_paths(clone).learning.dataset == "games.npz"
 
 
 def test_it_plays_as_the_run_did(exported, tmp_path):
@@ -103,6 +108,22 @@ def test_an_agent_that_lies_there_is_not_overwritten_by_the_way(exported, pong_r
     assert ended.returncode == 0, ended.stderr
     assert len(list(out.glob("checkpoints/*"))) == 1
     assert not old.exists()
+
+
+BREAKS = """
+import os
+from ga3c.experiments import export
+export._draw = lambda *_: os._exit(9)
+"""
+
+
+def test_an_export_that_is_killed_leaves_no_half_agent(pong_run, tmp_path):
+    out, words = tmp_path / "new", ["export", pong_run, "--episodes", 1, "--out", tmp_path / "new"]
+    assert program.run(*words, code=BREAKS).returncode == 9
+    assert all(path.name.startswith(".") for path in out.iterdir())
+    ended = program.run(*words)
+    assert ended.returncode == 0, ended.stderr
+    assert sorted(path.name for path in out.iterdir()) == sorted(FILES)
 
 
 @pytest.mark.parametrize("name", ["README.md", "learning-curve.png", "evaluation.json"])

@@ -13,14 +13,15 @@ from ga3c.commands import list as listing
 from ga3c.errors import ConfigError
 from ga3c.records import run_directory
 from ga3c.records.columns import THROUGHPUT_COLUMNS
-from ga3c.settings import saved_settings as saved_settings
+from ga3c.settings import saved_settings
 from ga3c.settings.run import RunSettings, Settings
 from ga3c.views.dashboard.shown_runs import Runs
 
 
-def make_run(path, age_seconds, command=(), rows=1, **learning):
+def make_run(path, age_seconds, command=(), rows=1, game=None, **learning):
     path.mkdir(parents=True)
     settings = Settings(learning=replace(Settings().learning, **learning))
+    settings = replace(settings, environment=replace(settings.environment, game=game or path.parent.name))
     (path / "config.json").write_text(
         json.dumps({"settings": saved_settings.to_dict(settings), "command": list(command)})
     )
@@ -68,8 +69,15 @@ def test_of_one_game(results, capsys):
     ]
 
 
+def test_the_game_is_that_of_the_run_and_not_of_its_folder(results, capsys):
+    """A comparison of several games has all its runs in one folder."""
+    make_run(results / "runs" / "Boxing-fast-seed1", 60, game="Boxing")
+    names = [line.split()[0] for line in listed(capsys, "--results", results, "--game", "Boxing")]
+    assert names == ["Boxing/none", "runs/Boxing-fast-seed1"]
+
+
 def test_a_secondary_learners_run_is_one_too(results, capsys):
-    inner = make_run(results / "Pong" / "new" / run_directory.SECONDARY, 60)
+    inner = make_run(results / "Pong" / "new" / run_directory.SECONDARY, 60, game="Pong")
     *_, last = listed(capsys, "--results", results, "--game", "Pong")
     assert last == "Pong/new/secondary ended 12,345 37 -20.25 1 min"
     runs = Runs(results)

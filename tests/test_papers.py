@@ -1,7 +1,9 @@
 """The contents of the papers: what `reproduce` lists, refuses, and makes of runs of the newer figures and tables."""
 
 import importlib
-from dataclasses import replace
+import inspect
+import re
+from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
 
@@ -52,6 +54,26 @@ def test_each_figure_of_a_paper_has_a_command_or_says_what_there_is_instead(name
             assert importlib.import_module(f"ga3c.papers.{name}.{item.name}").RUNS
     files = (PAGE.parent / name).glob("*.py")
     assert {file.stem for file in files if "def reproduce(" in file.read_text()} == set(PAPERS[name].figures)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_each_figure_has_the_options_that_it_reads(name):
+    options = {field.name for field in fields(PAPERS[name].options)}
+    for figure in PAPERS[name].figures:
+        module = importlib.import_module(f"ga3c.papers.{name}.{figure}")
+        said = {*module.READS, *getattr(module, "READS_AT_FULL_SCALE", ())}
+        constants = {one for scale in getattr(module, "SCALES", {}).values() for one in scale}
+        used = set(re.findall(r"\boptions\.(\w+)", inspect.getsource(module))) | constants & options
+        assert said <= options, figure
+        assert used <= {*said, "scale", "out"}, figure
+        evaluates = re.search(r"\b(learnt|reports?)\(", inspect.getsource(module)) or figure == "fig10"
+        assert bool(evaluates) == ("episodes" in said), figure
+
+
+@pytest.mark.parametrize("words", ["fig5 --agents 4", "accelerated fig5 --episodes 3", "apex fig4 --cluster auto"])
+def test_an_option_that_a_figure_does_not_read_is_refused(words):
+    with pytest.raises(ConfigError, match=r"--\w+ does not go with fig\d+, which has .*Leave it out"):
+        reproduce.run(words.split())
 
 
 def test_what_there_is_and_what_is_meant(capsys):

@@ -48,6 +48,17 @@ def test_a_last_row_that_is_not_finished_is_left_out(tmp_path, rest):
     np.testing.assert_array_equal(columns["score"], [-2, np.nan])
 
 
+def test_runs_that_share_no_time_have_no_common_curve(tmp_path):
+    for name, seconds in (("a", (60, 120)), ("b", (300, 360))):
+        rows = "".join(f"{second},{second},1.0,10,0\n" for second in seconds)
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "episodes.csv").write_text("seconds,steps,score,length_steps,agent\n" + rows)
+    both = [tmp_path / "a", tmp_path / "b"]
+    assert len(curves.of_run(both[0], curves.SCORE_OVER_TIME)[0]) > 0
+    assert len(curves.of_runs(both, curves.SCORE_OVER_TIME).x) == 0
+    assert len(curves.of_runs([both[0], both[0]], curves.SCORE_OVER_TIME).x) > 0
+
+
 def test_files_without_rows(tmp_path):
     assert read_csv(tmp_path / "none.csv") == {}
     path = tmp_path / "a.csv"

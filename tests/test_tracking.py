@@ -23,7 +23,7 @@ from ga3c.python.words import words_of
 from ga3c.records.csv_log import CsvLog
 from ga3c.records.disk import Disk
 from ga3c.settings.run import Settings
-from ga3c.tracking import tracked_run, trackers
+from ga3c.tracking import tracked_run, tracker_process, trackers
 from ga3c.tracking.new_rows import GAMES_PER_ROW, Points
 from ga3c.tracking.secrets_left_out import without_secrets
 from ga3c.tracking.tracker_process import TrackerProcess
@@ -193,7 +193,9 @@ def track(run: Path, monkeypatch, code: str, interrupted=lambda: False, failures
     monkeypatch.syspath_prepend(run.parent)
     said, settings = [], Settings()
     followed = trackers.Trackers(replace(settings, run=replace(settings.run, track=("wandb",))), run, said.append)
+    deadline = time.monotonic() + program.HANG_SECONDS
     while len(said) < failures:
+        assert time.monotonic() < deadline, said
         time.sleep(0.05)
     followed.end(failed=False, with_game=False, interrupted=interrupted)
     return said
@@ -220,6 +222,20 @@ def test_a_tracker_that_raises_is_told_once_and_without_secrets(run, monkeypatch
     assert ("OSError" in written, "abcdefgh" in written) == (True, False)
 
 
+def test_a_store_that_does_not_answer_has_a_file_in_its_place_but_not_in_the_middle_of_a_run(run, monkeypatch):
+    from ga3c.tracking import to_mlflow
+
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:9")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    followed = tracked_run.TrackedRun(str(run), "Pong", "Pong-run", "", str(run / "mlruns"), 0)
+    sent = tracked_run.Sent()
+    tracker = to_mlflow.begin(followed, sent)
+    assert sent.is_local
+    assert tracker.where.startswith(f"offline, into {run / 'mlruns'}, because MLflow said: ")
+    with pytest.raises(Exception, match=r"127\.0\.0\.1"):
+        to_mlflow.begin(followed, replace(sent, is_local=False))
+
+
 def test_an_interrupt_ends_the_waiting(run, monkeypatch):
     monkeypatch.setattr(trackers, "END_SECONDS", 3.0)
     asked = []
@@ -230,6 +246,9 @@ def test_an_interrupt_ends_the_waiting(run, monkeypatch):
 def test_a_tracker_that_sleeps_ends_when_the_run_was_killed(run, monkeypatch):
     (run.parent / "wandb.py").write_text(SLEEPS)
     monkeypatch.syspath_prepend(run.parent)
+    soon = tracker_process.PROGRAM.replace("main()", "sending.GRACE_SECONDS = 1; main()")
+    soon = soon.replace("; sending.", "; from ga3c.tracking import sending; sending.")
+    monkeypatch.setattr(tracker_process, "PROGRAM", soon)
     followed = TrackerProcess("wandb", "W&B", tracked_run.TrackedRun(str(run), "", "", "", "", 0), print)
     followed._process.stdin.close()  # as the kernel does it then
     assert followed._process.wait(program.HANG_SECONDS) == -signal.SIGKILL

@@ -11,6 +11,8 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from optuna.trial import TrialState
 
 from ga3c.__main__ import main
+from ga3c.commands import tune
+from ga3c.commands.command_line import parse
 from ga3c.commands.train_options import parse_settings
 from ga3c.commands.tune import TuneOptions, dimension, planned
 from ga3c.errors import ConfigError
@@ -270,3 +272,10 @@ def test_a_study_is_stopped_and_goes_on(tmp_path):
     assert len(program.rows(out / "tune.csv")) == 2
     again = program.run("tune", "--name", out, "--report")
     assert again.stdout == ended.stdout[ended.stdout.index("2 trials:") :]
+
+
+def test_the_example_of_its_help_is_understood():
+    words = shlex.split(tune.DESCRIPTION.partition("./run.sh tune ")[2])
+    own = words[: words.index("--")]
+    plan, searched = planned(parse(TuneOptions, own, TuneOptions(), "", "tune"), words[len(own) + 1 :])
+    assert (plan.games, list(searched)) == (["Pong", "Boxing"], ["kl-target", "frame-size-pixels"])

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from ga3c.commands.command_line import HELP, check_writable, parse, parse_given, with_values, write_json
+from ga3c.commands.command_line import HELP, check_range, check_writable, parse, parse_given, with_values, write_json
 from ga3c.commands.train_options import preset_defaults
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
@@ -39,8 +39,8 @@ def run(arguments: list[str]) -> int:
     if options.schedule.cluster:
         raise ConfigError("The stations of pods are not measured alone: leave --cluster out.")
     own_games.import_all(training_settings(options))
-    if options.seconds < 2 or options.rounds < 1:
-        raise ConfigError("--seconds must be at least 2 and --rounds at least 1.")
+    check_range("seconds", options.seconds, 2, 1_000_000)
+    check_range("rounds", options.rounds, 1)
     if options.json:
         check_writable("--json", Path(options.json))
     figures = measure(options)

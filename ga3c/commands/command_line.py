@@ -197,15 +197,15 @@ def results_directory(named: str | None) -> Path:
 def check_writable(flag: str, path: Path, makes_directories: bool = False) -> None:
     """Raises ConfigError where a file, or with `makes_directories` a directory, could not be written. For use before
     what takes time."""
-    if path.exists() and path.is_dir() != makes_directories:
+    if os.path.exists(path) and path.is_dir() != makes_directories:
         wanted = "no directory: name one" if makes_directories else "a directory: name a file"
         raise ConfigError(f"{flag} {path} is {wanted}.")
-    directory = path if path.is_dir() else path.absolute().parent
-    while makes_directories and not directory.exists():
+    directory = path if os.path.isdir(path) else path.absolute().parent
+    while makes_directories and not os.path.exists(directory):
         directory = directory.parent
-    if not directory.is_dir():
+    if not os.path.isdir(directory):
         raise ConfigError(f"{flag} {path}: there is no directory {directory}.")
-    if not os.access(path if path.exists() else directory, os.W_OK):
+    if not os.access(path if os.path.exists(path) else directory, os.W_OK):
         raise ConfigError(f"{flag} {path}: it cannot be written there. Name another place.")
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ga3c import machine
 from ga3c.commands.command_line import parse
 from ga3c.errors import ConfigError
-from ga3c.installation import IS_INSTALLED, how_to_install
+from ga3c.installation import IS_INSTALLED, check_ray
 from ga3c.machine import usable_cores
 from ga3c.progress import counts_of
 from ga3c.records import run_directory
@@ -242,9 +242,8 @@ def _machine(measure: bool) -> Iterator[tuple[str, Finding]]:
 
 
 def _cluster(where: str) -> Iterator[tuple[str, Finding]]:
-    try:
-        from ga3c.cluster.diagnosis import findings  # it loads Ray
-    except ImportError as error:
-        raise ConfigError(f"--cluster needs Ray, which is not installed: {how_to_install('cluster')}.") from error
+    check_ray("--cluster")
+    from ga3c.cluster.diagnosis import findings  # it loads Ray
+
     for found in findings(where):
         yield found.name, Finding(found.well, found.text, found.advice)

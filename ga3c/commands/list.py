@@ -65,13 +65,19 @@ def _is_shipped(run: Path) -> bool:
     return run.parent.name == run_directory.PRETRAINED.name
 
 
-def _game(run: Path, results: Path) -> str:
-    return run.name if _is_shipped(run) else run.relative_to(results).parts[0]
+def _is_of(run: Path, game: str | None) -> bool:
+    """Tells whether it is a run of the game, or of any for None; one that cannot be read may be of any game, too."""
+    if game is None:
+        return True
+    try:
+        return game == run_directory.game_directory(read_settings(run).environment.game).name
+    except ConfigError:
+        return True
 
 
 def table(results: Path, game: str | None) -> list[str]:
     """Returns the head and a line for each run. A run that cannot be read says so in its line."""
-    runs = [run for run in run_directory.below(results) if game in (None, _game(run, results))]
+    runs = [run for run in run_directory.below(results) if _is_of(run, game)]
     found: list[list[str]] = [list(HEAD)]
     for run in sorted(runs, key=lambda run: (not _is_shipped(run), written(run))):
         name = str(run.relative_to(results))

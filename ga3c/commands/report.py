@@ -43,15 +43,15 @@ def run(arguments: list[str]) -> int:
     agent = load_run(options, directory)
     print(f"Playing {count(len(evaluation.ways_of(agent)) * options.episodes, 'game')} ...", flush=True)
     rows = scores(agent, options.episodes, options.seed)
-    with tempfile.TemporaryDirectory() as scratch:
-        film_file, curves = Path(scratch) / "film.mp4", Path(scratch) / "curves.svg"
-        print("Recording a game, and drawing ...", flush=True)
-        film_text = film(agent, options.seed, film_file)
-        draw([directory], curves, columns=1)
-        text = page(directory, agent.steps, rows, film_file, film_text, curves)
     try:
+        with tempfile.TemporaryDirectory() as scratch:
+            film_file, curves = Path(scratch) / "film.mp4", Path(scratch) / "curves.svg"
+            print("Recording a game, and drawing ...", flush=True)
+            film_text = film(agent, options.seed, film_file)
+            draw([directory], curves, columns=1)
+            text = page(directory, agent.steps, rows, film_file, film_text, curves)
         write_whole(out, text)
     except OSError as error:
-        raise ConfigError(f"Cannot write {out}: {error.strerror}.") from error
+        raise ConfigError(f"Cannot write {error.filename or out}: {error.strerror}.") from error
     print(f"Written to {one_line(out)} ({len(text) / 1e6:.1f} MB)")
     return 0

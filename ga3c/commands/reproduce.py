@@ -39,6 +39,15 @@ def check(options: CommonOptions) -> None:
             raise ConfigError(f"--{name} {smallest} is out of range: give numbers of at least 1.")
 
 
+def check_read(options: CommonOptions, default: CommonOptions, read: tuple[str, ...]) -> None:
+    """Raises ConfigError for an option that the figure does not read."""
+    for name, usual in vars(default).items():
+        if getattr(options, name) != usual and name not in ("figure", "scale", "out", *read):
+            flags = ", ".join(f"--{one.replace('_', '-')}" for one in read)
+            flag = f"--{name.replace('_', '-')}"
+            raise ConfigError(f"{flag} does not go with {options.figure}, which has {flags}. Leave it out.")
+
+
 def run(arguments: list[str]) -> int:
     if not arguments or arguments in [[name] for name in PAPERS]:
         print(as_called(listing(arguments[0]) if arguments else overview()))
@@ -52,6 +61,7 @@ def run(arguments: list[str]) -> int:
     options = parse(kind, others, kind(), described(paper), command)
     check(options)
     figure = importlib.import_module(f"ga3c.papers.{paper}.{options.figure}")
+    check_read(options, kind(), figure.READS + getattr(figure, "READS_AT_FULL_SCALE", ()) * (options.scale == "full"))
     default = run_directory.RESULTS / "reproduce" / f"{figure.RUNS}-{options.scale}"
     out = Path(options.out) if options.out else default
     return made(lambda: figure.reproduce(options, out), out)

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 from ga3c import environments
 from ga3c.commands import clone_options, full_help, resume_options
 from ga3c.commands.command_line import HELP, parse_given, with_values
+from ga3c.datasets import folders
 from ga3c.environments import own_games, rewards
 from ga3c.errors import ConfigError
+from ga3c.installation import check_ray
 from ga3c.settings import ranges, uses
 from ga3c.settings.presets import USUAL_FOR_ATARI, with_presets
 from ga3c.settings.run import Settings
@@ -45,6 +47,8 @@ def parse_settings(arguments: list[str]) -> Start:
     if HELP & set(arguments):
         print(full_help.text_of(TrainOptions(**vars(_with_usual_rewards(preset_defaults(asked), asked)))))
         raise SystemExit(0)
+    if asked.get("dataset"):
+        asked["dataset"] = folders.absolute(asked["dataset"])
     trusted = asked.pop("trust", False)
     resumed = resume_options.resumed(asked) if "resume" in asked else None
     if trusted and not resumed and "dataset" not in asked:
@@ -59,6 +63,8 @@ def parse_settings(arguments: list[str]) -> Start:
     ranges.check(settings)
     uses.check(settings, default, given, environments.resolve(settings.environment.game)[0] == "atari")
     trackers.check_installed(settings.run.track)
+    if settings.schedule.cluster:
+        check_ray("--cluster")
     if resumed:
         own_games.check_cluster(settings, resumed, trusted, given)
     own_games.import_all(settings, resumed, trusted, given)

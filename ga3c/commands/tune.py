@@ -26,7 +26,7 @@ a seed of its own. A trial ends early when its score falls behind that of others
 kill. Flags of train that are the same for all trials stand at the end, after --.
 
 Example: ./run.sh tune --game Pong Boxing --search kl-target=log:1e-3:3e-2 --search frame-size-pixels=42,64,84
---trials 30 --minutes 7 -- --preset cule"""
+--trials 30 --minutes 7 -- --preset ppo"""
 TAKEN = {"--game", "--seed", "--minutes", "--steps", "--episodes", "--log-seconds", "--run-dir", "--name", "--resume"}
 EXAMPLES = "as in learning-rate=log:1e-4:3e-3, t-max=5:40 or frame-size-pixels=42,64,84"
 

@@ -58,7 +58,7 @@ class Outcome(NamedTuple):
     frames: int
     games: int
     mean_of_last_games: float  # of the last 100 in training
-    mean_over_time: float  # of the score, from the first second to the last: how early it learned
+    mean_over_time: float  # of the score, from the run's first second to its last: how early it learned
     collapses: int  # that it has not recovered from
     evaluation: dict  # what `evaluate --json` wrote
 
@@ -105,7 +105,6 @@ def _outcome(run: LearningRun, directory: Path, evaluation_games: int, how: Eval
     evaluation = max(evaluations, key=lambda one: one["ways"]["sampled"]["mean"])
     rows, games = read_csv(directory / "throughput.csv"), curves.read(directory, "episodes", "score")
     scores = games["score"] if games else np.array([])
-    seconds, score = curves.of_run(directory, curves.SCORE_OVER_TIME)
     return Outcome(
         run,
         directory,
@@ -114,10 +113,18 @@ def _outcome(run: LearningRun, directory: Path, evaluation_games: int, how: Eval
         int(rows["frames"][-1]),
         len(scores),
         float(scores[-curves.SMOOTH_GAMES :].mean()) if len(scores) else float("nan"),
-        float(np.interp(np.linspace(0, run.seconds / 60, 1000), seconds, score).mean()) if len(score) else float("nan"),
+        _over_training(directory, min(run.seconds, rows["seconds"][-1])),
         sum(found.recovered_game is None for found in collapses(scores)),
         evaluation,
     )
+
+
+def _over_training(directory: Path, seconds: float) -> float:
+    """Returns the mean score over so many seconds of a run. NaN without a game."""
+    minutes, score = curves.of_run(directory, curves.SCORE_OVER_TIME)
+    if not len(score):
+        return float("nan")
+    return float(np.interp(np.linspace(0, seconds / 60, 1000), minutes, score).mean())
 
 
 def _evaluation(run: LearningRun, file: Path, games: int, protocol: str | None, agent: Path) -> dict:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ga3c import environments
 from ga3c.environments import protocols
-from ga3c.environments.gymnasium import blaming
+from ga3c.environments.checked import blaming
 from ga3c.environments.human_scores import human_normalized
 from ga3c.environments.scores import absent_players
 from ga3c.errors import ConfigError

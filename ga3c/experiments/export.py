@@ -14,9 +14,10 @@ from ga3c.records import checkpoint
 from ga3c.records.checkpoint_meta import from_meta, to_meta
 from ga3c.records.csv_log import line
 from ga3c.records.description import read
-from ga3c.records.files import write_whole
-from ga3c.settings import saved_settings as saved_settings
-from ga3c.settings.run import RunSettings, Settings
+from ga3c.records.files import make_directory, reason, write_whole
+from ga3c.records.staging import put_in_place, staging
+from ga3c.settings import saved_settings
+from ga3c.settings.run import Settings, without_paths
 from ga3c.settings.saved_settings import flags_of
 from ga3c.views import curves
 from ga3c.views.panels import SCORE_LABEL, panels
@@ -27,7 +28,7 @@ FILES = ("config.json", "evaluation.json", "checkpoints", "learning-curve.csv", 
 
 def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) -> None:
     """Lets the newest agent of `run` play for its scores and writes all into `out`. Raises ConfigError."""
-    settings = replace(agent.settings, run=RunSettings())  # paths and limits of the run are nobody's business
+    settings = without_paths(agent.settings)
     try:
         description = read(run)
         hardware = {name: description["hardware"][name] for name in ("processor", "cores")}
@@ -44,18 +45,20 @@ def export(agent: TrainedAgent, run: Path, out: Path, episodes: int, seed: int) 
     outcome |= {"checkpoint": agent.path.name, "minutes": minutes, "frames": frames}
     weights = {name: array for name, array in arrays.items() if not name.startswith(("optimizer/", "target/"))}
     try:
-        path = checkpoint.save(out / "checkpoints", agent.steps, weights, to_meta(saved), keep=1)
-        for replaced in {*checkpoint.saved(path.parent), path.with_name(checkpoint.BEST)} - {path}:
-            replaced.unlink(missing_ok=True)  # of the agent that lay there: it may have more steps
-        write_whole(out / "config.json", json.dumps(description, indent=2) + "\n")
-        write_whole(out / "evaluation.json", json.dumps(outcome, indent=2) + "\n")
-        points = ((f"{m:.2f}", f"{s:.4f}", f"{v:.2f}") for m, s, v in zip(x, steps, y, strict=True))
-        curve = [("minutes", "million_steps", "mean_score"), *points]
-        write_whole(out / "learning-curve.csv", "".join(map(line, curve)))
-        _draw(x, y, agent.game, out / "learning-curve.png")
-        write_whole(out / "README.md", _readme(outcome, ways_of(agent), settings, minutes, frames, hardware))
+        if not out.is_dir():  # it may be a link to one
+            make_directory(out)
+        with staging(out, "agent") as new:
+            checkpoint.save(new / "checkpoints", agent.steps, weights, to_meta(saved), keep=1)
+            write_whole(new / "config.json", json.dumps(description, indent=2) + "\n")
+            write_whole(new / "evaluation.json", json.dumps(outcome, indent=2) + "\n")
+            points = ((f"{m:.2f}", f"{s:.4f}", f"{v:.2f}") for m, s, v in zip(x, steps, y, strict=True))
+            curve = [("minutes", "million_steps", "mean_score"), *points]
+            write_whole(new / "learning-curve.csv", "".join(map(line, curve)))
+            _draw(x, y, agent.game, new / "learning-curve.png")
+            write_whole(new / "README.md", _readme(outcome, ways_of(agent), settings, minutes, frames, hardware))
+            put_in_place(new, out, last="config.json")
     except OSError as error:
-        raise ConfigError(f"Cannot write to {out}: {error.strerror}.") from error
+        raise ConfigError(f"Cannot write to {out}: {reason(error)}.") from error
 
 
 def command(settings: Settings) -> str:

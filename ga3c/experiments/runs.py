@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from ga3c.errors import ConfigError
+from ga3c.installation import check_ray
 from ga3c.records import checkpoint
 from ga3c.records.csv_reading import read_csv
 from ga3c.records.files import GrowingFile, open_to_write, reason, write_whole
@@ -93,10 +94,13 @@ def perform(runs: list[Run], out: Path, machines: str | None = None) -> None:
         _perform(runs, out, machines)
 
 
-def results(runs: Iterable[Run], out: Path, read: Callable[[Run, Path], Found]) -> dict[Run, Found]:
-    """Makes the runs that are not finished; returns what `read(run, out)` finds in each. Raises as `perform` does."""
+def results(
+    runs: Iterable[Run], out: Path, read: Callable[[Run, Path], Found], machines: str | None = None
+) -> dict[Run, Found]:
+    """Makes the runs that are not finished; returns what `read(run, out)` finds in each. `machines`, and what it
+    raises: as `perform`."""
     runs = list(runs)
-    perform(runs, out)
+    perform(runs, out, machines)
     return {run: read(run, out) for run in runs}
 
 
@@ -129,6 +133,7 @@ def _perform(runs: list[Run], out: Path, machines: str | None) -> None:
     )
     print(found + (f", {len(begun)} unfinished." if begun else "."), flush=True)
     if machines and todo:
+        check_ray("--machines")
         from ga3c.cluster import machines as others  # here: it loads Ray
 
         out = out.resolve()  # their working directories are others

@@ -1,11 +1,16 @@
 """Figures and tables of papers, made again: one file each.
 
-Each has `RUNS`, the name of the directory of its runs below results/reproduce/, and `reproduce(options, out)`, which
-makes the runs that are missing, writes CSV and picture into `out` and returns what they say, in words.
+Each has `RUNS`, the name of the directory of its runs below results/reproduce/; `READS`, the options that it has
+besides --scale and --out; and `reproduce(options, out)`, which makes the runs that are missing, writes CSV and picture
+into `out` and returns what they say, in words.
 """
 
 from dataclasses import dataclass
 from typing import Literal
+
+RUN = ("game", "seconds")  # options of runs whose speed is measured
+CURVES = (*RUN, "seeds", "machines")  # of those whose curves are shown
+LEARNING = (*CURVES, "episodes")  # of those whose agents are evaluated
 
 
 @dataclass(frozen=True)
@@ -23,7 +28,7 @@ class CommonOptions:
     seeds: int | None = None
     """Runs of each setting, with the seeds 1, 2, ...; for all that shows learning, and for fast DQN's trials."""
     episodes: int = 30
-    """Games that each trained agent plays; for all that shows learning."""
+    """Games that each trained agent plays; where agents are evaluated."""
     machines: str | None = None
     """The machines of the Ray cluster at this address, HOST:PORT or auto, make the runs, each of them one at a time;
     for all that shows learning. All must see the directory of --out. Default: this machine makes them."""

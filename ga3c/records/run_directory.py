@@ -190,15 +190,22 @@ def find(limits: RunSettings, game: str | None) -> Path:
 
 def existing(path: str) -> Path:
     """Returns the directory of a run. Raises ConfigError if there is no run in it."""
-    if not (Path(path) / "config.json").is_file():
+    if not os.path.isfile(os.path.join(path, "config.json")):
         where = place(Path(path))
         raise ConfigError(f"There is no run in {where} (no config.json there): name its directory, or --game GAME.")
     return Path(path)
 
 
 def chosen(path: str | None, game: str | None, with_checkpoint: bool = True) -> Path:
-    """Returns the run in a directory, or without one the newest of the game. Raises ConfigError if there is none."""
-    return existing(path) if path else newest(game, with_checkpoint)
+    """Returns the run in a directory, or without one the newest of the game. Raises ConfigError if there is none, and
+    if that in the directory is of another game."""
+    if not path:
+        return newest(game, with_checkpoint)
+    run = existing(path)
+    if game and game_directory(game) != game_directory(known := read_settings(run).environment.game):
+        known = game_directory(known).name
+        raise ConfigError(f"{place(run)} is a run of {known}: leave out --game {game}, or the run.")
+    return run
 
 
 def below(results: Path) -> Iterable[Path]:

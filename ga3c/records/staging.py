@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from ga3c.records.files import PARTIAL
+from ga3c.records.files import PARTIAL, sync_directory
 
 _made: set[Path] = set()  # the folders of this process
 
@@ -28,6 +28,18 @@ def staging(parent: Path, name: str) -> Iterator[Path]:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         _made.remove(folder)
+
+
+def put_in_place(folder: Path, out: Path, last: str) -> None:
+    """Moves complete files and directories to their names in `out`, `last` at the end. What had these names goes with
+    the folder: a directory cannot be replaced at once. Raises OSError."""
+    sync_files(folder)
+    for new in sorted(folder.iterdir(), key=lambda file: file.name == last):
+        final = out / new.name
+        if final.is_dir():
+            final.rename(folder / f"{new.name}.old")
+        os.replace(new, final)
+    sync_directory(out)
 
 
 def sync_files(folder: Path) -> None:

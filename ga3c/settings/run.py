@@ -1,6 +1,7 @@
 """Settings of a run, its files and its limits; and all groups of settings together."""
 
-from dataclasses import dataclass, field
+import os
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 import tyro
@@ -100,3 +101,11 @@ class Settings:
     learning: LearningSettings = field(default_factory=LearningSettings)
     replay: ReplaySettings = field(default_factory=ReplaySettings)
     run: RunSettings = field(default_factory=RunSettings)
+
+
+def without_paths(settings: Settings) -> Settings:
+    """Returns the settings without paths and limits of the run, which are nobody's business."""
+    learning = settings.learning
+    if learning.dataset and os.path.isabs(learning.dataset):
+        learning = replace(learning, dataset=os.path.basename(learning.dataset))
+    return replace(settings, run=RunSettings(), learning=learning)

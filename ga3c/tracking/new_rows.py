@@ -4,7 +4,7 @@ import contextlib
 import math
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ga3c.records.csv_reading import number, parse, parts
@@ -23,9 +23,8 @@ class GrowingLog:
         self._file = self._end = 0  # the number of the file, and how far it is read
         self._header = b""
 
-    def new_rows(self) -> list[dict[str, str]]:
-        """Returns the rows since the last call. After the run has written the log anew, these are all of its rows."""
-        rows = []
+    def new_rows(self) -> Iterator[dict[str, str]]:
+        """Yields the rows since the last call. After the run has written the log anew, these are all of its rows."""
         # Without a file the run has written none yet, or its directory is gone.
         with contextlib.suppress(FileNotFoundError), open_to_read(self._path) as file:
             status = os.fstat(file.fileno())
@@ -34,9 +33,8 @@ class GrowingLog:
             for lines, end in parts(file, self._end):
                 names, cells = parse(self._header + lines)
                 self._header = self._header or lines[: lines.find(b"\n") + 1]
-                rows += [dict(zip(names, row, strict=True)) for row in cells]
                 self._end = end
-        return rows
+                yield from (dict(zip(names, row, strict=True)) for row in cells)
 
 
 class Points:
@@ -51,23 +49,22 @@ class Points:
     def new(self) -> list[Point]:
         """Returns the points since the last call, one for each number of steps, in their order. Raises OSError."""
         rows = list(_points(self._rows.new_rows()))  # first: a game is written before its row
-        self._waiting.extend((steps, _of_game(values)) for steps, values in _points(self._games.new_rows()))
+        games = ((steps, _of_game(values)) for steps, values in _points(self._games.new_rows()))
+        self._waiting.extend(game for game in games if game[0] > self._steps)
         found: dict[int, dict[str, float]] = {}
         for steps, values in rows:
             if steps <= self._steps:  # a resumed run makes these again, and one that stands still has several of a step
                 continue
             own = []
             while self._waiting and self._waiting[0][0] <= steps:
-                game = self._waiting.popleft()
-                if game[0] > self._steps:
-                    own.append(game)
+                own.append(self._waiting.popleft())
             found |= {step: dict(game) for step, game in own[:: math.ceil(len(own) / GAMES_PER_ROW) or 1]}
             found[steps] = found.get(steps, {}) | values
             self._steps = steps
         return sorted(found.items())
 
 
-def _points(rows: list[dict[str, str]]) -> Iterator[Point]:
+def _points(rows: Iterable[dict[str, str]]) -> Iterator[Point]:
     """Yields what rows hold, without cells in which nothing was measured, and without rows that hold no numbers."""
     for row in rows:
         with contextlib.suppress(ValueError):

@@ -13,7 +13,7 @@ from ga3c.records import run_directory
 from ga3c.records.collapse import collapses
 from ga3c.records.csv_reading import read_csv
 from ga3c.records.description import read_settings
-from ga3c.settings import saved_settings as saved_settings
+from ga3c.settings import saved_settings
 from ga3c.views import labels
 
 SMOOTH_GAMES = 100
@@ -135,9 +135,10 @@ def of_runs(runs: list[Path], quantity: Quantity) -> Curve:
         x, y = single[0]
         return Curve(x, y, y, y)
     single = [(x, y) for x, y in single if len(x)]
-    if not single:
+    start, end = max((x[0] for x, _ in single), default=0.0), min((x[-1] for x, _ in single), default=0.0)
+    if start >= end:  # there is no game, or one run had ended before the first game of another
         return Curve(*[np.array([])] * 4)
-    x = np.linspace(max(x[0] for x, _ in single), min(x[-1] for x, _ in single), POINTS)
+    x = np.linspace(start, end, POINTS)
     ys = np.stack([np.interp(x, *curve) for curve in single])
     return Curve(x, ys.mean(axis=0), ys.min(axis=0), ys.max(axis=0))
 

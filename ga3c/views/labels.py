@@ -8,7 +8,7 @@ from ga3c.environments import rewards
 from ga3c.errors import ConfigError
 from ga3c.records import description, run_directory
 from ga3c.records.description import read_settings
-from ga3c.settings import saved_settings as saved_settings
+from ga3c.settings import saved_settings
 from ga3c.settings.presets import with_presets
 from ga3c.settings.run import Settings
 from ga3c.text import one_line

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from ga3c.records.description import read
-from ga3c.settings import saved_settings as saved_settings
+from ga3c.settings import saved_settings
 from ga3c.text import duration, one_line
 from ga3c.views import labels
 from ga3c.views.figures import clock

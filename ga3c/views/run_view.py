@@ -4,6 +4,7 @@ import contextlib
 import math
 import os
 import time
+from array import array
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +23,10 @@ TEXTS = ("reason", "message")  # columns that are none of numbers
 LATE_SECONDS = 2.0  # a row that comes so much later than expected makes it ask whether the run is still there
 
 
+def _column(name: str) -> list | array:
+    return [] if name in TEXTS else array("d")  # a log may have millions of rows
+
+
 class Tail:
     """The columns of a CSV file that grows: those named, and what numbers it has besides.
 
@@ -34,7 +39,7 @@ class Tail:
 
     def _forget(self) -> None:
         self._file, self._read, self._header = 0, 0, b""
-        self.columns: dict[str, list] = {name: [] for name in self._named}
+        self.columns: dict[str, list | array] = {name: _column(name) for name in self._named}
 
     def __len__(self) -> int:
         return len(self.columns[self._named[0]])
@@ -66,7 +71,7 @@ class Tail:
             new = new[len(self._header) :]
         header, rows = parse(self._header + new)
         for name in header:
-            self.columns.setdefault(name, [])
+            self.columns.setdefault(name, _column(name))
         for row in rows:
             cells = dict(zip(header, row, strict=True))
             with contextlib.suppress(ValueError):
@@ -106,7 +111,7 @@ class RunView:
     Raises ConfigError where there is no run, or its settings cannot be read.
     """
 
-    def __init__(self, run_dir: Path):
+    def __init__(self, run_dir: Path, with_messages: bool = True):
         self.run_dir, self.settings = run_dir, read_settings(run_dir)
         self.game = run_directory.game_directory(self.settings.environment.game).name
         self.known = labels.know(run_dir)
@@ -114,6 +119,7 @@ class RunView:
         self.episodes = Tail(run_dir / "episodes.csv", EPISODE_COLUMNS)
         self.decisions = Tail(run_dir / "controller.csv", DECISION_COLUMNS)
         self.messages = Tail(run_dir / "messages.csv", MESSAGE_COLUMNS)
+        self._tails = [self.throughput, self.episodes, self.decisions, *[self.messages] * with_messages]
         self.running, self.now, self._start, self.pods = False, RunState(ENDED), {}, ClusterView()
         self.exported, self.evaluation = run_directory.is_exported(run_dir), Evaluation()
         if self.exported:
@@ -129,7 +135,7 @@ class RunView:
 
     def refresh(self) -> None:
         """Takes in what the files have gained."""
-        for tail in (self.throughput, self.episodes, self.decisions, self.messages):
+        for tail in self._tails:
             tail.refresh()
         if self.settings.schedule.cluster:
             self.pods = cluster_view.read(self.run_dir)

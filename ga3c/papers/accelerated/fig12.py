@@ -3,11 +3,13 @@
 from pathlib import Path
 
 from ga3c.experiments.comparison import LearningRun
+from ga3c.papers import LEARNING
 from ga3c.papers.accelerated import Options, fig4
 from ga3c.papers.accelerated.table3 import PAPER
 from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "accelerated-fig12"
+READS = (*LEARNING, "batches")
 SCALES = fig4.SCALES
 
 

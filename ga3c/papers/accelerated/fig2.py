@@ -7,6 +7,7 @@ from ga3c.experiments import station_costs
 from ga3c.experiments.runs import results
 from ga3c.experiments.tables import rounded, write_rows
 from ga3c.experiments.throughput import Spread, csv_row, measure
+from ga3c.papers import RUN
 from ga3c.papers.accelerated import Options, sampling
 from ga3c.papers.accelerated.sampling import SamplingRun
 from ga3c.settings.game import EnvironmentSettings
@@ -14,6 +15,7 @@ from ga3c.views.drawing import by_doubling, from_zero
 from ga3c.views.panels import banded, panels
 
 RUNS = "accelerated-fig2"
+READS = (*RUN, "games", "cores", "start_from")
 SCALES = {
     # Agents wait for each other at the end of a rollout, too: long ones, so that it does not count.
     "cpu": {"seconds": 20.0, "game": "Breakout", "games": (2, 4, 8, 16, 32), "t_max": 50},

@@ -4,10 +4,12 @@ from pathlib import Path
 
 from ga3c.errors import ConfigError
 from ga3c.experiments.comparison import LearningRun
+from ga3c.papers import LEARNING
 from ga3c.papers.accelerated import START_STEPS, Options, devices, fig5, games_flags
 from ga3c.papers.plan import chosen, learning_runs, reports
 
 RUNS = "accelerated-fig3"
+READS = (*LEARNING, "games")
 SCALES = {
     "cpu": {"game": ("Pong",), "steps": 1_000_000, "seconds": 3600.0, "seeds": 1},
     # The paper averages two seeds; its games are in the picture alone.

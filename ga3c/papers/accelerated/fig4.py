@@ -3,10 +3,12 @@
 from pathlib import Path
 
 from ga3c.experiments.comparison import LearningRun
+from ga3c.papers import LEARNING
 from ga3c.papers.accelerated import START_STEPS, Options, games_flags
 from ga3c.papers.plan import chosen, learning_runs, reports
 
 RUNS = "accelerated-fig4"
+READS = (*LEARNING, "batches")
 SCALES = {
     # So short a run explores for a shorter time, too.
     "cpu": {

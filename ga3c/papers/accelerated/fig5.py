@@ -5,12 +5,14 @@ from pathlib import Path
 from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import directory_of, perform
 from ga3c.experiments.tables import write_rows
+from ga3c.papers import CURVES
 from ga3c.papers.accelerated import START_STEPS, Options, as_flags, devices
 from ga3c.papers.plan import chosen, learning_runs
 from ga3c.views import curves
 from ga3c.views.panels import panels, score_panel
 
 RUNS = "accelerated-fig5"
+READS = (*CURVES, "devices")
 SCALES = {
     "cpu": {"game": ("Pong",), "devices": 2, "steps": 1_000_000, "seconds": 3600.0, "seeds": 1},
     "full": {"game": ("Pong", "Breakout", "Qbert"), "devices": 8, "steps": 50_000_000, "seconds": 14_400.0, "seeds": 2},
@@ -45,7 +47,7 @@ def flags(algorithm: str, scale: str, count: int, exchange: int = devices.EXCHAN
 
 def reproduce(options: Options, out: Path) -> str:
     runs, rows = plan(options), []
-    perform([run for group in runs.values() for run in group], out)
+    perform([run for group in runs.values() for run in group], out, options.machines)
     for (game, algorithm), group in runs.items():
         for run in group:
             own = {"game": game, "algorithm": algorithm, "seed": run.seed}

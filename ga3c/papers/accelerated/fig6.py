@@ -6,6 +6,7 @@ from ga3c.errors import ConfigError
 from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import directory_of, perform
 from ga3c.experiments.tables import write_rows
+from ga3c.papers import CURVES
 from ga3c.papers.accelerated import START_STEPS, Options, games_flags
 from ga3c.papers.accelerated.fig5 import last_score
 from ga3c.papers.plan import chosen, learning_runs
@@ -15,6 +16,7 @@ from ga3c.views.drawing import legend
 from ga3c.views.panels import SCORE_LABEL, panels, score_panel
 
 RUNS = "accelerated-fig6"
+READS = (*CURVES, "games")
 SCALES = {
     "cpu": {"pairs": ((256, 32), (32, 256), (32, 32)), "game": "Breakout", "games": 8, "steps": 500_000,
             "seconds": 14_400.0, "seeds": 1,
@@ -43,7 +45,7 @@ def plan(options: Options) -> Pairs:
 
 def reproduce(options: Options, out: Path) -> str:
     pairs = plan(options)
-    perform([run for runs in pairs.values() for run in runs], out)
+    perform([run for runs in pairs.values() for run in runs], out, options.machines)
     rows = [row for pair, runs in pairs.items() for run in runs for row in _rows(pair, run, directory_of(run, out))]
     write_rows(out / "fig6.csv", rows)
     draw(pairs, out)

@@ -8,13 +8,14 @@ from ga3c.papers.accelerated import Options, fig6
 from ga3c.views import curves
 
 RUNS = fig6.RUNS
+READS = fig6.READS
 NORM = curves.over_steps("weight_norm")
 PAPER = "Paper: the learner with the larger batch lags behind the other one in both pairs."
 
 
 def reproduce(options: Options, out: Path) -> str:
     pairs, rows = fig6.plan(options), []
-    perform([run for runs in pairs.values() for run in runs], out)
+    perform([run for runs in pairs.values() for run in runs], out, options.machines)
     for pair, runs in pairs.items():
         for run in runs:
             learners = fig6.learners_of(directory_of(run, out)).items()

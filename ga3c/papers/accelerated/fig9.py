@@ -6,6 +6,7 @@ from ga3c.errors import ConfigError
 from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import directory_of, perform
 from ga3c.experiments.tables import write_rows
+from ga3c.papers import CURVES
 from ga3c.papers.accelerated import START_STEPS, Options, fig4, games_flags
 from ga3c.papers.accelerated.fig5 import last_score
 from ga3c.papers.accelerated.fig7 import last_of
@@ -15,6 +16,7 @@ from ga3c.views.drawing import legend
 from ga3c.views.panels import panels, score_panel
 
 RUNS = "accelerated-fig9"
+READS = (*CURVES, "batches")
 SCALES = {
     "cpu": {"game": "Qbert", "batches": (64, 1024), "steps": 500_000, "seconds": 7200.0, "seeds": 1,
             "flags": "--replay-transitions 100000 --replay-minimum-transitions 20000 --exploration-decay-steps 100000"},
@@ -53,7 +55,7 @@ def plan(options: Options) -> dict[str, list[LearningRun]]:
 
 def reproduce(options: Options, out: Path) -> str:
     runs = plan(options)
-    perform([run for group in runs.values() for run in group], out)
+    perform([run for group in runs.values() for run in group], out, options.machines)
     rows = []
     for optimizer, group in runs.items():
         for run in group:

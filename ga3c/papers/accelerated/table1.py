@@ -5,6 +5,7 @@ from pathlib import Path
 from ga3c.experiments import tables
 from ga3c.experiments.runs import results
 from ga3c.experiments.throughput import Spread, csv_row, measure
+from ga3c.papers import RUN
 from ga3c.papers.accelerated import Options, sampling
 from ga3c.papers.accelerated.sampling import SamplingRun
 from ga3c.papers.plan import only
@@ -12,6 +13,7 @@ from ga3c.views.drawing import by_doubling
 from ga3c.views.panels import banded, beside_paper
 
 RUNS = "accelerated-table1"
+READS = (*RUN, "games", "cores", "start_from")
 # The paper's synchronised column alternates, and waits for all games after every fifth step, as with an update of A2C.
 SAMPLINGS = ("synchronised", "alternating", "asynchronous")
 SCALES = {

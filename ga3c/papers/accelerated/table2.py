@@ -5,12 +5,14 @@ from pathlib import Path
 
 from ga3c.experiments import tables
 from ga3c.experiments.runs import results
+from ga3c.papers import RUN
 from ga3c.papers.accelerated import Options, devices
 from ga3c.papers.accelerated.devices import DeviceRun
 from ga3c.papers.plan import chosen
 from ga3c.papers.replayed import csv_rows, steps_per_second
 
 RUNS = "accelerated-table2"
+READS = (*RUN, "devices")
 SCALES = {
     "cpu": {"seconds": 60.0, "game": "Breakout", "devices": (1, 2)},
     "full": {"seconds": 900.0, "game": "Breakout", "devices": (1, 2, 4, 8)},

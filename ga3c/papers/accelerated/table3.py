@@ -5,12 +5,14 @@ from pathlib import Path
 
 from ga3c.experiments import tables
 from ga3c.experiments.runs import results
+from ga3c.papers import RUN
 from ga3c.papers.accelerated import Options, devices, fig4
 from ga3c.papers.plan import chosen
 from ga3c.papers.replayed import ReplayedRun, csv_rows, hours, steps_per_second
 from ga3c.settings.presets import agents_of
 
 RUNS = "accelerated-table3"
+READS = (*RUN, "devices")
 SCALES = {
     "cpu": {
         "seconds": 90.0, "game": "Breakout", "devices": (1,),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ga3c.errors import ConfigError
 from ga3c.papers import CommonOptions
 
 
@@ -15,3 +16,10 @@ class Options(CommonOptions):
     """Numbers of copies of each transition in fig6."""
     cluster: str = "local"
     """Where pods play in fig11, and at full scale in the other figures: local, auto or an address, as for training."""
+
+
+def half(actors: int, options: Options) -> int:
+    """Returns the games of each of the two agents that play at the scale cpu. Raises ConfigError where they are odd."""
+    if actors % 2 and options.scale == "cpu":
+        raise ConfigError(f"--actors {actors}: two agents share the games, so give an even number.")
+    return actors // 2

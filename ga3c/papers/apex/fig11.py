@@ -11,6 +11,7 @@ import numpy as np
 from ga3c.experiments import tables
 from ga3c.experiments.runs import RunFailed, directory_of, results
 from ga3c.experiments.throughput import SpeedRun, csv_row
+from ga3c.papers import RUN
 from ga3c.papers.apex import Options
 from ga3c.papers.plan import chosen
 from ga3c.records.cluster_file import NAME
@@ -19,6 +20,7 @@ from ga3c.views.drawing import INK
 from ga3c.views.panels import beside_paper
 
 RUNS = "apex-fig11"
+READS = (*RUN, "actors", "cluster")
 SCALES = {
     "cpu": {
         "game": "Pong", "seconds": 60.0, "actors": (1, 2, 4), "games": 8,

@@ -3,11 +3,14 @@
 from pathlib import Path
 
 from ga3c.experiments.comparison import LearningRun
+from ga3c.papers import LEARNING
 from ga3c.papers.apex import Options, fig4
 from ga3c.papers.apex.final import FINAL
 from ga3c.papers.plan import chosen, learning_runs, reports
 
 RUNS = "apex-fig12"
+READS = (*LEARNING, "actors")
+READS_AT_FULL_SCALE = ("cluster",)
 SCALES = {
     "cpu": fig4.SCALES["cpu"] | {"uniform": ""},
     # 35 hours as in fig4. The paper has nine games, which are in the picture alone.

@@ -3,10 +3,13 @@
 from pathlib import Path
 
 from ga3c.experiments.comparison import LearningRun
-from ga3c.papers.apex import Options
+from ga3c.papers import LEARNING
+from ga3c.papers.apex import Options, half
 from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "apex-fig3"
+READS = (*LEARNING, "actors")
+READS_AT_FULL_SCALE = ("cluster",)
 SCALES = {
     # An actor is a game of an agent.
     "cpu": {
@@ -26,7 +29,7 @@ def plan(options: Options) -> list[LearningRun]:
     scale = chosen(SCALES, options)
     flags = f"--preset apex-dpg {scale['flags']}"
     settings = {
-        f"{actors}-actors": flags.format(half=max(1, actors // 2), actors=actors, cluster=options.cluster)
+        f"{actors}-actors": flags.format(half=half(actors, options), actors=actors, cluster=options.cluster)
         for actors in scale["actors"]
     }
     return learning_runs(scale, settings)

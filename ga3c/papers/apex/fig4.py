@@ -3,11 +3,14 @@
 from pathlib import Path
 
 from ga3c.experiments.comparison import LearningRun
-from ga3c.papers.apex import Options, small_game
+from ga3c.papers import LEARNING
+from ga3c.papers.apex import Options, half, small_game
 from ga3c.papers.apex.final import FINAL
 from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "apex-fig4"
+READS = (*LEARNING, "actors")
+READS_AT_FULL_SCALE = ("cluster",)
 SCALES = {
     # An actor is a game of an agent: each has an epsilon of its own.
     "cpu": {
@@ -25,7 +28,8 @@ SCALES = {
 
 def flags(options: Options, actors: int) -> str:
     """Returns the flags of `train`."""
-    own = SCALES[options.scale]["flags"].format(half=max(1, actors // 2), actors=actors, cluster=options.cluster)
+    games = half(actors, options)
+    own = SCALES[options.scale]["flags"].format(half=games, actors=actors, cluster=options.cluster)
     return f"--preset apex-dqn {own}"
 
 

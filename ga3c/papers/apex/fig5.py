@@ -3,11 +3,14 @@
 from pathlib import Path
 
 from ga3c.experiments.comparison import LearningRun
+from ga3c.papers import LEARNING
 from ga3c.papers.apex import Options, small_game
 from ga3c.papers.apex.final import FINAL
 from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "apex-fig5"
+READS = (*LEARNING, "capacities")
+READS_AT_FULL_SCALE = ("cluster",)
 SCALES = {
     "cpu": {**small_game.SCALE, "capacities": (1_000, 4_000, 16_000, 64_000), "flags": small_game.FLAGS},
     # 35 hours; the paper's games are in the picture alone.

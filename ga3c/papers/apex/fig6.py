@@ -6,11 +6,14 @@ With k copies the contents of the replay are replaced as fast as by k times as m
 from pathlib import Path
 
 from ga3c.experiments.comparison import LearningRun
+from ga3c.papers import LEARNING
 from ga3c.papers.apex import Options, fig4, small_game
 from ga3c.papers.apex.final import FINAL
 from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "apex-fig6"
+READS = (*LEARNING, "actors", "copies")
+READS_AT_FULL_SCALE = ("cluster",)
 SCALES = {
     "cpu": {**small_game.SCALE, "actors": (8, 64), "copies": (1, 8)},
     # 40 hours; the paper's games are in the picture alone.

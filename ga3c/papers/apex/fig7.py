@@ -3,11 +3,14 @@
 from pathlib import Path
 
 from ga3c.experiments.comparison import LearningRun
+from ga3c.papers import LEARNING
 from ga3c.papers.apex import Options, fig5, small_game
 from ga3c.papers.apex.final import FINAL
 from ga3c.papers.plan import chosen, learning_runs, report
 
 RUNS = "apex-fig7"
+READS = LEARNING
+READS_AT_FULL_SCALE = ("cluster",)
 SCALES = {
     "cpu": {**small_game.SCALE, "flags": f"{small_game.FLAGS} --replay-transitions 16000"},
     # 35 hours; the paper's games are in the picture alone.

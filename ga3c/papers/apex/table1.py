@@ -8,12 +8,15 @@ from ga3c.environments import atari
 from ga3c.environments.human_scores import RANDOM_AND_HUMAN_SCORES
 from ga3c.experiments import comparison, comparison_report, tables
 from ga3c.experiments.comparison import LearningRun, Outcome
+from ga3c.papers import LEARNING
 from ga3c.papers.apex import Options
 from ga3c.papers.apex.final import FINAL
 from ga3c.papers.plan import chosen, learning_runs, learnt
 from ga3c.records.files import write_whole
 
 RUNS = "apex-table1"
+READS = LEARNING
+READS_AT_FULL_SCALE = ("cluster",)
 # Agent: training time, million frames, resources for each game, median over 57 games from no-op starts in percent.
 PAPER = {
     "Ape-X DQN": ("5 days", "22,800", "376 cores, 1 GPU", 434),

@@ -20,6 +20,7 @@ from ga3c.views.drawing import WHISKER
 from ga3c.views.panels import panels
 
 RUNS = "cule-fig10"
+READS = ("game", "episodes")
 EMULATORS = ("ale", "ours")
 NAMES = {"ale": "ale-py", "ours": "ours"}
 

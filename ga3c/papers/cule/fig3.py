@@ -12,12 +12,14 @@ from ga3c.experiments import emulation
 from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import results
 from ga3c.experiments.tables import markdown, rounded, write_rows
+from ga3c.papers import RUN
 from ga3c.papers.cule import Options, loads
 from ga3c.papers.plan import chosen
 from ga3c.views.drawing import by_doubling, logarithmic
 from ga3c.views.panels import panels
 
 RUNS = "cule-fig3"
+READS = (*RUN, "games", "loads", "all_games")
 LOADS = ("emulation", "inference")
 SCALES = {
     "cpu": {"loads": LOADS, "game": ("Pong", "Boxing", "Riverraid"), "games": (1, 8, 64, 256), "seconds": 8.0,

@@ -21,6 +21,7 @@ from ga3c.settings.game import EnvironmentSettings
 from ga3c.views.panels import panels
 
 RUNS = "cule-fig4"
+READS = ("game", "games")
 WARP = 32
 GAMES = ("Assault", "Asterix", "MsPacman", "Pong")
 SCALES = {

@@ -12,12 +12,14 @@ from ga3c.experiments import emulation
 from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import results
 from ga3c.experiments.tables import markdown, write_rows
+from ga3c.papers import RUN
 from ga3c.papers.cule import Options, loads
 from ga3c.papers.plan import chosen
 from ga3c.views.drawing import by_doubling, logarithmic
 from ga3c.views.panels import panels
 
 RUNS = "cule-fig5"
+READS = (*RUN, "games")
 LOADS = {"emulation": "-", "inference": "--", "training": ":"}
 SCALES = {
     "cpu": {"game": "Assault", "games": (32, 128, 512), "seconds": 20.0, "emulation_seconds": 2.0},

@@ -18,6 +18,7 @@ from ga3c.records.run_directory import game_directory
 from ga3c.views.panels import panels
 
 RUNS = "cule-fig8"
+READS = ("game", "games")
 SCALES = {
     "cpu": {"game": fig4.GAMES, "games": 64, "most_steps": 600, "every": 20},
     "full": {"game": fig4.GAMES, "games": 512, "most_steps": 2000, "every": 20},

@@ -9,10 +9,12 @@ from pathlib import Path
 from ga3c.experiments import emulation, tables
 from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import results
+from ga3c.papers import RUN
 from ga3c.papers.cule import Options, loads
 from ga3c.papers.plan import chosen
 
 RUNS = "cule-table1"
+READS = (*RUN, "games")
 SCALES = {
     "cpu": {"game": "Pong", "games": 256, "seconds": 60.0},
     "full": {"game": "Pong", "games": 4096, "seconds": 300.0},

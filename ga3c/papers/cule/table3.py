@@ -14,13 +14,16 @@ import numpy as np
 from ga3c.experiments import comparison, tables
 from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import directory_of, results
+from ga3c.papers import CURVES
 from ga3c.papers.accelerated import as_flags
 from ga3c.papers.cule import Options
 from ga3c.papers.plan import chosen
+from ga3c.records.run_directory import game_directory
 from ga3c.views import curves
 from ga3c.views.panels import SCORE_LABEL, panels, score_curve, score_label_x
 
 RUNS = "cule-table3"
+READS = (*CURVES, "games")
 SCALES = {
     "cpu": {"game": ("Pong",), "seconds": 270.0, "seeds": 1},
     "full": {"game": ("Assault", "Asterix", "MsPacman", "Pong"), "seconds": 3600.0, "seeds": 1},
@@ -107,7 +110,9 @@ def plan(options: Options) -> dict[LearningRun, Strategy]:
     scale = chosen(SCALES, options)
     seeds = range(1, scale["seeds"] + 1)
     return {
-        LearningRun(game, str(strategy), tuple(flags(strategy).split()), seed, scale["seconds"]): strategy
+        LearningRun(
+            game_directory(game).name, str(strategy), tuple(flags(strategy).split()), seed, scale["seconds"]
+        ): strategy
         for game, strategy, seed in product(scale["game"], _strategies(options), seeds)
     }
 
@@ -140,7 +145,7 @@ def flags(strategy: Strategy) -> str:
 
 def reproduce(options: Options, out: Path) -> str:
     runs = plan(options)
-    found = results(runs, out, measured)
+    found = results(runs, out, measured, options.machines)
     draw(runs, out)
     table = markdown(runs, found)
     tables.write(out, "table3", [_row(run, strategy, found[run]) for run, strategy in runs.items()], table)

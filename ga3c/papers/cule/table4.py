@@ -9,6 +9,7 @@ from pathlib import Path
 from ga3c.experiments import tables
 from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import results
+from ga3c.papers import RUN
 from ga3c.papers.accelerated import devices
 from ga3c.papers.cule import Options, loads
 from ga3c.papers.plan import chosen
@@ -16,6 +17,7 @@ from ga3c.papers.replayed import speed_columns
 from ga3c.settings.game import EnvironmentSettings
 
 RUNS = "cule-table4"
+READS = (*RUN, "games", "devices")
 # `games` are for each device. With little in the replay an update costs what it does later.
 SCALES = {
     "cpu": {

@@ -11,10 +11,12 @@ from typing import NamedTuple
 from ga3c.experiments import emulation, tables
 from ga3c.experiments.comparison import LearningRun
 from ga3c.experiments.runs import results
+from ga3c.papers import RUN
 from ga3c.papers.cule import Options, loads
 from ga3c.papers.plan import chosen
 
 RUNS = "cule-table5"
+READS = (*RUN, "games")
 SCALES = {
     "cpu": {"game": "Pong", "games": (256,), "seconds": 60.0},
     "full": {"game": "Pong", "games": (256, 1024), "seconds": 300.0},

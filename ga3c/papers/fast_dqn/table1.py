@@ -8,6 +8,7 @@ import numpy as np
 from ga3c.experiments import tables
 from ga3c.experiments.runs import results
 from ga3c.experiments.throughput import csv_row
+from ga3c.papers import RUN
 from ga3c.papers.fast_dqn import Options
 from ga3c.papers.plan import chosen
 from ga3c.papers.replayed import ReplayedRun, hours, speed_columns, steps_per_second
@@ -15,6 +16,7 @@ from ga3c.views.drawing import by_doubling
 from ga3c.views.panels import beside_paper
 
 RUNS = "fast_dqn-table1"
+READS = (*RUN, "seeds", "games")
 GAMES = (1, 2, 4, 8)
 SCALES = {
     # Few updates to a target, so that a run has several targets.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ga3c.experiments import comparison, comparison_report, tables
 from ga3c.experiments.comparison import Evaluation, LearningRun, Outcome
+from ga3c.papers import LEARNING
 from ga3c.papers.fast_dqn import Options
 from ga3c.papers.fast_dqn.scores import PAPER
 from ga3c.papers.plan import chosen, learning_runs, learnt
@@ -15,6 +16,7 @@ from ga3c.records.files import write_whole
 from ga3c.records.run_directory import game_directory
 
 RUNS = "fast_dqn-table4"
+READS = LEARNING
 WAYS = {name: f"--preset {preset} --checkpoint-steps 250000" for name, preset in (("fast", "fast-dqn"), ("dqn", "dqn"))}
 EVALUATION = Evaluation("dqn", best=True)
 SCALES = {

@@ -5,10 +5,12 @@ from pathlib import Path
 from ga3c import environments
 from ga3c.experiments import comparison_report
 from ga3c.experiments.comparison import LearningRun
+from ga3c.papers import LEARNING
 from ga3c.papers.ga3c import Options
 from ga3c.papers.plan import chosen, learning_runs, learnt
 
 RUNS = "ablation"
+READS = LEARNING
 SETTINGS = {
     "default": "",
     "t-max-5": "--t-max 5",

@@ -8,6 +8,7 @@ import numpy as np
 from ga3c.experiments.runs import RunFailed, directory_of, perform
 from ga3c.experiments.tables import write_rows
 from ga3c.experiments.throughput import SpeedRun, spread
+from ga3c.papers import RUN
 from ga3c.papers.ga3c import Options
 from ga3c.papers.plan import chosen
 from ga3c.records.csv_reading import read_csv
@@ -16,6 +17,7 @@ from ga3c.views.drawing import from_zero, legend
 from ga3c.views.panels import panels
 
 RUNS = "fig2"
+READS = RUN
 RULES = {"on": "our controller", "paper": "the paper's rule"}
 SCALES = {
     "cpu": {"game": ("Boxing", "Pong"), "seconds": 1500.0},

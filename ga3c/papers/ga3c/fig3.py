@@ -8,12 +8,14 @@ from pathlib import Path
 from ga3c.experiments.runs import results
 from ga3c.experiments.tables import write_rows
 from ga3c.experiments.throughput import SpeedRun, Spread, csv_row, measure
+from ga3c.papers import RUN
 from ga3c.papers.ga3c import Options
 from ga3c.papers.plan import chosen
 from ga3c.views.drawing import WHISKER, from_zero
 from ga3c.views.panels import panels
 
 RUNS = "fig3"
+READS = (*RUN, "agents", "predictors", "trainers", "network")
 SHOWN = 3  # settings for each number of agents
 NETWORKS = ("small", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1")
 SCALES = {

@@ -9,6 +9,7 @@ from ga3c.views.drawing import from_zero
 from ga3c.views.panels import panels
 
 RUNS = fig3.RUNS
+READS = fig3.READS
 PANELS = {
     "training_queue": ("Average training queue size", "rollouts of one game"),
     "prediction_batch": ("Average prediction batch size", "states"),

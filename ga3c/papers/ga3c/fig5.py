@@ -4,10 +4,12 @@ from pathlib import Path
 
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun, Outcome
+from ga3c.papers import LEARNING
 from ga3c.papers.ga3c import Options
 from ga3c.papers.plan import chosen, learning_runs, learnt
 
 RUNS = "fig5"
+READS = LEARNING
 SETTINGS = {
     "cpu": {
         "NT1-NP1-NA1": "--agents 1 --predictors 1 --trainers 1",

@@ -4,11 +4,13 @@ from pathlib import Path
 
 from ga3c.experiments import comparison_report
 from ga3c.experiments.comparison import LearningRun
+from ga3c.papers import LEARNING
 from ga3c.papers.ga3c import Options
 from ga3c.papers.plan import chosen, learning_runs, learnt
 from ga3c.settings.learning import LearningSettings
 
 RUNS = "fig6"
+READS = LEARNING
 USUAL_RATE = LearningSettings().learning_rate
 SCALES = {
     # The usual rate and a third of it, as the paper's two are to each other.

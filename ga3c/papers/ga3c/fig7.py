@@ -4,10 +4,12 @@ from pathlib import Path
 
 from ga3c.experiments import comparison, comparison_report
 from ga3c.experiments.comparison import LearningRun
+from ga3c.papers import LEARNING
 from ga3c.papers.ga3c import Options
 from ga3c.papers.plan import chosen, learning_runs, learnt
 
 RUNS = "fig7"
+READS = LEARNING
 SIZES = (1, 20, 40, 80)  # steps; the paper goes to 40 and says what comes after that
 SCALES = {
     # An agent with one game, as the paper's, ships rollouts of t_max steps: the smallest batch there is.

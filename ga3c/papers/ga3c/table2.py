@@ -10,6 +10,7 @@ from pathlib import Path
 from ga3c.experiments import tables
 from ga3c.experiments.runs import results
 from ga3c.experiments.throughput import SpeedRun, Spread, csv_row, measure
+from ga3c.papers import RUN
 from ga3c.papers.ga3c import Options
 from ga3c.papers.plan import chosen
 from ga3c.settings.presets import with_presets
@@ -17,6 +18,7 @@ from ga3c.settings.run import Settings
 from ga3c.views.figures import number
 
 RUNS = "table2"
+READS = (*RUN, "agents", "predictors", "trainers", "network")
 NETWORKS = ("small", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1")
 COUNTS = {"agents": 2, "predictors": 1, "trainers": 1}
 FASTEST = {"agents": 128, "predictors": 2, "trainers": 2}  # of the paper, on System I

@@ -4,12 +4,14 @@ from pathlib import Path
 
 from ga3c.experiments import comparison, comparison_report, tables
 from ga3c.experiments.comparison import LearningRun, Outcome
+from ga3c.papers import LEARNING
 from ga3c.papers.ga3c import Options
 from ga3c.papers.plan import chosen, learning_runs, learnt
 from ga3c.records.files import write_whole
 from ga3c.records.run_directory import game_directory
 
 RUNS = "table3"
+READS = LEARNING
 # human, random, A3C (4 days, CPU), GA3C (1 day, GPU)
 PAPER = {
     "Amidar": (1676, 6, 264, 218),

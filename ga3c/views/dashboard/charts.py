@@ -121,7 +121,7 @@ def _mark_decisions(figure: go.Figure, view: RunView) -> None:
     columns = view.decisions.columns
     kept = [value == 1.0 for value in columns["kept"]]
     figure.add_scatter(
-        x=np.array(columns["seconds"], float) / 60, y=columns["tps"], mode="markers", name="trials",
+        x=np.array(columns["seconds"], float) / 60, y=np.array(columns["tps"]), mode="markers", name="trials",
         text=[html.escape(one_line(str(reason))) for reason in columns["reason"]], hoverinfo="text", showlegend=False,
         marker={
             "color": [COLOURS[2] if one else INK for one in kept], "size": 8,

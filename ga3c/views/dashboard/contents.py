@@ -18,12 +18,12 @@ LATEST_DECISIONS = 200
 
 def label(name: str, run: Run) -> str:
     """Some lines. Plain text: the list could not change its length with components in it."""
-    game, _, own = map(one_line, name.partition("/"))
+    folder, _, own = map(one_line, name.partition("/"))
     if (view := run.view) is None:
-        return f"{game}\n{own}: {'is being read' if run.reading else 'cannot be read'}"
+        return f"{folder}\n{own}: {'is being read' if run.reading else 'cannot be read'}"
     state = "● running" if view.running else view.state
     steps = f"{number(view.throughput.last('steps', 0.0))} steps, {_score(view)}"
-    lines = [game, f"{view.known.name}, {state}", view.now.why, steps, said(view.known.changed)]
+    lines = [view.game, f"{view.known.name}, {state}", view.now.why, steps, said(view.known.changed)]
     return "\n".join(filter(None, lines))
 
 
@@ -55,7 +55,10 @@ def numbers(views: dict[str, RunView]):
         return [html.Div([html.B(own[name]), html.Span(name, className="quiet")]) for name in names]
     rows = [
         html.Tr(
-            [html.Td(run, style={"color": colour(index)}), *(html.Td(own[name], className="number") for name in names)]
+            [
+                html.Td([html.Span("■ ", style={"color": colour(index)}), run]),
+                *(html.Td(own[name], className="number") for name in names),
+            ]
         )
         for index, (run, own) in enumerate(values.items())
     ]
@@ -118,8 +121,8 @@ def film(file: str):
         return html.Div(harmless("None yet: ./play.sh --record results/GAME/play.mp4"), className="quiet")
     source = RECORDED + quote(os.fsencode(file))
     film = (
-        html.Img(src=source, className="film")
+        html.Img(src=source, className="film", alt=one_line(file))
         if file.endswith(".gif")
-        else html.Video(src=source, controls=True, muted=True)
+        else html.Video(src=source, controls=True, muted=True, title=one_line(file))
     )
     return [film, html.Div(one_line(file), className="quiet")]

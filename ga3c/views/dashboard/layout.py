@@ -13,6 +13,7 @@ def make() -> html.Div:
         html.Div(
             [
                 html.H1("GA3C"),
+                html.Label("Only runs with", htmlFor="filter", className="quiet"),
                 dcc.Input(id="filter", type="text", placeholder="Only runs with ...", className="filter"),
                 html.Div(dcc.Checklist(id="runs", value=[]), className="runs"),
             ],

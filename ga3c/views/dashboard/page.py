@@ -24,6 +24,7 @@ def make(results: Path) -> flask.Flask:
     """The application, for a server to run."""
     runs, figures = Runs(results), Figures()
     app = dash.Dash("ga3c", assets_folder=str(Path(__file__).parent / "assets"), title="GA3C", update_title=None)
+    app.index_string = app.index_string.replace("<html>", '<html lang="en">')
     guard(app.server)
 
     @app.server.before_request

@@ -128,7 +128,7 @@ class _Reader:
         state = tuple(_identity(self._run / name) for name in FILES)
         try:
             if self._view is None or state[0] != self._state[0]:
-                self._view = RunView(self._run)
+                self._view = RunView(self._run, with_messages=False)
             else:
                 self._view.refresh()
             state += (self._view.running,)
@@ -155,7 +155,7 @@ def _still(view: RunView) -> RunView:
     still = copy.copy(view)
     for name in TAILS:
         tail = copy.copy(getattr(view, name))
-        tail.columns = {column: list(cells) for column, cells in tail.columns.items()}
+        tail.columns = {column: cells[:] for column, cells in tail.columns.items()}
         setattr(still, name, tail)
     return still
 
