@@ -18,6 +18,7 @@ from gymnasium.wrappers import vector as wrappers
 import ga3c.atari
 from ga3c.atari import first_key
 from ga3c.atari.names import GAME_NAMES, display_name
+from tests.program import HANG_SECONDS
 from tests.variants import long, variants
 
 ROOT = Path(__file__).parent.parent
@@ -205,7 +206,7 @@ os.write(1, f"{envs.ram.sum()}\\n".encode())  # in one piece: both write to the 
 if not child: os._exit(0)
 os.waitpid(child, 0)"""
     said = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=HANG_SECONDS
     )
     assert len(set(said.stdout.split())) == 1 != len(said.stdout.split())
 
@@ -275,7 +276,7 @@ sys.stdout.buffer.write(observations[1].tobytes())"""
     for action in range(40):
         observations = envs.step(np.full(1, action % 4))[0]
     said = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, input=state, capture_output=True, check=True, timeout=300
+        [sys.executable, "-c", code], cwd=ROOT, input=state, capture_output=True, check=True, timeout=HANG_SECONDS
     )
     assert said.stdout == observations.tobytes()
 
@@ -311,8 +312,12 @@ def test_a_state_that_cannot_be_is_refused(monkeypatch):
     envs.batch.consoles.turns[0] = 2
     (impossible,) = envs.clone()
     envs.restore([0], before)
-    with pytest.raises(ValueError, match="there can be none such"):
-        envs.restore([0], [impossible])
+    envs.batch.chance.no_ops[0] = 30  # with noop_max 30 there are 29 at the most
+    (too_many,) = envs.clone()
+    envs.restore([0], before)
+    for state, said in ((impossible, "there can be none such"), (too_many, "more frames without action")):
+        with pytest.raises(ValueError, match=said):
+            envs.restore([0], [state])
     assert envs.clone() == before
 
 
@@ -332,6 +337,10 @@ def test_numbers_of_numpy_are_numbers():
     same = made(num_envs=2, size=42, repeat_action_probability=0.25)
     same.reset(seed=3)
     same.restore([0, 1], envs.clone())
+    whole, real = (made(num_envs=1, repeat_action_probability=never) for never in (0, 0.0))
+    for one in (whole, real):
+        one.reset(seed=1)
+    real.restore([0], whole.clone())
     for seed in ([1.5, 2.5], ["a", "b"]):
         with pytest.raises(ValueError, match="seed="):
             envs.reset(seed=seed)
@@ -431,7 +440,7 @@ def test_a_wrong_argument_is_one_clear_exception(arguments, kind, line):
 
 def test_a_wrong_call_is_one_clear_exception():
     envs = made(num_envs=2)
-    for call in (lambda: envs.step([0, 0]), lambda: envs.restore([], [])):
+    for call in (lambda: envs.step([0, 0]), envs.clone, lambda: envs.restore([], [])):
         with pytest.raises(ResetNeeded, match=r"Call reset\(\) before"):
             call()
     with pytest.raises(ResetNeeded, match="The first reset begins all games"):
@@ -488,7 +497,7 @@ envs = gymnasium.make_vec("ga3c/Pong-v0", num_envs=2)
 envs.reset(); envs.step([0, 1]); envs.restore([0, 1], envs.clone())
 print({"tensorflow", "keras", "torch"} & set(sys.modules))"""
     said = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=HANG_SECONDS
     )
     assert said.stdout == "False\nFalse\nset()\n"
 

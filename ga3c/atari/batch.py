@@ -220,9 +220,11 @@ class Batch:
             raise ValueError("they are of another game, or of another version of the emulator")
         given = step.Consoles(*(arrays[f"console/{name}"] for name in step.Consoles._fields))
         used = np.append(arrays["random/no_ops"][:, -1], arrays["random/sticky"][:, -1])
-        no_ops = arrays["no_ops"]
+        no_ops, most = arrays["no_ops"], max(self.rules.noop_max - 1, 0)
         if not (are_sound(given, self.game) and is_within(used, WORDS) and is_within(no_ops, MOST_NO_OPS)):
             raise ValueError("there can be none such")
+        if not is_within(no_ops, most):
+            raise ValueError("they begin with more frames without action (no-ops) than the rules allow")
         for field, values in zip(self.consoles, given, strict=True):
             field[which] = values
         if self.view.kind == views.OWN:

@@ -15,7 +15,7 @@ class GpuBatch(Batch):
     """Games on a GPU. Seeds and actions give the same as on cores. `threads` has no meaning here.
 
     `states` is an array in the GPU's memory, with `__cuda_array_interface__`, which the next step overwrites. Rewards,
-    lives and ends are copied to `consoles` after each step; all else of `consoles` is as old as the last `state`.
+    lives and ends are copied to `consoles` after each step; what a console is made of is as old as the last `state`.
     """
 
     def __init__(self, rom: str, rules: Rules, seeds: np.ndarray, threads: int = 1):

@@ -51,6 +51,7 @@ class Rules:
         for name in ("use_fire_reset", "full_action_space"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise ValueError(f"{name}={getattr(self, name)!r}: give True or False.")
+        object.__setattr__(self, "repeat_action_probability", float(sticky))
         for field in fields(self):  # numbers of NumPy become Python's, so that equal rules are shown alike
             value = getattr(self, field.name)
             if hasattr(value, "item"):
@@ -59,10 +60,10 @@ class Rules:
     def check_game(self, rom: str) -> None:
         """Raises ValueError if the game has no such mode or difficulty."""
         modes, difficulties = modes_of(rom), difficulties_of(rom)
-        if self.mode is not None and self.mode not in modes:
+        if self.mode is not None and not (_is_whole(self.mode) and self.mode in modes):
             known = f"the modes {', '.join(map(str, modes))}" if modes else "one mode alone: give None"
             raise ValueError(f"mode={self.mode!r}: {rom} has {known}.")
-        if self.difficulty not in difficulties:
+        if not (_is_whole(self.difficulty) and self.difficulty in difficulties):
             known = ", ".join(map(str, difficulties))
             raise ValueError(f"difficulty={self.difficulty!r}: {rom} has {known}.")
 
@@ -74,10 +75,14 @@ class Rules:
 
 def is_seed(value) -> bool:
     """Returns whether it is a whole number that can be a game's seed."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= value < 2**62
+    return _is_whole(value) and 0 <= value < 2**62
+
+
+def _is_whole(value) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
 
 
 def check_number(name: str, value, least: int, most: int, otherwise: str = "") -> None:
     """Raises ValueError unless `value` is a whole number from `least` to `most`."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or not least <= value <= most:
+    if not _is_whole(value) or not least <= value <= most:
         raise ValueError(f"{name}={value!r}: give a whole number from {least:,} to {most:,}{otherwise}.")

@@ -21,9 +21,10 @@ class SavedGames:
 
     def __init__(self, rom: str, batch: Batch):
         self._batch, rules = batch, batch.rules
-        first = np.arange(1)
-        self._row = np.dtype([(name, one.dtype, one.shape[1:]) for name, one in self._arrays(first).items()])
-        kind = rom, batch.state(first)["emulator"].tobytes(), rules, self._row.descr
+        arrays = batch.state(np.arange(1))
+        emulator = arrays.pop("emulator")
+        self._row = np.dtype([(name, one.dtype, one.shape[1:]) for name, one in arrays.items() if one.size])
+        kind = rom, emulator.tobytes(), rules, self._row.descr
         self._key = hashlib.sha256(repr(kind).encode()).digest()[:KEY_BYTES]
 
     def _arrays(self, games: np.ndarray) -> dict[str, np.ndarray]:

@@ -95,10 +95,8 @@ class AtariVectorEnv(VectorEnv):
 
     def step(self, actions):
         """Takes an action in each game. Returns (observations, rewards, terminations, truncations, info)."""
-        self._check_open()
+        self._check_begun("step")
         consoles, numbers = self.batch.consoles, self._numbers(actions)
-        if not self._has_begun:
-            raise ResetNeeded("Call reset() before step().")
         if self._mode == AutoresetMode.DISABLED and consoles.ended.any():
             number = int(np.flatnonzero(consoles.ended)[0])
             raise ResetNeeded(f"Game {number} has ended: call reset(options={{'reset_mask': ...}}) with it first.")
@@ -122,7 +120,7 @@ class AtariVectorEnv(VectorEnv):
 
     def clone(self, envs: Sequence[int] | None = None) -> list[bytes]:
         """Returns the whole state of each of these games (all, if None), from which its future follows bit for bit."""
-        self._check_open()
+        self._check_begun("clone")
         return self._saved.clone(self._games(envs))
 
     def restore(self, envs: Sequence[int], states: Sequence[bytes]):
@@ -131,9 +129,7 @@ class AtariVectorEnv(VectorEnv):
         Raises ValueError, and changes nothing, if a state is of another game or version, of other observations, or
         damaged.
         """
-        self._check_open()
-        if not self._has_begun:
-            raise ResetNeeded("Call reset() before restore().")
+        self._check_begun("restore")
         self._saved.restore(self._games(envs), states)
         return self.batch.shown(), self._info()
 
@@ -159,6 +155,11 @@ class AtariVectorEnv(VectorEnv):
     def _check_open(self) -> None:
         if self.closed:
             raise ClosedEnvironmentError("This environment is closed.")
+
+    def _check_begun(self, call: str) -> None:
+        self._check_open()
+        if not self._has_begun:
+            raise ResetNeeded(f"Call reset() before {call}().")
 
     def _info(self) -> dict[str, np.ndarray]:
         return {"lives": self.batch.consoles.lives.copy(), "_lives": np.ones(self.num_envs, bool)}
