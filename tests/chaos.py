@@ -52,7 +52,8 @@ MARK = "GA3C_CHAOS"  # an environment variable that tells our processes from all
 LOOK_SECONDS = 0.25  # between two looks at all processes, which take a tenth of that
 NODES = "-nodes"  # at the end of what it holds in those of nodes that go on without the run, and of pods on them
 CHECKPOINT_SECONDS = 2
-START_SECONDS, END_SECONDS = 300.0, 10.0  # pods load TensorFlow, each of them; Ray ends its processes one by one
+# Pods load TensorFlow, each of them; Ray ends its processes one by one, and other tests may keep the machine busy.
+START_SECONDS = END_SECONDS = program.HANG_SECONDS
 # Of Ray, that end a minute after all else: some report that it has, or have not begun and look for who started them.
 RAYS_OWN = (
     "DashboardAgent",
@@ -372,7 +373,7 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
             directory.mkdir(parents=True, exist_ok=True)
             run.start_nodes(options.nodes, directory)
         run.start()
-        run.wait(lambda: (run.directory / "checkpoints").exists(), 60, "no checkpoint")
+        run.wait(lambda: (run.directory / "checkpoints").exists(), START_SECONDS, "no checkpoint")
         time.sleep(2 * SETTLED_SECONDS if options.controller == "off" else 0.0)
         first = run.seconds()
         for number, blow in enumerate(todo, start=1):
@@ -384,9 +385,9 @@ def chaos(options: argparse.Namespace, directory: Path) -> None:
         steps = run.steps()
         speed = recovery(run, first, blows) if options.controller == "off" else ""
         time.sleep(options.settled_seconds)
-        run.wait(lambda: run.steps() > steps, START_SECONDS if options.pods else 20, "no step after the last blow")
+        run.wait(lambda: run.steps() > steps, START_SECONDS, "no step after the last blow")
         run.process.send_signal(signal.SIGINT)
-        status = run.process.wait(60)
+        status = run.process.wait(END_SECONDS)
         if status != 130:
             raise Wrong(f"Ctrl-C ended it with status {status}:\n{run.tail()}")
         totals = check_books(run)

@@ -46,6 +46,9 @@ def rest_and_train(self, *arguments):
 Model.train = rest_and_train
 """
 
+# A stop that waits for all steps to be trained on, however busy the machine is: none counts as lost.
+PATIENT_STOP = f"from ga3c.systems import stations\nstations.STOP_SECONDS = {HANG_SECONDS}\n"
+
 
 def command(*arguments, code="") -> list[str]:
     """`code` runs before the program: it breaks a part of it."""

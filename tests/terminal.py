@@ -15,14 +15,19 @@ from tests.program import HANG_SECONDS
 KEYS = {"up": b"\x1b[A", "down": b"\x1b[B", "right": b"\x1b[C", "left": b"\x1b[D", "escape": b"\x1b"}
 
 
-class Terminal:
-    """`screen.display` are the lines to be read; `output` is all that came. `shell`: the program is a shell's child."""
+SHELL = '"$@"; read'
+JOBS = 'set -m; "$@"; read; fg; read'  # once it was stopped, Enter lets it go on
 
-    def __init__(self, *arguments, rows=24, columns=80, env=None, shell=False):
+
+class Terminal:
+    """`screen.display` are the lines to be read; `output` is all that came. `shell`: the program is a shell's child,
+    which does this."""
+
+    def __init__(self, *arguments, rows=24, columns=80, env=None, shell=""):
         environment = os.environ | {"PYTHONPATH": str(program.ROOT), "TERM": "xterm-256color"} | (env or {})
         for name in ("NO_COLOR", "COLUMNS", "LINES", "DISPLAY", "WAYLAND_DISPLAY"):
             environment.pop(name, None)
-        command = ["bash", "-c", '"$@"; read', "bash"] * shell + program.command(*arguments)
+        command = ["bash", "-c", shell, "bash"] * bool(shell) + program.command(*arguments)
         self.process = ptyprocess.PtyProcess.spawn(
             command, cwd=str(program.ROOT), env=environment, dimensions=(rows, columns)
         )

@@ -222,7 +222,10 @@ def books(run):
 
 def test_a_real_run_learns(tmp_path):
     run = tmp_path / "run"
-    started = Started(tmp_path / "log", "--preset", "apex-dqn", *SMALL, "--seed", 1, "--run-dir", run)
+    started = Started(
+        tmp_path / "log", "--preset", "apex-dqn", *SMALL, "--seed", 1, "--run-dir", run,
+        code=program.PATIENT_STOP,
+    )  # fmt: skip
 
     def solved():
         rows = program.rows(run / "throughput.csv")

@@ -96,6 +96,7 @@ def test_batches_take_turns_and_each_step_is_learned_from_once(monkeypatch, t_ma
     system._experience.next_batch = take
     system.start(None)
     system._thread.join(program.HANG_SECONDS)
+    assert not system._thread.is_alive()
     system.stop()
     actions = np.stack(recorded[0].actions)
     assert len(actions) == steps / 12  # no game was over
@@ -132,6 +133,7 @@ def learned_from(*words) -> list[dict]:
     system._experience.next_batch = take
     system.start(None)
     system._thread.join(program.HANG_SECONDS)
+    assert not system._thread.is_alive()
     system.stop()
     assert len(batches) == 9 + 2
     return batches

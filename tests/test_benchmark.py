@@ -130,7 +130,7 @@ def test_a_mean_batch_between_two_sizes_is_interpolated(monkeypatch):
 
 def test_messages_of_an_agent_are_counted_on_both_sides():
     cost = station_costs.queue(SPEC, t_max=5, envs=4, slots=3, seconds=0.5)
-    assert 0 < cost.core_ms < 5
+    assert cost.core_ms > 0
     assert cost.wall_ms > 0
 
 
@@ -202,7 +202,7 @@ def test_the_command(tmp_path, flags):
 
 @pytest.mark.parametrize(
     ("flags", "words"),
-    [(["--rounds", "0"], "--rounds at least 1"), (["--agents", "-1"], "--agents"), (["--game", "Pnog"], "Pong")],
+    [(["--rounds", "0"], "--rounds 0 is out of range"), (["--agents", "-1"], "--agents"), (["--game", "Pnog"], "Pong")],
 )
 def test_bad_input(flags, words):
     ended = program.run("benchmark", *flags)

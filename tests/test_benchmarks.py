@@ -133,7 +133,7 @@ def test_ga3c_and_a_program_that_prints_figures(tmp_path, capsys, monkeypatch):
     assert (ours["parameters"], other["parameters"]) == (677_943, 9)
     (run,) = ours["rounds"]
     assert len(run["steps_per_second"]) == len(run["pps"]) == 2
-    assert min(run["steps_per_second"]) >= 0
+    assert max(run["steps_per_second"]) > 0
     assert result["ratios"]["tuned-sync-a2c, 32 games"]["rounds"] == [ours["windows"]["median"] / 25]
 
     # ours ran with its defaults, but for the rollouts of the others and what was asked for; where it and when it

@@ -11,12 +11,11 @@ from ga3c.records.disk import Disk
 from ga3c.records.stats_writer import StatsWriter
 from ga3c.stats import Stats, Timings, Totals
 
-RNG = np.random.default_rng(0)
-
 
 def games(*levels: float, deviation=3.0, count=400) -> np.ndarray:
     """So many games at each level."""
-    return np.concatenate([RNG.normal(level, deviation, count) for level in levels])
+    random = np.random.default_rng(0)
+    return np.concatenate([random.normal(level, deviation, count) for level in levels])
 
 
 @pytest.mark.parametrize(

@@ -92,11 +92,11 @@ def test_an_agent_plays_the_same_games_on_either_emulator(tmp_path):
 
 
 def test_an_emulator_that_cannot_be_had_is_said():
-    for words in (["--emulator", "ours", "--protocol", "machado"],):
-        ended = program.run("evaluate", "results/pretrained/Pong", "--episodes", 1, *words)
-        assert ended.returncode == 2
-        assert ended.stderr.startswith("ga3c: ")
-        assert len(ended.stderr.splitlines()) == 1
+    words = ["--emulator", "ours", "--protocol", "machado"]
+    ended = program.run("evaluate", "results/pretrained/Pong", "--episodes", 1, *words)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("ga3c: ")
+    assert len(ended.stderr.splitlines()) == 1
 
 
 def test_strategies_by_name():

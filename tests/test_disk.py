@@ -262,7 +262,7 @@ def test_what_is_no_file_is_not_read(tmp_path, name, make):
     """To open a pipe would wait for ever; a device has no end."""
     make(tmp_path / name)
     with contextlib.suppress(ConfigError):
-        assert READERS[name](tmp_path / name) in (None, {}, Evaluation()) or name == "evaluation.json"
+        assert repr(READERS[name](tmp_path / name)) in map(repr, (None, {}, Evaluation()))  # NaN is not equal to NaN
 
 
 def test_a_log_that_is_too_long_for_this_machine_is_not_read(tmp_path):

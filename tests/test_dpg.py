@@ -236,7 +236,17 @@ def test_a_real_run_solves_a_game_and_is_played(tmp_path):
     for seed in range(1, 5):
         run = tmp_path / f"run-{seed}"
         started = Started(
-            tmp_path / "log", "--preset", "apex-dpg", "--game", game, *small, "--run-dir", run, "--seed", seed
+            tmp_path / "log",
+            "--preset",
+            "apex-dpg",
+            "--game",
+            game,
+            *small,
+            "--run-dir",
+            run,
+            "--seed",
+            seed,
+            code=program.PATIENT_STOP,
         )
         started.wait_for(lambda: solved() or len(scores()) > 1200)  # six seeds had solved it after 236 to 429
         found = solved()

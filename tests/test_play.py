@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import termios
 import time
@@ -29,7 +28,7 @@ from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.run import Settings
 from tests import program
 from tests.program import SLOW
-from tests.terminal import Terminal
+from tests.terminal import JOBS, Terminal
 from tests.variants import long
 
 NO_DISPLAY = {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
@@ -348,7 +347,7 @@ def number_after(terminal, word) -> int:
 
 
 def test_in_a_terminal_with_keys(short_pong):
-    terminal = Terminal("play", "--checkpoint", short_pong, "--terminal", "--episodes", 50, shell=True)
+    terminal = Terminal("play", "--checkpoint", short_pong, "--terminal", "--episodes", 50, shell=JOBS)
     terminal.wait_for(lambda: number_after(terminal, "step") > 5)
     assert any(b"\x1b[38;5;" in piece for piece in terminal.output.split(b"\n"))  # 256 colours
     assert "▀" in terminal.text()
@@ -364,8 +363,8 @@ def test_in_a_terminal_with_keys(short_pong):
     terminal.wait_for(lambda: "▀" in terminal.screen.display[27] and "paused" in terminal.text())
     terminal.press("\x1b[3~")  # Delete: no key of ours
     terminal.press("\x1a")  # Ctrl-Z gives the terminal back; fg takes it again
-    terminal.wait_for(terminal.is_clean)
-    os.killpg(terminal.process.pid, signal.SIGCONT)
+    terminal.wait_for(lambda: terminal.is_clean() and b"Stopped" in terminal.output)
+    terminal.press("\n")
     terminal.wait_for(lambda: not terminal.is_clean() and "paused" in terminal.text())
     assert number_after(terminal, "step") == stood
     terminal.press("n")
@@ -439,7 +438,7 @@ def test_in_a_window_with_keys(short_pong, x_server, tmp_path):
 )
 def test_whatever_colours_the_terminal_has(short_pong, env, expected):
     terminal = Terminal("play", "--checkpoint", short_pong, "--terminal", "--speed", 0, env=env)
-    assert terminal.end(60) == 0
+    assert terminal.end() == 0
     assert expected in terminal.output
     assert terminal.is_clean()
     assert b"Game 1: score" in terminal.output.rpartition(b"\x1b[?1049l")[2]

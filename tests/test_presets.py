@@ -52,6 +52,8 @@ def test_what_atari_games_are_learned_with_has_about_as_many_games_everywhere(co
     settings = parse_settings(["--game", "Boxing"])[0]
     assert (settings.learning.preset, settings.schedule.envs_per_agent) == ("ga3c-ppo", games)
     assert parse_settings(["--game", "CartPole-v1"])[0].schedule.envs_per_agent == 32
+    for own in (["--network", "small"], ["--observation", "ram"], ["--own-algorithm", "tests.test_python:Own"]):
+        assert parse_settings(["--game", "Boxing", *own])[0].schedule.envs_per_agent == 32, own  # as the page says
 
 
 def test_a_run_that_begins_with_an_agent_s_weights_has_its_preset(tmp_path):

@@ -32,7 +32,6 @@ def state(run) -> tuple[dict, dict]:
     return arrays, meta["totals"]
 
 
-@pytest.mark.timeout(2 * program.HANG_SECONDS)
 def test_two_learn_and_one_goes_on(tmp_path):
     run = tmp_path / "run"
     started = Started(tmp_path / "log", *A2C, "--devices", "cpu:2", "--log-seconds", 0.5, "--run-dir", run)

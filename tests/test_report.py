@@ -156,9 +156,3 @@ def test_text_is_text(tmp_path):
         assert Page(text).tags.count("script") == 0
         assert "<script>x<\\udcff$\\frac$" in words_of(text)
         write_whole(tmp_path / "report.html", text)
-
-
-def test_where_it_cannot_be_written(report, tmp_path):
-    ended = program.run("report", "--out", tmp_path / "no" / "report.html")
-    assert ended.returncode == 2
-    assert "Traceback" not in ended.stderr

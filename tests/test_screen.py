@@ -9,6 +9,7 @@ import shutil
 import signal
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -20,13 +21,14 @@ from ga3c.records import lock, run_directory
 from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS
 from ga3c.settings import saved_settings as saved_settings
 from ga3c.settings.run import RunSettings, Settings
+from ga3c.views import run_view
 from ga3c.views.figures import clock
 from ga3c.views.run_view import RunView
 from ga3c.views.text_charts import chart, curve
 from ga3c.views.training_screen import screen
 from tests import program
 from tests.program import SLOW, TINY
-from tests.terminal import Terminal
+from tests.terminal import SHELL, Terminal
 
 
 @pytest.mark.parametrize(
@@ -196,6 +198,7 @@ def test_what_remains(run_dir, monkeypatch):
     view = RunView(run_dir)
     assert view.remaining_seconds is None
     now = time.time()
+    monkeypatch.setattr(run_view, "time", SimpleNamespace(time=lambda: now))
     for limits, seconds in (
         ({"steps": 20_000}, 100),
         ({"steps": 20_000, "minutes": 1}, 60),
@@ -203,7 +206,7 @@ def test_what_remains(run_dir, monkeypatch):
     ):
         view._start = {"time": now} | limits
         os.utime(run_dir / "throughput.csv", (now, now))
-        assert view.remaining_seconds == pytest.approx(seconds, abs=3)
+        assert view.remaining_seconds == pytest.approx(seconds, abs=0.1)
 
 
 def test_what_remains_of_minutes_after_a_resume(run_dir, monkeypatch):
@@ -212,17 +215,18 @@ def test_what_remains_of_minutes_after_a_resume(run_dir, monkeypatch):
     starting, training = [throughput(100.2)] * 8, [throughput(100.2 + 5 * i) for i in range(1, 6)]
     append(run_dir / "throughput.csv", THROUGHPUT_COLUMNS, [throughput(100.2), *starting])
     now = time.time()
+    monkeypatch.setattr(run_view, "time", SimpleNamespace(time=lambda: now))
     os.utime(run_dir / "throughput.csv", (now, now))
     view = RunView(run_dir)
     view._start = {"time": now - 40, "minutes": 1}
-    assert view.remaining_seconds == pytest.approx(60, abs=3)
+    assert view.remaining_seconds == pytest.approx(60, abs=0.1)
     assert view.elapsed_seconds == 100.2
     append(run_dir / "throughput.csv", THROUGHPUT_COLUMNS, training)
     os.utime(run_dir / "throughput.csv", (now - 2, now - 2))
     view.refresh()
     view._start = {"time": now - 67, "minutes": 1}
-    assert view.remaining_seconds == pytest.approx(60 - 25 - 2, abs=2)
-    assert view.elapsed_seconds == pytest.approx(127.2, abs=2)
+    assert view.remaining_seconds == pytest.approx(60 - 25 - 2, abs=0.1)
+    assert view.elapsed_seconds == pytest.approx(127.2, abs=0.1)
 
 
 def test_a_window_fits_on_the_screen():
@@ -241,13 +245,13 @@ def test_clock():
 def test_who_trains_there_is_seen_and_not_disturbed(tmp_path):
     """A lock can be taken while somebody looks at it again and again."""
     assert not lock.is_locked(tmp_path)
-    limits = replace(RunSettings(), minutes=3.0)
+    limits, before = replace(RunSettings(), minutes=3.0), time.time()
     run_directory.lock(tmp_path, limits)
     assert lock.is_locked(tmp_path)
     start = lock.read_start(tmp_path)
     assert start["minutes"] == 3.0
     assert "steps" not in start
-    assert abs(start["time"] - time.time()) < 10
+    assert before <= start["time"] <= time.time()
 
 
 LIMITS = ["--log-seconds", 0.5, "--controller-seconds", 1, "--minimum-batch-steps", 40, *SLOW]
@@ -256,7 +260,7 @@ LIMITS = ["--log-seconds", 0.5, "--controller-seconds", 1, "--minimum-batch-step
 @pytest.fixture
 def live(tmp_path, request):
     """A training run in a terminal of 80 x 24, once its screen stands."""
-    shell = getattr(request, "param", False)
+    shell = getattr(request, "param", "")
     terminal = Terminal(*TINY, "--run-dir", tmp_path / "run", *LIMITS, shell=shell)
     whole = ("running", "Controller: ", "Ctrl-C stops and saves")  # its first, a middle and its last line
     terminal.wait_for(lambda: all(part in terminal.text() for part in whole))
@@ -277,10 +281,10 @@ def test_training_shows_its_screen_and_leaves_a_clean_terminal(live, tmp_path):
     said = program.rows(tmp_path / "run" / "messages.csv")
     assert said[0]["message"].startswith("Training")
     assert any(row["message"].startswith("Saved") for row in said)
-    assert all(abs(float(row["time"]) - time.time()) < 200 for row in said)
+    assert all(psutil.Process().create_time() <= float(row["time"]) <= time.time() for row in said)
 
 
-@pytest.mark.parametrize("live", [True], indirect=True, ids=["in a shell"])
+@pytest.mark.parametrize("live", [SHELL], indirect=True, ids=["in a shell"])
 def test_the_terminal_is_given_back_when_the_training_is_killed(live):
     (training,) = psutil.Process(live.process.pid).children()
     training.kill()
@@ -304,7 +308,7 @@ def test_it_is_stopped_and_gone_on_with_and_goes_on_in_lines_when_its_screen_is_
 
 def test_plain_on_a_terminal(tmp_path):
     terminal = Terminal(*TINY, "--run-dir", tmp_path / "run", *LIMITS, "--console", "plain", "--minutes", 0.05)
-    assert terminal.end(120) == 0
+    assert terminal.end() == 0
     assert b"?1049h" not in terminal.output
     assert b"[PPS: " in terminal.output
 

@@ -47,7 +47,7 @@ def played(*flags, run_dir):
     for system in systems:
         system.start(None)
     deadline = time.monotonic() + program.HANG_SECONDS
-    while primary.stats.totals().steps < settings.run.steps:
+    while primary.stats.totals().steps < settings.run.steps or not systems[0].stats.totals().episodes:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     for system in systems:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.program import HANG_SECONDS
 from tests.variants import long
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -83,7 +84,9 @@ def run(*command, **env):
 
 
 def wait_for(name):
+    deadline = time.monotonic() + HANG_SECONDS
     while not Path(name).exists():
+        assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
@@ -176,7 +179,7 @@ def failed(copy):
 
 IN_PYTHON = """
 import pathlib, subprocess, sys
-child = subprocess.Popen(["sleep", "100"])
+child = subprocess.Popen(["sleep", "100000"])
 pathlib.Path("half").touch()
 child.wait()
 """
@@ -189,7 +192,7 @@ def test_an_interrupt_ends_the_installer_and_all_it_started_in_one_line(kill, nu
     process = start(UV_DOES=f'exec "{PYTHON}" installer.py')
     wait_for("half")
     kill(process.pid, number)
-    errors = process.communicate(timeout=50)[1]  # until the last that could write there has ended
+    errors = process.communicate(timeout=HANG_SECONDS)[1]  # until the last that could write there has ended
     assert (process.returncode, errors.splitlines()[2:]) == (status, [INTERRUPTED])
 
 
@@ -211,7 +214,7 @@ def test_the_benchmarks_are_interrupted_in_one_line_too():
     process = start("a copy/tests/benchmarks/run.sh", UV_DOES=f'exec "{PYTHON}" installer.py')
     wait_for("half")
     os.killpg(process.pid, signal.SIGINT)
-    errors = process.communicate(timeout=50)[1]
+    errors = process.communicate(timeout=HANG_SECONDS)[1]
     assert (process.returncode, errors.splitlines()[2:]) == (130, [INTERRUPTED])
 
 

@@ -264,7 +264,7 @@ def test_a_run_makes_no_more_steps_than_it_was_asked_for_but_those_that_are_unde
     """In each of its 8 games; it says why it is more. So it is when it goes on."""
     run, limit = tmp_path / "run", 1_000
     for more in (["--run-dir", run, *TINY, *flags], ["--resume", run]):
-        ended = program.run(*more, "--steps", limit)
+        ended = program.run(*more, "--steps", limit, code=program.PATIENT_STOP)
         assert ended.returncode == 0, ended.stderr
         made = checkpoint.load_newest(run / "checkpoints")[2]["totals"]["steps"]
         assert limit <= made < limit + 8 * 2, ended.stdout
@@ -357,7 +357,7 @@ def test_killed_without_warning_it_leaves_no_process_and_goes_on_from_the_newest
     before = json.loads(_meta(run_dir))["totals"]
     with (run_dir / "throughput.csv").open("a") as file:
         file.write("999,1,2")  # and half a row
-    ended = program.run("--resume", run_dir, "--steps", before["steps"] + 1_000)
+    ended = program.run("--resume", run_dir, "--steps", before["steps"] + 1_000, code=program.PATIENT_STOP)
     assert ended.returncode == 0, ended.stderr
     assert f"Cannot read the checkpoint {newest}" in ended.stdout
     assert f"Going on from {good.name}" in ended.stdout
