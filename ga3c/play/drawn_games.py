@@ -3,7 +3,6 @@
 import contextlib
 import multiprocessing
 import os
-import signal
 import sys
 import warnings
 from ctypes.util import find_library
@@ -75,7 +74,6 @@ def _without_display() -> str:
 
 def _play(line: Connection, name: str, settings: EnvironmentSettings, count: int, seed: int) -> None:
     """The process: does what it is asked for until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the player
     warnings.filterwarnings("ignore", module="glfw")  # what follows from them is an error, and says the same
     if not has_display():
         os.environ.setdefault("MUJOCO_GL", _without_display())

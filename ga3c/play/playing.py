@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ga3c import environments
-from ga3c.environments.gymnasium import blaming
+from ga3c.environments.checked import blaming
 from ga3c.play.drawn_games import DrawnGames
 from ga3c.rollout import FORBIDDEN, Actions
 from ga3c.settings.game import EnvironmentSettings

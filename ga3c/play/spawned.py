@@ -8,8 +8,9 @@ from multiprocessing.process import BaseProcess
 
 
 def spawn(target: Callable[..., None], *arguments) -> BaseProcess:
-    """Starts a process that ends with this one. It ignores Ctrl-C, which is for the player, from its first moment."""
-    process = multiprocessing.get_context("spawn").Process(target=target, args=arguments, daemon=True)
+    """Starts a process that ends with this one. It ignores Ctrl-C, which is for the player: from its first moment, or
+    where this is not called by the main thread, once it has loaded what it needs."""
+    process = multiprocessing.get_context("spawn").Process(target=_shielded, args=(target, *arguments), daemon=True)
     if threading.current_thread() is not threading.main_thread():  # only there signals can be set
         process.start()
         return process
@@ -19,3 +20,8 @@ def spawn(target: Callable[..., None], *arguments) -> BaseProcess:
     finally:
         signal.signal(signal.SIGINT, before or signal.SIG_DFL)
     return process
+
+
+def _shielded(target: Callable[..., None], *arguments) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    target(*arguments)

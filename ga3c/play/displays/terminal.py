@@ -39,7 +39,9 @@ class Terminal:
         self._size = (0, 0)
         self._last: tuple[Moment, str] | None = None
         self._is_to_stop = False
-        self._stopping = signal.signal(signal.SIGTSTP, self._stop_soon)
+        self._before = signal.getsignal(signal.SIGTSTP) or signal.SIG_DFL
+        if self._before != signal.SIG_IGN:
+            signal.signal(signal.SIGTSTP, self._stop_soon)
         self._take()
 
     def _take(self) -> None:
@@ -57,10 +59,12 @@ class Terminal:
         self._is_to_stop = True
 
     def _stop(self) -> None:
-        """Waits as a job of the shell until `fg`."""
+        """Waits as a job of the shell until `fg`. Where there is no shell that could wake it, it goes on at once."""
         self._is_to_stop = False
         self._give_back()
-        os.kill(os.getpid(), signal.SIGSTOP)
+        signal.signal(signal.SIGTSTP, self._before)
+        signal.raise_signal(signal.SIGTSTP)
+        signal.signal(signal.SIGTSTP, self._stop_soon)
         self._take()
 
     def show(self, moment: Moment, status: str) -> None:
@@ -127,7 +131,7 @@ class Terminal:
         return [*found, *((name, False) for name in over)]
 
     def close(self) -> None:
-        signal.signal(signal.SIGTSTP, self._stopping or signal.SIG_DFL)
+        signal.signal(signal.SIGTSTP, self._before)
         self._give_back()
 
     @staticmethod
