@@ -1,6 +1,7 @@
 """A trained agent plays whole games for a recorder."""
 
 import contextlib
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -13,6 +14,7 @@ from ga3c.play.trained_agent import TrainedAgent
 
 AT_ONCE = 32
 MOST_STEPS = 108_000  # of a game that does not end
+SAY_SECONDS = 10.0
 
 
 def check_recorded(games, with_ram: bool) -> None:
@@ -42,26 +44,29 @@ def record(
 ) -> list[float]:  # fmt: skip
     """Plays `count` games with the seeds seed, seed + 1, ... Returns their scores.
 
-    greedy: the most probable actions are taken. `said(games)` is called with the number of games that are over. A game
-    is cut off after MOST_STEPS. Raises ConfigError where the game's own code fails.
+    greedy: the most probable actions are taken. `said(games)` is called now and then with the number of games that are
+    over. A game is cut off after MOST_STEPS. Raises ConfigError where the game's own code fails.
     """
     scores = []
     while len(scores) < count:
-        some = min(AT_ONCE, count - len(scores))
-        scores += _record_at_once(agent, recorder, seed + len(scores), some, greedy, with_ram)
+        before = len(scores)
+        some = min(AT_ONCE, count - before)
+        told = lambda over, before=before: said(before + over)  # noqa: E731
+        scores += _record_at_once(agent, recorder, seed + before, some, greedy, with_ram, told)
         said(len(scores))
     return scores
 
 
 def _record_at_once(
-    agent: TrainedAgent, recorder: Recorder, first: int, count: int, greedy: bool, with_ram: bool
-) -> list[float]:
-    """Plays `count` games side by side. first: the seed of the first one."""
+    agent: TrainedAgent, recorder: Recorder, first: int, count: int, greedy: bool, with_ram: bool,
+    said: Callable[[int], None],
+) -> list[float]:  # fmt: skip
+    """Plays `count` games side by side. first: the seed of the first one. said: as for `record`."""
     settings, chances = agent.settings.environment, chances_of(agent)
     with contextlib.closing(environments.make(settings, count, first, threads=usable_cores())) as made:
         games = RecordedGames(made, recorder, first, with_ram, once=True)
         kind, scores, remembered = made.spec.actions, np.zeros(count), None
-        observations = games.reset()
+        observations, told = games.reset(), time.monotonic()
         for _ in range(MOST_STEPS):
             over = games.over.copy()
             sampled, policies, _, remembered = agent.model.decide(observations, remembered)
@@ -70,4 +75,7 @@ def _record_at_once(
             scores += rewards * ~over
             if games.over.all():
                 break
+            if time.monotonic() - told > SAY_SECONDS:
+                told = time.monotonic()
+                said(int(games.over.sum()))
     return scores.tolist()
