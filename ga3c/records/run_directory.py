@@ -202,9 +202,8 @@ def chosen(path: str | None, game: str | None, with_checkpoint: bool = True) -> 
     if not path:
         return newest(game, with_checkpoint)
     run = existing(path)
-    if game and game_directory(game) != game_directory(known := read_settings(run).environment.game):
-        known = game_directory(known).name
-        raise ConfigError(f"{place(run)} is a run of {known}: leave out --game {game}, or the run.")
+    if game and (known := game_directory(read_settings(run).environment.game)) != game_directory(game):
+        raise ConfigError(f"{place(run)} is a run of {known.name}: leave out --game {game}, or the run.")
     return run
 
 

@@ -23,7 +23,7 @@ def label(name: str, run: Run) -> str:
         return f"{folder}\n{own}: {'is being read' if run.reading else 'cannot be read'}"
     state = "● running" if view.running else view.state
     steps = f"{number(view.throughput.last('steps', 0.0))} steps, {_score(view)}"
-    lines = [view.game, f"{view.known.name}, {state}", view.now.why, steps, said(view.known.changed)]
+    lines = [one_line(view.game), f"{view.known.name}, {state}", view.now.why, steps, said(view.known.changed)]
     return "\n".join(filter(None, lines))
 
 

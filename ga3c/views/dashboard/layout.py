@@ -14,7 +14,7 @@ def make() -> html.Div:
             [
                 html.H1("GA3C"),
                 html.Label("Only runs with", htmlFor="filter", className="quiet"),
-                dcc.Input(id="filter", type="text", placeholder="Only runs with ...", className="filter"),
+                dcc.Input(id="filter", type="text", placeholder="words, as Pong running", className="filter"),
                 html.Div(dcc.Checklist(id="runs", value=[]), className="runs"),
             ],
             className="card",
