@@ -43,7 +43,10 @@ def wait():
     """Until nobody else holds the lock on the open file 9; then this start holds it."""
     try:
         fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    except OSError as error:
+        if not isinstance(error, BlockingIOError):
+            print(f"GA3C: no lock here ({error.strerror}): do not set up twice at a time.", file=sys.stderr, flush=True)
+            return
         print("GA3C: waiting for another start that sets up .venv.", file=sys.stderr, flush=True)
         fcntl.flock(9, fcntl.LOCK_EX)
 
@@ -71,6 +74,7 @@ def _plain(name):
 
 def pip(folder, *arguments):
     """Runs pip, which need not be installed: a wheel of it comes with most Pythons, or lies below `folder`."""
+    os.environ["PIP_REQUIRE_VIRTUALENV"] = "0"  # nothing is installed into this Python
     try:
         import pip  # noqa: F401
     except ImportError:

@@ -49,6 +49,8 @@ def _main(arguments: list[str]) -> int:
         advice = f"delete {sys.prefix} and start ./run.sh again"
         if IS_INSTALLED:
             advice = "pip install --upgrade 'ga3c[all]'"
+        if os.pathsep in os.environ.get("PYTHONPATH", ""):  # beside our own there is the user's
+            advice += ". If PYTHONPATH names packages of another Python, unset it first"
         what = f"The package {package} is missing or damaged{reason}: {advice}."
         print(f"ga3c: {text.one_line(what)}", file=sys.stderr)
         return 2
@@ -73,7 +75,10 @@ def command() -> int:
 
 def _run(command: str, arguments: list[str]) -> int:
     if command not in COMMANDS:
-        command, arguments = "train", [*_game(command), *arguments]
+        game = _game(command)
+        if any(word.partition("=")[0] == "--game" for word in arguments):
+            raise ConfigError(f"'{command}' and --game name a game each: leave one out.")
+        command, arguments = "train", [*game, *arguments]
     if command not in WITHOUT_MODEL:
         from ga3c.machine import check_limits
 

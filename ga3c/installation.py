@@ -25,7 +25,8 @@ def as_called(text: str) -> str:
 def check_ray(flag: str) -> None:
     """Raises ConfigError where Ray is missing, which `flag` needs. Loads nothing."""
     if find_spec("ray") is None:
-        raise ConfigError(f"{flag} needs Ray, which is not installed: {how_to_install('cluster')}.")
+        how = how_to_install("cluster").replace("./run.sh", "./run.sh --cluster local --steps 1000")
+        raise ConfigError(f"{flag} needs Ray, which is not installed: {how}.")
 
 
 def how_to_install(extra: str) -> str:

@@ -5,14 +5,16 @@ import contextlib
 import ctypes
 import math
 import os
+import platform
 import resource
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from ga3c import control_groups
 from ga3c.errors import ConfigError
 
-SHARED_MEMORY, PROC, CONTROL_GROUPS = Path("/dev/shm"), Path("/proc"), Path("/sys/fs/cgroup")
+SHARED_MEMORY = Path("/dev/shm")
 # Measured with Atari games and the small network:
 SERVER_BYTES = 800_000_000
 AGENT_BYTES, GAME_BYTES = 50_000_000, 500_000  # besides the slots
@@ -33,7 +35,8 @@ REMEDIES = {
 
 def usable_cores() -> int:
     """Cores that this process may use; containers and `taskset` often allow fewer than the machine has."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, math.ceil(min(cores, control_groups.cores_allowed())))
 
 
 def can_pin() -> bool:
@@ -71,7 +74,7 @@ def core_seconds(process: int) -> float | None:
 
 def wants_core(process: int) -> bool:
     """Returns True if any thread of a process runs or waits for a core or a disk; False if that is not known."""
-    for status in (PROC / f"{process}/task").glob("*/stat"):
+    for status in (control_groups.PROC / f"{process}/task").glob("*/stat"):
         with contextlib.suppress(OSError):  # the thread has just ended
             if status.read_bytes().rpartition(b")")[2].split()[0] in b"RD":
                 return True
@@ -91,35 +94,16 @@ def memory_available() -> int | None:
     """Returns the bytes that are free without swapping, within all control groups of this process; None: not known."""
     amounts = []
     with contextlib.suppress(OSError, KeyError):
-        amounts.append(1024 * _fields(PROC / "meminfo")["MemAvailable:"])
-    for group in _control_groups("memory"):
+        amounts.append(1024 * control_groups.fields(control_groups.PROC / "meminfo")["MemAvailable:"])
+    for group in control_groups.of("memory"):
         for limit, used, cache in (  # of version 2, and of version 1
             ("memory.max", "memory.current", "inactive_file"),
             ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
         ):
             with contextlib.suppress(OSError, ValueError):  # not there, or "max"
                 free = int((group / limit).read_text()) - int((group / used).read_text())
-                amounts.append(max(0, free + _fields(group / "memory.stat").get(cache, 0)))
+                amounts.append(max(0, free + control_groups.fields(group / "memory.stat").get(cache, 0)))
     return min(amounts, default=None)
-
-
-def _control_groups(controller: str) -> list[Path]:
-    """Returns the folders of this process's control group and of those around it, as far as a container sees them."""
-    groups = []
-    with contextlib.suppress(OSError):
-        for line in (PROC / "self/cgroup").read_text(encoding="utf-8").splitlines():
-            _, controllers, path = line.split(":", 2)  # version 2 names no controllers
-            if not controllers or controller in controllers.split(","):
-                root = CONTROL_GROUPS / controllers
-                own = root / path.strip("/")
-                groups += [own, *(group for group in own.parents if group.is_relative_to(root))]
-    return groups
-
-
-def _fields(file: Path) -> dict[str, int]:
-    """Reads a file with a name and a number in each line."""
-    lines = (line.split() for line in file.read_text(encoding="utf-8").splitlines())
-    return {words[0]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
 
 
 def raise_file_limit() -> int:
@@ -146,15 +130,19 @@ def _address_space_needed() -> int:
 
 
 def check_limits() -> None:
-    """Raises ConfigError if TensorFlow would hang or not load within what `ulimit` allows."""
+    """Raises ConfigError if TensorFlow would hang or not load on this processor, or within what `ulimit` allows."""
+    with contextlib.suppress(OSError):  # there is no such file but on Linux
+        processor = (control_groups.PROC / "cpuinfo").read_text(encoding="utf-8", errors="replace")
+        flags = next((line.split() for line in processor.splitlines() if line.startswith("flags")), ())
+        if platform.machine() == "x86_64" and flags and "avx" not in flags:
+            raise ConfigError(
+                "TensorFlow needs a processor with AVX, and this one has none. In a virtual machine, let it have the "
+                "host's processor (QEMU: -cpu host)."
+            )
     file_bytes = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
     if file_bytes != resource.RLIM_INFINITY and file_bytes < FILE_BYTES:
         raise ConfigError(f"ulimit -f allows files of {file_bytes} bytes: raise the limit (ulimit -f unlimited).")
-    if address_space() < _address_space_needed():
-        raise ConfigError(
-            f"ulimit -v allows {address_space() / 1e9:.1f} GB of address space, and TensorFlow reserves "
-            f"{_address_space_needed() / 1e9:.1f} GB: raise the limit (ulimit -v unlimited)."
-        )
+    _check_address_space(_address_space_needed(), "TensorFlow reserves")
 
 
 def processes_left() -> float:
@@ -163,7 +151,7 @@ def processes_left() -> float:
     limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]
     if limit != resource.RLIM_INFINITY and os.getuid():  # root has no limit
         left.append(limit - _threads_of_user())
-    for group in _control_groups("pids"):
+    for group in control_groups.of("pids"):
         with contextlib.suppress(OSError, ValueError):  # not there, or "max"
             left.append(int((group / "pids.max").read_text()) - int((group / "pids.current").read_text()))
     return max(0, min(left))
@@ -172,9 +160,9 @@ def processes_left() -> float:
 def _threads_of_user() -> int:
     """Returns the number of threads of all processes of this user."""
     threads = 0
-    for process in PROC.glob("[0-9]*"):
+    for process in control_groups.PROC.glob("[0-9]*"):
         with contextlib.suppress(OSError, KeyError):  # it has just ended
-            status = _fields(process / "status")
+            status = control_groups.fields(process / "status")
             if status["Uid:"] == os.getuid():
                 threads += status["Threads:"]
     return threads
@@ -205,11 +193,15 @@ def agents_that_fit(slots_bytes: int, games: int) -> dict[str, int]:
 
 def check_compiler_fits() -> None:
     """Raises ConfigError if XLA, which compiles parts of a model, would end the process without a message."""
-    needed = _address_space_needed() + COMPILER_BYTES
+    _check_address_space(_address_space_needed() + COMPILER_BYTES, "the compiler of the model needs")
+
+
+def _check_address_space(needed: int, who: str) -> None:
+    """Raises ConfigError if this process may not reserve so many bytes. `who`: who needs them, with the verb."""
     if address_space() < needed:
         raise ConfigError(
-            f"ulimit -v allows {address_space() / 1e9:.1f} GB of address space, and the compiler of the model needs "
-            f"{needed / 1e9:.1f} GB: raise the limit (ulimit -v unlimited)."
+            f"ulimit -v allows {address_space() / 1e9:.1f} GB of address space, and {who} {needed / 1e9:.1f} GB: raise "
+            "the limit (ulimit -v unlimited)."
         )
 
 
@@ -239,7 +231,7 @@ def check_agents_fit(agents: int, slots_bytes: int, games: int, groups: int = 1)
     scarce = min(fit, key=fit.get)
     most = fit[scarce] // groups * groups
     if agents > most:
-        advice = f"try --agents {most}" if most else REMEDIES[scarce]
+        advice = f"try --agents {most}; or {REMEDIES[scarce]}" if most else REMEDIES[scarce]
         room = f"{scarce} for {most} agent{'s' * (most != 1)} of {games} game{'s' * (games != 1)}"
         raise ConfigError(f"This machine has {room}, not for {agents}: {advice}.")
     return most

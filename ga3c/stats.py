@@ -78,13 +78,13 @@ class Stats:
         self.unchanged_in_a_row, self.unchanged_since = 0, 0.0  # updates that changed no weight; time of the first
         self.updating = threading.Lock()  # held from an update of the model until it is counted
 
-    def predicted(self, states: int, timings: Timings) -> None:
-        """Counts one prediction of a batch of so many states."""
+    def predicted(self, states: int, timings: Timings, batches: int = 1) -> None:
+        """Counts predictions of so many states together, in `batches`."""
         with self._lock:
             self._started = min(self._started, time.monotonic())
             self._timings.add(timings)
             self._totals.predictions += states
-            self._totals.prediction_batches += 1
+            self._totals.prediction_batches += batches
 
     def trained(self, batch, update, timings: Timings) -> None:
         """Counts one update: its `rollout.Batch` and its `model.Update`."""

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parent.parent / "ga3c"
 TENSORFLOW = {"tensorflow", "keras"}
 
 # Each station (a file) and each room (a folder), from the ground up, and which of those above it may import.
-LOWEST = {"controller", "errors", "layout", "scheduling", "stats"}
+LOWEST = {"control_groups", "controller", "errors", "layout", "scheduling", "stats"}
 GROUND = LOWEST | {"installation", "machine", "progress", "rollout", "settings", "text", "transport"}
 QUEUES = {"prediction_queue", "training_queue"}
 STATIONS = {*QUEUES, "agent", "model", "predictor", "trainer"}
@@ -22,7 +22,7 @@ READERS = {"records", "views", "play"}
 ALLOWED = {
     **{name: set() for name in LOWEST},
     "rollout": {"layout"},
-    "machine": {"errors"},
+    "machine": {"control_groups", "errors"},
     "installation": {"errors"},
     "settings": {"errors", "machine"},
     "progress": {"controller", "errors", "rollout", "settings", "stats"},
@@ -36,7 +36,7 @@ ALLOWED = {
     "agent": {*QUEUES, "environments", "transport"},
     "networks": {"errors", "layout", "rollout", "settings"},
     "devices": {"errors", "machine", "rollout"},
-    "algorithms": {"rollout", "settings"},
+    "algorithms": {"errors", "rollout", "settings"},
     "model": {"devices", "errors", "networks", "rollout", "settings"},
     "predictor": {"model", "prediction_queue", "rollout", "stats"},
     "trainer": {"model", "rollout", "stats"},

@@ -13,13 +13,13 @@ import ga3c
 from ga3c import environments, installation
 from ga3c.__main__ import main
 from ga3c.commands import COMMANDS, full_help, help, train, train_options
-from ga3c.commands.command_line import parse
+from ga3c.commands.command_line import check_writable, parse
 from ga3c.commands.plot import PlotOptions
 from ga3c.commands.train_options import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.experiments.runs import directory_of
 from ga3c.experiments.throughput import SpeedRun
-from ga3c.records import run_directory
+from ga3c.records import chosen_runs, run_directory
 from ga3c.settings.run import Settings
 from ga3c.settings.saved_settings import to_dict
 from tests import program
@@ -342,9 +342,9 @@ def test_paths_are_absolute_once_they_are_read(tmp_path, monkeypatch):
 def test_a_run_of_another_game_than_the_one_that_is_named_is_refused(tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "config.json").write_text(json.dumps({"settings": to_dict(Settings())}))
-    assert run_directory.chosen(str(tmp_path / "run"), "pong") == tmp_path / "run"
+    assert chosen_runs.chosen(str(tmp_path / "run"), "pong") == tmp_path / "run"
     with pytest.raises(ConfigError, match="is a run of Pong: leave out --game Boxing, or the run"):
-        run_directory.chosen(str(tmp_path / "run"), "Boxing")
+        chosen_runs.chosen(str(tmp_path / "run"), "Boxing")
 
 
 def test_without_ray_a_line_says_so(monkeypatch):
@@ -366,3 +366,30 @@ def test_what_the_disk_does_not_take_is_one_line(number, says, monkeypatch, capf
     monkeypatch.setattr("ga3c.commands.games.run", lambda _: os.close(-1))
     with pytest.raises(OSError, match="Bad file descriptor"):  # a fault of the program's
         main(["games"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["evaluate", "--json", ""], "--json '': an empty text names nothing."),
+        (["train", "--run-dir", ""], "--run-dir '': an empty text names nothing."),
+        (["Pong", "--game", "Boxing"], "'Pong' and --game name a game each: leave one out."),
+        (["compare", "--game", "Pong", "--seeds", "1000000000"], "--seeds 1000000000 is out of range"),
+        (["zoo", "Pong", "--seeds", "1000000000"], "--seeds 1000000000 is out of range"),
+        (["reproduce", "ga3c", "fig6", "--seeds", "1000000000"], "--seeds 1000000000 is out of range"),
+        (["reproduce", "cule", "fig4", "--game", "CartPole-v1"], "--game CartPole-v1 is no Atari game"),
+        (["reproduce", "cule", "fig10", "--game", "Alien"], "--game Alien: no agent of it comes with the program."),
+    ],
+)
+def test_what_names_nothing_or_too_much_is_one_line(arguments, said, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(program.ROOT)
+    out = ["--out", str(tmp_path)] if arguments[0] in ("compare", "zoo", "reproduce") else []
+    assert main([*arguments, *out]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+
+
+def test_a_pipe_or_a_device_is_not_replaced_by_a_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigError, match=r"--json .*pipe is no plain file: name one"):
+        check_writable("--json", tmp_path / "pipe")

@@ -11,6 +11,7 @@ import pytest
 from ga3c.systems.learner import Learner  # isort: skip (first: it loads TensorFlow)
 import ga3c
 from ga3c import algorithms, environments, progress
+from ga3c.commands import dataset
 from ga3c.commands.train_options import parse_settings
 from ga3c.datasets import demonstrations, folders, making, playing_agent, short_form
 from ga3c.datasets.about import About
@@ -109,6 +110,9 @@ def test_a_file_whose_games_go_another_way_is_refused(agent, tmp_path):
             short_form.replay(wrong, ShortRecorder())
     with pytest.raises(ConfigError, match="are not those of the game"):
         short_form.replay(replace(short, actions=short.actions + 100), ShortRecorder())
+    for words in (["--ram"], ["--games", "3"], ["--author", "me"]):
+        with pytest.raises(ConfigError, match=f"{words[0]} is for games that are played now"):
+            dataset.run([str(file), *words])
 
 
 def test_games_that_are_no_function_of_their_seed_have_no_short_form(tmp_path):

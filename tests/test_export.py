@@ -13,7 +13,7 @@ from ga3c.commands import export
 from ga3c.commands.train import parse_settings
 from ga3c.errors import ConfigError
 from ga3c.experiments.export import FILES, command
-from ga3c.records import checkpoint, run_directory
+from ga3c.records import checkpoint, chosen_runs, run_directory
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import LearningSettings
 from ga3c.settings.run import Settings, without_paths
@@ -195,12 +195,12 @@ def test_a_run_of_ones_own_comes_first(tmp_path, monkeypatch):
     monkeypatch.setattr(run_directory, "RESULTS", tmp_path)
     monkeypatch.setattr(run_directory, "PRETRAINED", tmp_path / "pretrained")
     with pytest.raises(ConfigError, match="No trained agent for Pong yet"):
-        run_directory.trained("Pong")
+        chosen_runs.trained("Pong")
     shipped = make("pretrained", "Pong")
-    assert run_directory.trained("pong") == run_directory.trained(None) == shipped
+    assert chosen_runs.trained("pong") == chosen_runs.trained(None) == shipped
     with pytest.raises(ConfigError):
-        run_directory.newest(None)  # it is not a run to go on with, or to watch
+        chosen_runs.newest(None)  # it is not a run to go on with, or to watch
     own = make("Pong", "first")
-    assert run_directory.trained("Pong") == run_directory.trained(None) == own
+    assert chosen_runs.trained("Pong") == chosen_runs.trained(None) == own
     with pytest.raises(ConfigError, match="No trained agent for Boxing yet"):
-        run_directory.trained("Boxing")
+        chosen_runs.trained("Boxing")

@@ -183,6 +183,9 @@ def test_logs(hits):
     path.write_bytes(damaged((",".join(THROUGHPUT_COLUMNS) + "\n" + rows).encode(), hits))
     read_or_refused(lambda: read_csv(path), path)
     mend(path, THROUGHPUT_COLUMNS, 3)
+    if not path.exists():  # its header was hit
+        path.with_name("throughput.csv.damaged").unlink()
+        return
     mended = read_csv(path)
     assert list(mended) == THROUGHPUT_COLUMNS
     assert (mended["steps"] <= 3).all()

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ga3c import machine
+from ga3c import control_groups, machine
 from ga3c.errors import ConfigError
 from ga3c.replay.recipe import Recipe
 from ga3c.replay.replay_memory import Replay
@@ -42,7 +42,7 @@ def test_the_number_that_would_fit(monkeypatch, little, what, fit):
     machine_with(monkeypatch, **little)
     assert machine.check_agents_fit(fit, 7_000_000, 16) == fit
     with pytest.raises(
-        ConfigError, match=rf"{what}.* for {fit} agents of 16 games, not for {fit + 1}: try --agents {fit}"
+        ConfigError, match=rf"{what}.* for {fit} agents of 16 games, not for {fit + 1}: try --agents {fit}; or "
     ):
         machine.check_agents_fit(fit + 1, 7_000_000, 16)
 
@@ -124,8 +124,8 @@ def lay_out(monkeypatch, root, files):
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
-    monkeypatch.setattr(machine, "PROC", root / "proc")
-    monkeypatch.setattr(machine, "CONTROL_GROUPS", root / "cgroup")
+    monkeypatch.setattr(control_groups, "PROC", root / "proc")
+    monkeypatch.setattr(control_groups, "CONTROL_GROUPS", root / "cgroup")
 
 
 UNLIMITED_V1 = "9223372036854771712\n"
@@ -261,3 +261,42 @@ def test_tensorflow_computes_with_onednn_unless_the_user_says_otherwise(asked):
     ours = platform.machine() == "x86_64"
     assert wanted == asked.get("TF_ENABLE_ONEDNN_OPTS", "1" if ours else "None")
     assert computes == str(not asked) or not ours
+
+
+@pytest.mark.parametrize(
+    ("files", "cores"),
+    [
+        (
+            {
+                "proc/self/cgroup": "0::/run\n",
+                "cgroup/run/cpu.max": "150000 100000\n",
+                "cgroup/cpu.max": "max 100000\n",
+            },
+            2,
+        ),
+        ({"proc/self/cgroup": "0::/run\n", "cgroup/run/cpu.max": "max 100000\n"}, 8),
+        (
+            {
+                "proc/self/cgroup": "3:cpu,cpuacct:/run\n",
+                "cgroup/cpu,cpuacct/run/cpu.cfs_quota_us": "100000\n",
+                "cgroup/cpu,cpuacct/run/cpu.cfs_period_us": "100000\n",
+                "cgroup/cpu,cpuacct/cpu.cfs_quota_us": "-1\n",
+                "cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000\n",
+            },
+            1,
+        ),
+    ],
+)
+def test_a_container_may_allow_a_part_of_the_cores(files, cores, monkeypatch, tmp_path):
+    lay_out(monkeypatch, tmp_path, files)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)), raising=False)
+    assert machine.usable_cores() == cores
+
+
+def test_a_processor_without_avx_is_one_line(monkeypatch, tmp_path):
+    lay_out(monkeypatch, tmp_path, {"proc/cpuinfo": "processor: 0\nflags\t\t: fpu sse4_2\n"})
+    monkeypatch.setattr(machine.platform, "machine", lambda: "x86_64")
+    with pytest.raises(ConfigError, match="needs a processor with AVX"):
+        machine.check_limits()
+    lay_out(monkeypatch, tmp_path, {"proc/cpuinfo": "processor: 0\nflags\t\t: fpu sse4_2 avx\n"})
+    machine.check_limits()

@@ -121,7 +121,7 @@ def test_an_installed_program_trains_and_plays_in_another_folder(installed, tmp_
     assert (played.returncode, (tmp_path / "game.gif").exists()) == (0, True), played.stderr
     script = "import ga3c; run = ga3c.Run('results/CartPole-v1/first'); print(run.mean > 0, ga3c.load(run).game)"
     assert run(python, tmp_path, code=script).stdout == "True CartPole-v1\n"
-    script = "from ga3c.records import run_directory; print(run_directory.trained('Pong'))"  # it comes along
+    script = "from ga3c.records import chosen_runs; print(chosen_runs.trained('Pong'))"  # it comes along
     assert run(python, tmp_path, code=script).stdout == f"{package / 'pretrained' / 'Pong'}\n"
     looked_after = run(python, tmp_path, "doctor", "--no-measure")
     assert looked_after.stdout.startswith("ok  Python"), looked_after.stderr

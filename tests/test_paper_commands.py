@@ -145,7 +145,7 @@ def test_evaluations_that_were_made_before_it_was_killed_are_kept(tmp_path, monk
         Path(command[command.index("--json") + 1]).write_text(evaluation)
         return subprocess.CompletedProcess(command, 0)
 
-    monkeypatch.setattr(fig10.subprocess, "run", evaluate)
+    monkeypatch.setattr(comparison.subprocess, "run", evaluate)
     options = Options(game=("Pong", "Boxing"), episodes=2)
     with pytest.raises(KeyboardInterrupt):
         fig10.reproduce(options, tmp_path)

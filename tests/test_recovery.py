@@ -9,9 +9,10 @@ import pytest
 
 from ga3c.controller.counts import Counts
 from ga3c.errors import ConfigError, TrainingFailed
-from ga3c.records import checkpoint, run_directory
+from ga3c.records import checkpoint, chosen_runs, lock, run_directory
 from ga3c.records.disk import Disk
-from ga3c.records.recovery import Recovery, initial_weights
+from ga3c.records.initial_weights import initial_weights
+from ga3c.records.recovery import Recovery
 from ga3c.rollout import EnvironmentSpec, continuous, discrete
 from ga3c.server.recorded_run import RecordedRun
 from ga3c.settings.presets import with_presets
@@ -221,15 +222,15 @@ def test_resume_without_a_name_takes_a_run_with_a_checkpoint_first(tmp_path, mon
     for name in ("old", "new"):
         (tmp_path / "Pong" / name).mkdir(parents=True)
         (tmp_path / "Pong" / name / "config.json").write_text("{}")
-    assert run_directory.find(limits, "Pong").parent == tmp_path / "Pong"
+    assert chosen_runs.find(limits, "Pong").parent == tmp_path / "Pong"
     save(Recovery(tmp_path / "Pong" / "old", Settings(), Disk(print), print), Model(), 7, 0, [])
-    assert run_directory.find(limits, "Pong").name == run_directory.find(limits, None).name == "old"
+    assert chosen_runs.find(limits, "Pong").name == chosen_runs.find(limits, None).name == "old"
     other = tmp_path / "Boxing" / "run"
     save(Recovery(other, Settings(), Disk(print), print), Model(), 7, 0, [])
     (other / "config.json").write_text("{}")
     os.utime(other / "config.json", (2e9, 2e9))
-    assert run_directory.find(limits, "Pong").name == "old"
-    assert run_directory.find(limits, None) == other  # without --game: of all
+    assert chosen_runs.find(limits, "Pong").name == "old"
+    assert chosen_runs.find(limits, None) == other  # without --game: of all
 
 
 SPEC = EnvironmentSpec("Own-v0", (4,), "float32", discrete(3), 1)
@@ -261,3 +262,70 @@ def test_weights_of_another_protocol_are_said_to_be(tmp_path):
     assert len(said) == 1
     initial_weights(file, said.append, with_presets(Settings(), None, "machado"))
     assert "was trained under the protocol paper-5818c1c8, and this run's is machado-" in said[1]
+
+
+def test_counts_that_a_start_names_are_taken_and_the_others_stay(tmp_path):
+    settings = replace(Settings(), schedule=replace(Settings().schedule, agents=8))
+    recovery = Recovery(tmp_path, settings, Disk(print), print)
+    found = system(Model(), Stats(Totals(steps=70)))
+    found.chosen_counts = Counts(3, 2, 2)  # what the controller came to
+    assert recovery.save(found, lambda: True)
+    assert Recovery(tmp_path, settings, Disk(print), print).load()[0].counts == (3, 2, 2)
+    assert Recovery(tmp_path, settings, Disk(print), print, given=["agents"]).load()[0].counts == (8, 2, 2)
+    other = replace(settings, schedule=replace(settings.schedule, agents=6))
+    assert Recovery(tmp_path, other, Disk(print), print).load()[0].counts == (6, 2, 2)
+
+
+def test_a_best_checkpoint_that_cannot_be_read_is_not_replaced(tmp_path):
+    save(Recovery(tmp_path, Settings(), Disk(print), print), Model(), 7, 70, [5.0] * 100)
+    file, said = tmp_path / "checkpoints" / checkpoint.BEST, []
+    file.write_bytes(b"damaged")
+    recovery = Recovery(tmp_path, Settings(), Disk(print), said.append)
+    save(recovery, Model(), 8, 80, [1.0] * 100)
+    assert file.with_suffix(".damaged").read_bytes() == b"damaged"
+    assert "ends in .damaged" in said[0]
+
+
+def test_what_was_put_aside_before_stays(tmp_path):
+    for text in ("first", "second"):
+        (tmp_path / "episodes.csv").write_text(text)
+        books(tmp_path)
+    assert [(tmp_path / f"episodes.csv.before{end}").read_text() for end in ("", "1")] == ["first", "second"]
+
+
+def test_a_network_is_kept_under_no_number_of_steps_that_it_was_not_at(tmp_path):
+    save(Recovery(tmp_path, Settings(), Disk(print), print), Model(), 1, 195, [])
+    settings = replace(Settings(), run=replace(Settings().run, checkpoint_steps=100))
+    recovery = Recovery(tmp_path, settings, Disk(print), print)
+    recovery.load()
+    save(recovery, Model(), 2, 199, [])
+    assert checkpoint.kept_networks(tmp_path / "checkpoints") == []
+    save(recovery, Model(), 3, 201, [])
+    assert [one.name for one in checkpoint.kept_networks(tmp_path / "checkpoints")] == ["network-000000000200.npz"]
+
+
+def test_other_rules_are_said_where_a_run_goes_on(tmp_path):
+    save(Recovery(tmp_path, Settings(), Disk(print), print), Model(), 1, 10, [])
+    said = []
+    Recovery(tmp_path, with_presets(Settings(), None, "machado"), Disk(print), said.append).load()
+    assert any("The rules of play change, from paper-" in line and "to machado-" in line for line in said)
+
+
+def test_a_log_without_its_header_is_put_aside_and_not_emptied(tmp_path):
+    save(Recovery(tmp_path, Settings(), Disk(print), print), Model(), 1, 10, [])
+    damaged = "s\x00conds,st\x00ps,score\n1,10,1\n"
+    (tmp_path / "episodes.csv").write_text(damaged)
+    Recovery(tmp_path, Settings(), Disk(print), print).load()
+    assert (tmp_path / "episodes.csv.damaged").read_text() == damaged
+
+
+def test_what_a_killed_start_has_half_written_goes_with_the_next(tmp_path):
+    kept = lock.held()
+    path = run_directory.create(replace(Settings(), run=replace(Settings().run, run_dir=str(tmp_path / "run"))))
+    lock.release(kept)
+    (path / "tracking").mkdir()
+    halves = [path / ".replay.bin.77.partial", path / "tracking" / ".wandb.json.77.partial"]
+    for half in halves:
+        half.write_bytes(b"half")
+    run_directory.go_on(path, Settings())
+    assert not any(half.exists() for half in halves)

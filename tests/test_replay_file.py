@@ -284,3 +284,12 @@ def test_a_run_goes_on_with_its_replay_or_fills_it_first(tmp_path):
     assert f"Cannot read {path}: it is damaged. The replay is filled anew." in refilled.stdout
     assert "Replay: 400 transitions first, then training goes on." in refilled.stdout
     assert refilled.stdout.count(": training goes on.") == 1
+
+
+def test_a_file_of_long_ago_is_not_taken_for_the_present(tmp_path, said):
+    replay, player = filled()
+    file_in(tmp_path, said).save(replay, 1000, last=True)
+    again = made(player)
+    file_in(tmp_path, said).load(again, 1001 + again.capacity)
+    assert again.size == 0
+    assert f"it is {again.capacity + 1:,} steps older than the checkpoint" in said[-1]

@@ -30,7 +30,7 @@ PLAIN = replace(Settings().run, checkpoint_seconds=3600)
 class FakeRun:
     """Of a run that does nothing, in the place of `server.recorded_run.RecordedRun`."""
 
-    def __init__(self, make_system, settings, run_dir, spec, console):
+    def __init__(self, make_system, settings, run_dir, spec, console, given=()):
         self.system, self.disk, self._run_dir = self, Disk(print, run_dir), run_dir
         self.stats, self.fails, self.saves = self, None, True
         self.steps = self.updates = self.skipped_updates = self.episodes = self.seconds = 0

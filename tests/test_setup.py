@@ -552,3 +552,11 @@ def test_a_package_that_cannot_be_imported_is_named_with_what_to_do(does, said):
                 "from ga3c.__main__ import main; sys.exit(main(['list']))", str(ROOT))  # fmt: skip
     assert ended[0] == 2
     assert re.fullmatch(rf"ga3c: The package {said}: delete .* and start ./run\.sh again\.\n", ended[2]), ended[2]
+
+
+def test_where_files_cannot_be_locked_the_set_up_goes_on():
+    done = subprocess.run(
+        [sys.executable, "-I", ROOT / ".setup" / "python.py", "wait"], capture_output=True, text=True
+    )  # there is no open file 9
+    assert done.returncode == 0
+    assert "no lock here" in done.stderr

@@ -17,7 +17,7 @@ from ga3c.play.playing import Stage, moments
 from ga3c.records import checkpoint
 from ga3c.records.checkpoint_meta import to_meta
 from ga3c.records.description import describe, read_settings
-from ga3c.records.recovery import initial_weights
+from ga3c.records.initial_weights import initial_weights
 from ga3c.rollout import continuous
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.run import Settings

@@ -119,3 +119,10 @@ def test_nothing_is_lost_between_threads():
     totals, window = stats.take_window()
     counts = totals.predictions, totals.updates, totals.steps, totals.made_steps, totals.lost_steps, window.updates
     assert counts == (8_000,) * 6
+
+
+def test_predictions_that_come_together_are_counted_each():
+    """Those of a pod come with its rollouts."""
+    stats = Stats(Totals())
+    stats.predicted(96, Timings(), batches=3)
+    assert (stats.totals().predictions, stats.totals().prediction_batches) == (96, 3)

@@ -279,3 +279,9 @@ def test_the_example_of_its_help_is_understood():
     own = words[: words.index("--")]
     plan, searched = planned(parse(TuneOptions, own, TuneOptions(), "", "tune"), words[len(own) + 1 :])
     assert (plan.games, list(searched)) == (["Pong", "Boxing"], ["kl-target", "frame-size-pixels"])
+
+
+def test_after_three_failures_in_a_row_the_search_ends_and_goes_on_later(made_up, tmp_path):
+    with pytest.raises(ConfigError, match=r"3 trials in a row have failed\. The last one: it broke"):
+        made_up([None] * 5)
+    assert len(study.read(tmp_path)[0].trials) == 3

@@ -3,6 +3,7 @@
 import copy
 from importlib import import_module
 
+from ga3c.errors import ConfigError
 from ga3c.settings import named_objects
 from ga3c.settings.catalogue import ALGORITHMS
 from ga3c.settings.run import Settings
@@ -15,9 +16,16 @@ def make(settings: Settings, actions=None):
     """
     if own := settings.learning.own_algorithm:
         found = named_objects.find(own, "--own-algorithm")
-        if hasattr(found, "update") and not isinstance(found, type):
-            return copy.copy(found)  # each device has its own
-        return found(settings, actions)
+        made = hasattr(found, "update") and not isinstance(found, type)
+        algorithm = copy.copy(found) if made else found(settings, actions)  # each device has its own
+        row = ALGORITHMS[settings.learning.algorithm]
+        if hasattr(algorithm, "replays") and algorithm.replays != row.replays:
+            like = "dqn" if algorithm.replays else "a2c"
+            raise ConfigError(
+                f"{own} learns from {'a replay' if algorithm.replays else 'rollouts'}, and --algorithm {row.name} does "
+                f"not: say of which algorithm it has the settings, as in --algorithm {like}."
+            )
+        return algorithm
     module, _, kind = ALGORITHMS[settings.learning.algorithm].made_by.partition(".")
     return getattr(import_module(f"ga3c.algorithms.{module}"), kind)(settings, actions)
 

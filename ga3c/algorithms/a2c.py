@@ -19,8 +19,7 @@ class A2C(A3C):
     """
 
     learns_from = (
-        *("observation", "action", "log_probability", "reward", "terminated", "truncated", "valid"),
-        "last_observation",
+        *("observation", "action", "log_probability", "reward", "terminated", "truncated", "valid", "last_observation"),
     )
 
     @property

@@ -88,7 +88,7 @@ class A3C:
     their deviation, float32 [batch]. With a memory it learns from whole rollouts (`sequences`).
     """
 
-    learns_from = (*("observation", "action", "reward", "value", "terminated", "truncated", "valid"), "bootstrap_value")
+    learns_from = ("observation", "action", "reward", "value", "terminated", "truncated", "valid", "bootstrap_value")
     replays = False
     devices = ALONE
     central = None
@@ -150,7 +150,6 @@ class A3C:
             "explained_variance": found.explained_variance,
             "gradient_norm": norm,  # before it was clipped
             "clipped_share": clipped,  # 1 if it was clipped, else 0
-            "update_norm": tf.linalg.global_norm([new - old for new, old in zip(new_weights, weights, strict=True)]),
         }
         numbers |= norms.of_update(settings, weights, new_weights, gradients)
         return new_weights, state, numbers, *([targets] if self.network_options else [])

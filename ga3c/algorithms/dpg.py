@@ -87,7 +87,6 @@ class DPG:
             "value_error": tf.sqrt(tf.reduce_mean(tf.square(errors))),
             "gradient_norm": norm,  # the critic's, before clipping
             "clipped_share": clipped,
-            "update_norm": tf.linalg.global_norm([new - old for new, old in zip(new_weights, weights, strict=True)]),
         }
         numbers |= norms.of_update(self._settings, weights, new_weights, gradients)
         return new_weights, state, numbers, errors

@@ -90,7 +90,6 @@ class DQN:
             "value_error": tf.sqrt(tf.reduce_mean(tf.square(errors))),
             "gradient_norm": norm,  # before clipping
             "clipped_share": clipped,
-            "update_norm": tf.linalg.global_norm([new - old for new, old in zip(weights, before, strict=True)]),
         }
         numbers |= norms.of_update(self._settings, before, weights, gradients)
         return weights, state, numbers, errors

@@ -1,4 +1,4 @@
-"""The norms of single layers (Stooke and Abbeel 2018, appendix C)."""
+"""The norms of updates, and those of single layers (Stooke and Abbeel 2018, appendix C)."""
 
 from collections.abc import Sequence
 
@@ -27,13 +27,13 @@ def of_gradients(gradients: Sequence[tf.Tensor], settings: LearningSettings) -> 
 def of_update(
     settings: LearningSettings, before: Sequence[tf.Tensor], after: Sequence[tf.Tensor], gradients: Sequence[tf.Tensor]
 ) -> dict[str, tf.Tensor]:
-    """Returns the norms of an update; none, unless they are recorded.
+    """Returns the norm of what an update added to all weights, and further ones if they are recorded.
 
-    They are that of all weights after it; and by layer those of the weights after it, of what it added to them, and of
+    These are that of all weights after it; and by layer those of the weights after it, of what it added to them, and of
     the gradients, as in `of_gradients`.
     """
-    if not settings.record_norms:
-        return {}
     added = [new - old for new, old in zip(after, before, strict=True)]
-    layers = by_layer("weight", after) | by_layer("update", added) | of_gradients(gradients, settings)
-    return {"weight_norm": tf.linalg.global_norm(after)} | layers
+    found = {"update_norm": tf.linalg.global_norm(added)}
+    if settings.record_norms:
+        found |= {"weight_norm": tf.linalg.global_norm(after)} | by_layer("weight", after) | by_layer("update", added)
+    return found | of_gradients(gradients, settings)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from ga3c.algorithms import masked, minibatches, norms, optimizers, schedules, sequences, softmax
+from ga3c.algorithms.a2c import A2C
 from ga3c.algorithms.a3c import A3C, scale
 from ga3c.algorithms.algorithm import Tensors
 from ga3c.algorithms.returns import lambda_returns, played
@@ -84,10 +85,7 @@ class PPO(A3C):
     minibatches are of whole rollouts, from the states that were stored with them (`sequences`).
     """
 
-    learns_from = (
-        *("observation", "action", "log_probability", "reward", "terminated", "truncated", "valid"),
-        "last_observation",
-    )
+    learns_from = A2C.learns_from
 
     _names = ("loss", "policy_loss", "value_loss", "entropy", "clip_fraction", "approximate_kl")
     _largest_entropy = 0.0  # of the game's actions
@@ -171,7 +169,6 @@ class PPO(A3C):
             "value": masked.mean(rows["value"], rows["valid"]),
             "value_error": masked.root_mean_square(rows["advantage"], rows["valid"]),
             "explained_variance": masked.explained_variance(rows["return"], rows["value"], rows["valid"]),
-            "update_norm": tf.linalg.global_norm([new - old for new, old in zip(new_weights, weights, strict=True)]),
         }
         numbers |= {name: before[name] for name in before if name not in numbers}
         numbers |= norms.of_update(self._settings, weights, new_weights, ())

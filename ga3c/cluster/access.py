@@ -37,7 +37,7 @@ def of_a_cluster() -> Iterator[None]:
 
 def keep_token() -> None:
     """Makes the token readable to its owner alone, whoever has written it."""
-    with contextlib.suppress(OSError):  # there is none, or it is another user's
+    with contextlib.suppress(OSError, RuntimeError):  # there is none, or it is another user's; or there is no home
         (Path.home() / ".ray" / "auth_token").chmod(0o600)
 
 

@@ -48,7 +48,7 @@ class Taken(NamedTuple):
 
     rollouts: Sequence[Packed] = ()
     made: int = 0  # transitions, so far
-    predicted: int = 0  # states, since the last answer
+    predicted: int = 0  # states, so far
     core_seconds: float = 0.0
     version: int = -1  # of its weights
     pulls: int = 0  # times that it has fetched weights, so far
@@ -107,7 +107,6 @@ class Pod:
                     break
         if self._failed and not rollouts:
             raise RuntimeError(self._failed)
-        predicted, self._predicted = self._predicted, 0
         # Where its games have failed, the next call says why.
         core_seconds, over = time.process_time(), self._over and self._shipped.empty() and not self._failed
         self._bytes += sum(packed.size for packed in rollouts)
@@ -117,7 +116,7 @@ class Pod:
         return Taken(
             rollouts=rollouts,
             made=self.memory.steps,
-            predicted=predicted,
+            predicted=self._predicted,
             core_seconds=core_seconds,
             version=self._version,
             pulls=self._pulls,

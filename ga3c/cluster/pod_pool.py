@@ -109,11 +109,12 @@ class PodPool:
         one.ended = True
 
     def _ship(self, one: PodHandle, taken: Taken, shard) -> None:
+        predicted = taken.predicted - one.last.predicted
         one.heard, one.last = time.monotonic(), taken._replace(rollouts=())
-        one.begun |= bool(taken.predicted)
+        one.begun |= bool(predicted)
         one.messages += 1
-        if taken.predicted:
-            self._stats.predicted(taken.predicted, Timings())
+        if predicted:
+            self._stats.predicted(predicted, Timings(), predicted // self._settings.schedule.envs_per_agent)
         if shard:
             self._shards.took(one.client, taken.rollouts, shard, taken.shard_size, taken.lost)
         for packed in taken.rollouts if not shard else ():

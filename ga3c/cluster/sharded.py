@@ -20,6 +20,7 @@ from ga3c.rollout import Batch
 AHEAD = 2  # batches are asked of each shard before they are needed
 THREADS = 8  # of a shard: one waits for its end, one adds at a time
 LOOK_SECONDS = 0.2
+PAUSE_SECONDS = 0.005  # between two looks, for those who wait to use Ray: pods, and who watches
 
 
 class Sender:
@@ -156,6 +157,7 @@ class ShardedReplay:
                     self._drawing.drawn(self._batch, given.age_steps * len(self._shards))
                     origin = shard, shard.generation, given.ticket
                     return Batch.drawn(given.arrays, began, origin, self.steps)
+            time.sleep(PAUSE_SECONDS)
 
     def _given(self, shard: _ShardHandle) -> Given | None:
         """Returns the batch that a shard was asked for first; None: it has not come yet, or the shard has died."""

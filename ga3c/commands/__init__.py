@@ -15,7 +15,7 @@ COMMANDS = {
     "plot": "draw the curves of one or more runs",
     "report": "write a page about a run, to send to somebody",
     "dashboard": "see all runs in a browser",
-    "doctor": "check what this machine has, and what it reaches",
+    "doctor": "check what this machine has, and measure its speed",
     "benchmark": "measure how fast this machine trains, and how fast it could",
     "reproduce": "make a figure or table of a paper again",
     "help": "show this; COMMAND --help shows its options",

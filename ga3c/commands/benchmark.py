@@ -12,10 +12,10 @@ from ga3c.settings import ranges
 from ga3c.settings.catalogue import ALGORITHMS
 
 DESCRIPTION = """Measures each station alone and the whole program, in turns, and says how near it comes to the
-bound of this machine for its sampling. --algorithm and --preset stand for the same as in training, but that a replay
-memory is filled with fewer transitions before the first update, and that targets are copied more often: concurrent
-training goes from copy to copy. With --steps-per-update 0 the bound is for as many updates to a step as the program
-makes. Leave the machine alone meanwhile."""
+bound of this machine for its sampling. --algorithm and --preset mean the same as in training, but the controller is
+off. With a replay memory the first update comes after 5,000 transitions, and the target network is copied every 100
+updates, so that a short run has several copies. With --steps-per-update 0 the bound is for as many updates to a step
+as the program makes. Run nothing else meanwhile."""
 # These make a round of several blocks: copies of the targets cost nothing.
 SHORT = {"replay_minimum_transitions": 5_000, "target_updates": 100}
 

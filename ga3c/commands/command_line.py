@@ -162,6 +162,8 @@ def _with_absolute_paths(options: T) -> T:
     changed = {}
     for field in fields(options):
         value = getattr(options, field.name)
+        if "" in (value if isinstance(value, tuple) else (value,)) and value != field.default:
+            raise ConfigError(f"{_flag(field.name)} '': an empty text names nothing. Leave it out, or name something.")
         if is_dataclass(value):
             changed[field.name] = _with_absolute_paths(value)
         elif field.name in PATHS and value and value != NEWEST:
@@ -200,12 +202,14 @@ def check_writable(flag: str, path: Path, makes_directories: bool = False) -> No
     if os.path.exists(path) and path.is_dir() != makes_directories:
         wanted = "no directory: name one" if makes_directories else "a directory: name a file"
         raise ConfigError(f"{flag} {path} is {wanted}.")
-    directory = path if os.path.isdir(path) else path.absolute().parent
+    if os.path.exists(path) and not makes_directories and not path.is_file():
+        raise ConfigError(f"{flag} {path} is no plain file: name one.")  # a device would be replaced by one
+    directory = path if os.path.isdir(path) else Path(_absolute(str(path))).parent
     while makes_directories and not os.path.exists(directory):
         directory = directory.parent
     if not os.path.isdir(directory):
         raise ConfigError(f"{flag} {path}: there is no directory {directory}.")
-    if not os.access(path if os.path.exists(path) else directory, os.W_OK):
+    if not all(os.access(one, os.W_OK) for one in {path, directory} if os.path.exists(one)):
         raise ConfigError(f"{flag} {path}: it cannot be written there. Name another place.")
 
 

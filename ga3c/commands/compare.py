@@ -22,17 +22,19 @@ from ga3c.settings.catalogue import ALGORITHMS, PRESETS
 from ga3c.text import count, duration
 
 DESCRIPTION = """Trains each setting on each game with each seed, for the same time or the same steps, one run after the
-other; lets the agents play; and writes a table with confidence intervals, and the curves. A second start goes on.
+other; lets the agents play; and writes a table with confidence intervals, and the curves. After an interruption the
+same command goes on.
 
 Example: ./run.sh compare --game Pong --setting default --setting "careful: --kl-target 0.003" --seeds 3"""
-TAKEN = {"--game", "--seed", "--minutes", "--steps", "--run-dir", "--name", "--resume"}  # compare says these itself
+# compare says these itself; a limit of games is forgotten where an interrupted run goes on
+TAKEN = {"--game", "--seed", "--minutes", "--steps", "--episodes", "--run-dir", "--name", "--resume"}
 
 
 @dataclass(frozen=True)
 class CompareOptions:
     setting: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """"NAME: OPTIONS OF TRAIN", once for each setting; NAME alone has the defaults. The first is what the others are
-    held against."""
+    """"NAME: OPTIONS OF TRAIN", once for each setting; NAME alone has the defaults. The others are compared with the
+    first."""
     game: tuple[str, ...] = ()
     """Games to train on, one or more: there is no default."""
     seeds: int = 3
@@ -52,7 +54,8 @@ class CompareOptions:
 
 def check_limits(options) -> None:
     """Raises ConfigError where a number of `seeds`, `episodes`, `minutes` or `steps` is out of range."""
-    for name, least in (("seeds", 1), ("episodes", 1), ("minutes", 0.01), ("steps", 0)):
+    check_range("seeds", options.seeds, 1, 1000)
+    for name, least in (("episodes", 1), ("minutes", 0.01), ("steps", 0)):
         check_range(name, getattr(options, name), least)
 
 
@@ -79,7 +82,7 @@ def plan(options: CompareOptions) -> list[LearningRun]:
         except ValueError as error:
             raise ConfigError(f"--setting {name!r}: {error}.") from error
         for flag in flags_in(flags) & TAKEN:
-            raise ConfigError(f"--setting {name!r}: {flag} is not for a setting; compare has an option for it.")
+            raise ConfigError(f"--setting {name!r}: {flag} is not for a setting, but for all: leave it out there.")
         trained = parse_settings(["--game", game, *flags, *limits]).settings  # refuses what train would refuse
         rules.append(protocols.fingerprint(trained.environment))
         runs.append(LearningRun(game, name, flags, seed, 60 * options.minutes, options.steps))

@@ -1,6 +1,6 @@
 """Records games of a trained agent as a data set: python -m ga3c dataset RUN --games 100."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated
 
@@ -73,6 +73,12 @@ def _credits(options: DatasetOptions) -> dict:
 def _expand(options: DatasetOptions, file: Path) -> int:
     if options.short:
         raise ConfigError(f"{file} is in the short form already: leave --short out.")
+    usual = DatasetOptions()
+    for field in fields(options):
+        of_play = field.name not in ("run", "name", "out", "trust")
+        if of_play and getattr(options, field.name) != getattr(usual, field.name):
+            flag = "games" if field.name == "episodes" else field.name.replace("_", "-")
+            raise ConfigError(f"--{flag} is for games that are played now, and {file} has recorded ones: leave it out.")
     short = making.read_short(file, options.trust)
     target = making.target(options.name, options.out, False, short.settings, short.name)
     print("Playing the recorded games again ...", flush=True)

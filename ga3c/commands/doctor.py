@@ -40,8 +40,8 @@ class DoctorOptions:
     measure: bool = True
     """Train twice for some seconds, with agents and with all games in one batch, to see what this machine reaches."""
     cluster: str | None = None
-    """Look at a cluster, and not at this machine: local, auto or an address, as for training. Its nodes, their versions
-    and how fast they are heard of."""
+    """Check a cluster in place of this machine (local, auto or an address, as for training): its nodes, their versions,
+    and the speed of a call to each."""
 
 
 class Finding(NamedTuple):

@@ -18,9 +18,9 @@ from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.learning import DQN_EVALUATION_EPSILON
 from ga3c.text import count
 
-DESCRIPTION = """Plays whole games, each with its own seed, many at once, and prints their true scores: so many games
-with actions sampled from the policy, as the paper does, and so many with the most probable ones. An agent of action
-values takes the best ones alone."""
+DESCRIPTION = """Plays whole games, each with its own seed, many at once, and prints their true scores: --episodes
+games with actions sampled from the policy, as the paper does, and as many with the most probable ones. An agent of
+action values takes the best ones alone."""
 
 
 @dataclass(frozen=True)

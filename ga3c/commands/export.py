@@ -12,14 +12,14 @@ from ga3c.experiments.export import FILES, export
 from ga3c.exports.formats import check_installed
 from ga3c.exports.request import Request
 from ga3c.play.trained_agent import TrainedAgent
-from ga3c.records import run_directory
+from ga3c.records import chosen_runs, run_directory
 from ga3c.text import count
 
 DESCRIPTION = """Puts a trained agent into a small directory of its own: its weights, its settings, its learning curve,
 its scores, and the time it took. play, evaluate and report take it as RUN.
 
 With --format it writes what other programs read instead: from what the game shows to the action. Each file is read
-again and held against the agent. Beside it lies a script that plays the game without this program, and a model card.
+again and compared with the agent. Beside it lies a script that plays the game without this program, and a model card.
 
 Example: ./run.sh export --game Pong --format tflite onnx --quantize int8"""
 
@@ -40,7 +40,7 @@ def run(arguments: list[str]) -> int:
     options = parse(ExportOptions, arguments, ExportOptions(), DESCRIPTION, "export")
     if options.format or options.quantize:
         return _in_formats(options)
-    directory = run_directory.chosen(options.run, options.game)
+    directory = chosen_runs.chosen(options.run, options.game)
     if run_directory.is_exported(directory):
         raise ConfigError(f"{directory} is an exported agent already: copy the directory.")
     agent = load_run(options, directory)
@@ -72,7 +72,7 @@ def _check_free(out: Path, replace: bool) -> None:
 
 def _in_formats(options: ExportOptions) -> int:
     check_installed(options.format)
-    directory = run_directory.existing(options.run) if options.run else run_directory.trained(options.game)
+    directory = chosen_runs.existing(options.run) if options.run else chosen_runs.trained(options.game)
     agent = load_run(options, directory)
     out = _out(options, "exported", agent)
     request = Request(options.format, options.quantize, out, options.replace, options.episodes, options.seed)

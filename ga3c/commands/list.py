@@ -7,9 +7,10 @@ from pathlib import Path
 from ga3c.commands.command_line import parse, results_directory
 from ga3c.errors import ConfigError
 from ga3c.installation import as_called
-from ga3c.records import run_directory, run_state
+from ga3c.records import chosen_runs, run_directory, run_state
 from ga3c.records.columns import THROUGHPUT_COLUMNS
 from ga3c.records.description import read_settings
+from ga3c.records.files import written_at
 from ga3c.text import one_line
 from ga3c.views.figures import number
 from ga3c.views.labels import know, said
@@ -40,8 +41,7 @@ def age(seconds: float) -> str:
 
 def written(run: Path) -> float:
     """Returns when a run was last written, in seconds since the epoch."""
-    files = [run / "throughput.csv", run / "config.json"]
-    return max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
+    return max(written_at(run / name) for name in ("config.json", "throughput.csv"))
 
 
 def cells(run: Path, name: str) -> list[str]:
@@ -51,7 +51,7 @@ def cells(run: Path, name: str) -> list[str]:
     if run_directory.is_exported(run):
         found = read_evaluation(run)
         # The files of an agent that comes with the program are as old as the clone.
-        state, since = ("shipped", "-") if _is_shipped(run) else ("exported", since)
+        state, since = ("shipped", "-") if run_directory.is_shipped(run) else ("exported", since)
         return [name, state, number(found.steps), "-", number(found.mean, 2), since, differs]
     rows = Tail(run / "throughput.csv", THROUGHPUT_COLUMNS)
     rows.refresh()
@@ -59,10 +59,6 @@ def cells(run: Path, name: str) -> list[str]:
     counts = [number(rows.last(column, 0.0)) for column in ("steps", "episodes")]
     differs = "; ".join(filter(None, [state.why, differs]))
     return [name, state.name, *counts, number(rows.last("mean_score"), 2), since, differs]
-
-
-def _is_shipped(run: Path) -> bool:
-    return run.parent.name == run_directory.PRETRAINED.name
 
 
 def _is_of(run: Path, game: str | None) -> bool:
@@ -77,9 +73,9 @@ def _is_of(run: Path, game: str | None) -> bool:
 
 def table(results: Path, game: str | None) -> list[str]:
     """Returns the head and a line for each run. A run that cannot be read says so in its line."""
-    runs = [run for run in run_directory.below(results) if _is_of(run, game)]
+    runs = [run for run in chosen_runs.below(results) if _is_of(run, game)]
     found: list[list[str]] = [list(HEAD)]
-    for run in sorted(runs, key=lambda run: (not _is_shipped(run), written(run))):
+    for run in sorted(runs, key=lambda run: (not run_directory.is_shipped(run), written(run))):
         name = str(run.relative_to(results))
         try:
             found.append(cells(run, name))

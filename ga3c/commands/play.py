@@ -22,7 +22,7 @@ from ga3c.play.keyboard import HELP, Keyboard
 from ga3c.play.playing import Stage
 from ga3c.play.trained_agent import Policy, TrainedAgent
 from ga3c.processes import stop_signals
-from ga3c.records import checkpoint, lock, run_directory
+from ga3c.records import checkpoint, chosen_runs, lock, run_directory
 from ga3c.records.files import make_directory, reason
 from ga3c.text import one_line
 from ga3c.views import terminal_access as terminal
@@ -65,6 +65,8 @@ def _check(options: PlayOptions) -> Path | None:
         raise ConfigError("--record and --terminal: give one of them.")
     if options.terminal and not terminal.can_show():
         raise ConfigError("--terminal: standard output is no terminal. --record FILE.mp4 needs none.")
+    if options.terminal and not options.overlay:
+        raise ConfigError("--no-overlay is for a window or a video: with --terminal, leave it out.")
     check_range("speed", options.speed, 0, 1000)
     check_range("grid", options.grid, 1, 64)
     if options.live and (options.checkpoint or options.best):
@@ -86,7 +88,7 @@ def _usual_video(agent: TrainedAgent) -> Path:
 
 def _wait_for_checkpoint(options: PlayOptions) -> PlayOptions:
     """Names the run, and waits until a run that has just begun has a checkpoint. Raises ConfigError."""
-    directory = run_directory.chosen(options.run, options.game, with_checkpoint=False)
+    directory = chosen_runs.chosen(options.run, options.game, with_checkpoint=False)
     if not checkpoint.saved(directory / "checkpoints"):
         print(f"Waiting for the first checkpoint of {one_line(directory)} ...", flush=True)
     while not checkpoint.saved(directory / "checkpoints") and lock.is_locked(directory):

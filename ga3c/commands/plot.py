@@ -8,7 +8,7 @@ import tyro
 
 from ga3c.commands.command_line import parse
 from ga3c.errors import ConfigError
-from ga3c.records import run_directory
+from ga3c.records import chosen_runs
 from ga3c.text import one_line
 from ga3c.views import curves
 from ga3c.views.plot import draw
@@ -29,7 +29,7 @@ class PlotOptions:
 
 def run(arguments: list[str]) -> int:
     options = parse(PlotOptions, arguments, PlotOptions(), DESCRIPTION, "plot")
-    runs = [run_directory.chosen(name, options.game, with_checkpoint=False) for name in options.runs or (None,)]
+    runs = [chosen_runs.chosen(name, options.game, with_checkpoint=False) for name in options.runs or (None,)]
     out = Path(options.out) if options.out else runs[0] / "plot.png" if len(runs) == 1 else Path("comparison.png")
     if out.suffix not in (".png", ".pdf", ".svg"):
         raise ConfigError(f"--out {out}: draw into a .png, .pdf or .svg file.")

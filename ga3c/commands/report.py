@@ -11,7 +11,7 @@ from ga3c.experiments import evaluation
 from ga3c.experiments.aggregates import in_words
 from ga3c.play.recording import film
 from ga3c.play.trained_agent import TrainedAgent
-from ga3c.records import run_directory
+from ga3c.records import chosen_runs
 from ga3c.records.files import write_whole
 from ga3c.text import count, one_line
 from ga3c.views.plot import draw
@@ -37,7 +37,7 @@ def scores(agent: TrainedAgent, episodes: int, seed: int) -> list[dict]:
 
 def run(arguments: list[str]) -> int:
     options = parse(ReportOptions, arguments, ReportOptions(), DESCRIPTION, "report")
-    directory = run_directory.chosen(options.run, options.game)
+    directory = chosen_runs.chosen(options.run, options.game)
     out = Path(options.out) if options.out else directory / "report.html"
     check_writable("--out", out)
     agent = load_run(options, directory)

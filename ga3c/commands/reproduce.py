@@ -1,6 +1,7 @@
 """Makes a figure or table of a paper again: python -m ga3c reproduce ga3c fig3 --scale cpu."""
 
 import importlib
+import math
 import signal
 import sys
 from collections.abc import Callable
@@ -33,7 +34,7 @@ def check(options: CommonOptions) -> None:
         own_games.import_named(game)
     for name in ("seconds", "seeds", "episodes"):
         if (value := getattr(options, name)) is not None:
-            check_range(name, value, 1)
+            check_range(name, value, 1, 1000 if name == "seeds" else math.inf)
     for name in ("agents", "predictors", "trainers", "cores", "games", "batches", "devices", "actors"):
         if (smallest := min(getattr(options, name, ()), default=1)) < 1:
             raise ConfigError(f"--{name} {smallest} is out of range: give numbers of at least 1.")

@@ -8,7 +8,7 @@ from typing import Any
 from ga3c import environments
 from ga3c.commands.command_line import NEWEST, with_values
 from ga3c.errors import ConfigError
-from ga3c.records import checkpoint, run_directory
+from ga3c.records import checkpoint, chosen_runs, run_directory
 from ga3c.records.checkpoint_meta import from_meta
 from ga3c.records.description import read_settings
 from ga3c.settings.run import Settings
@@ -30,7 +30,7 @@ def resumed(asked: dict[str, Any]) -> Path:
             raise ConfigError(f"{flag} belongs to the start of a run: with --resume, leave it out.")
     if "run_dir" in asked and asked["resume"] != NEWEST:
         raise ConfigError(f"--run-dir is for a new run: --resume goes on in {asked['resume']}. Leave it out.")
-    run_dir = run_directory.find(with_values(Settings(), asked).run, asked.get("game"))
+    run_dir = chosen_runs.find(with_values(Settings(), asked).run, asked.get("game"))
     if run_directory.is_exported(run_dir):
         raise ConfigError(
             f"{run_dir} is an exported agent, not a run: --from {word(run_dir)} begins a new run with its weights."
@@ -52,7 +52,7 @@ def preset_of(agent: str) -> str | None:
     preset = None
     with suppress(ConfigError):
         if Path(agent).is_dir():
-            preset = read_settings(run_directory.existing(agent)).learning.preset
+            preset = read_settings(chosen_runs.existing(agent)).learning.preset
         else:
             preset = from_meta(checkpoint.load(Path(agent))[1], Path(agent)).settings.learning.preset
     return None if preset == "clone" else preset

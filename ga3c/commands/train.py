@@ -30,6 +30,8 @@ from ga3c.views import live_screen
 from ga3c.views.plotter import Plotter
 from ga3c.views.terminal_access import can_show
 
+_FRESH = random.SystemRandom()  # a program that trains several times has its own state of random numbers put back
+
 
 @dataclass(frozen=True)
 class Host:
@@ -75,20 +77,22 @@ def train(start: Start, here: str, host: Callable[[], Host]) -> Ended:
     printed = None if played_here or schedule.cluster else _start_agents()
     games = environments.seen(settings.environment, played_here)
     _check_seen(settings, start, games)
-    if start.resumed is None:
-        own_games.note_all(settings, here)
-    elif "cluster" in start.given:
-        own_games.note_cluster(settings, here)
+    own_games.note_all(settings, here, None if start.resumed is None else start.given)
     directories = TakenDirectories(settings, start.resumed)
     with contextlib.ExitStack() as opened:
-        return _train(settings, directories, games, host(), printed, opened)
+        try:
+            begun = host()
+        except BaseException:  # Ctrl-C
+            directories.take_back()
+            raise
+        return _train(start._replace(settings=settings), directories, games, begun, printed, opened)
 
 
 def _with_seed(settings: Settings) -> Settings:
     """Draws a seed where none is given. It is written down, and kept over a resume."""
     if settings.learning.seed:
         return settings
-    return replace(settings, learning=replace(settings.learning, seed=random.randrange(1, 2**31)))
+    return replace(settings, learning=replace(settings.learning, seed=_FRESH.randrange(1, 2**31)))
 
 
 def _start_agents() -> int:
@@ -126,7 +130,7 @@ def _check_players(settings: Settings, spec: EnvironmentSpec) -> None:
 
 
 def _train(
-    settings: Settings,
+    start: Start,
     directories: TakenDirectories,
     games,
     host: Host,
@@ -135,10 +139,10 @@ def _train(
 ) -> Ended:
     """`games`: closed. `printed`: a pipe with what agents print. `opened` gets what is to be closed at the end: this
     process may go on. Raises ConfigError."""
-    run_dir, spec, console = directories.runs[0], games.spec, host.console
+    run_dir, spec, console, settings = directories.runs[0], games.spec, host.console, start.settings
     game_output = GameOutput(run_dir / run_directory.GAME_OUTPUT, console.say)
-    server = signals = totals = trackers = None
-    failure = ""
+    server = signals = totals = trackers = plotter = None
+    failure, whole = "", False
     try:
         disk = opened.enter_context(contextlib.closing(Disk(lambda _: None, run_dir)))
         console.keep(CsvLog(run_dir / "messages.csv", MESSAGE_COLUMNS, disk).append)
@@ -147,7 +151,7 @@ def _train(
             game_output.follow(printed)
         elif not settings.schedule.cluster:
             game_output.take_streams()
-        server, seconds = _server(settings, directories, spec, console, opened)
+        server, seconds = _server(start, directories, spec, console, opened)
         signals = host.signals(server)
         if host.has_screen and can_show() and settings.run.console != "plain":
             console.cover(live_screen.LiveScreen(run_dir))
@@ -156,6 +160,7 @@ def _train(
         trackers = Trackers(settings, run_dir, console.say)
         plotter = Plotter(directories.runs, settings.run.plot_seconds)
         server.serve(lambda: (plotter.tick(), host.look(server)))
+        whole = True
     except TrainingFailed as failed:
         failure = str(failed)
         console.say(f"ga3c: {failure}")
@@ -172,12 +177,13 @@ def _train(
         game_output.finish()
         console.end()
         if trackers:
-            _end(trackers, bool(failure), server.saved, signals)
+            _end(trackers, bool(failure) or not whole, server.saved, signals)
         if totals is None:  # it did not come to serve: nothing was trained
             console.flush()
             directories.take_back()
     say_totals(totals, settings, spec, [server.system, *seconds], console)
     say_saved(directories.runs, server.saved, console)
+    plotter.end()
     if server.saved and settings.run.plot_seconds:
         draw_last(directories.runs, console)
     return Ended(run_dir, server.saved, signals.status, failure)
@@ -191,7 +197,7 @@ def _end(trackers: Trackers, failed: bool, saved: bool, signals) -> None:
 
 
 def _server(
-    settings: Settings,
+    start: Start,
     directories: TakenDirectories,
     spec: EnvironmentSpec,
     console: Console,
@@ -200,7 +206,8 @@ def _server(
     """Returns the server, and a list with the secondary learner's system if there is one. Raises ConfigError."""
     from ga3c.server.server import Server
 
-    server = Server(systems.system_of(settings), settings, directories.runs[0], spec, console)
+    settings = start.settings
+    server = Server(systems.system_of(settings), settings, directories.runs[0], spec, console, start.given)
     opened.callback(server.close)
     if not directories.secondary:
         return server, []

@@ -10,6 +10,7 @@ from ga3c.records import checkpoint
 from ga3c.records.console import Console
 from ga3c.records.files import reason
 from ga3c.rollout import EnvironmentSpec
+from ga3c.settings.replay import BETA_STEPS
 from ga3c.settings.run import Settings
 from ga3c.text import count, duration, place, word
 from ga3c.views.plot import draw
@@ -29,13 +30,16 @@ def say_start(settings: Settings, run_dir: Path, games, console: Console) -> Non
 
 
 def say_model(settings: Settings, system, console: Console) -> None:
-    """Says which network learns, where, and when the learning rate ends."""
+    """Says which network learns, where, and when what falls or grows with the steps ends, if no --steps says it."""
     model, learning = system.model, settings.learning
     network = f"{model.network_name} network, {model.parameters:,} parameters"
     console.say(f"{network}, on the {system.device}; seed {learning.seed}.")
     end = learning.learning_rate_decay_steps
     if learning.learning_rate_schedule == "linear" and end and settings.run.steps is None:
         console.say(f"The learning rate falls to 0 at {end:,} steps: then learning ends. --steps moves that.")
+    replay = settings.replay
+    if replay.priority_alpha and replay.priority_beta != replay.priority_beta_final and settings.run.steps is None:
+        console.say(f"Priorities are corrected as in a run of {BETA_STEPS:,} steps. --steps moves that.")
 
 
 def say_totals(totals, settings: Settings, spec: EnvironmentSpec, systems: list, console: Console) -> None:

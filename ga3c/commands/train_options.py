@@ -45,7 +45,7 @@ def parse_settings(arguments: list[str]) -> Start:
     """
     asked = parse_given(TrainOptions, resume_options.with_value(arguments), DESCRIPTION, "train")
     if HELP & set(arguments):
-        print(full_help.text_of(TrainOptions(**vars(_with_usual_rewards(preset_defaults(asked), asked)))))
+        print(full_help.text_of(TrainOptions(**vars(preset_defaults(asked)))))
         raise SystemExit(0)
     if asked.get("dataset"):
         asked["dataset"] = folders.absolute(asked["dataset"])
@@ -53,10 +53,7 @@ def parse_settings(arguments: list[str]) -> Start:
     resumed = resume_options.resumed(asked) if "resume" in asked else None
     if trusted and not resumed and "dataset" not in asked:
         raise ConfigError("--trust is for --resume and --dataset, which run what another has written: leave it out.")
-    if resumed:
-        default = resume_options.saved_settings(resumed)
-    else:
-        default = _with_usual_rewards(preset_defaults(asked, trusted), asked)
+    default = resume_options.saved_settings(resumed) if resumed else preset_defaults(asked, trusted)
     settings, given = clone_options.with_end(with_values(default, asked)), frozenset(asked)
     if resumed:
         resume_options.check_goes_on(settings, default, resumed)
@@ -73,10 +70,14 @@ def parse_settings(arguments: list[str]) -> Start:
 
 def preset_defaults(asked: dict[str, Any], trusted: bool = False) -> Settings:
     """Returns the defaults of the preset or the algorithm that is asked for; else those of the agent whose weights are
-    taken; else those that the game usually has.
+    taken; else those that the game usually has. Rewards are as usual for the game.
 
     trusted: the user trusts who has written the data set, if one is named.
     """
+    return _with_usual_rewards(_of_preset(asked, trusted), asked)
+
+
+def _of_preset(asked: dict[str, Any], trusted: bool) -> Settings:
     preset = asked.get("preset", asked.get("algorithm"))
     if preset == "clone" and "dataset" in asked:
         return clone_options.defaults(asked, trusted)

@@ -22,8 +22,8 @@ from ga3c.settings.run import Settings
 from ga3c.text import count
 
 DESCRIPTION = """Searches the settings that learn fastest, with Optuna. Each trial trains on each game with settings and
-a seed of its own. A trial ends early when its score falls behind that of others. A second start goes on, also after a
-kill. Flags of train that are the same for all trials stand at the end, after --.
+a seed of its own. A trial ends early when its score falls behind that of others. After an interruption the same
+command goes on. Flags of train that are the same for all trials stand at the end, after --.
 
 Example: ./run.sh tune --game Pong Boxing --search kl-target=log:1e-3:3e-2 --search frame-size-pixels=42,64,84
 --trials 30 --minutes 7 -- --preset ppo"""
@@ -87,6 +87,7 @@ def planned(options: TuneOptions, flags: list[str]) -> tuple[study.Plan, dict[st
         check_range(name, getattr(options, name.replace("-", "_")), least)
     if not options.game or not options.search:
         raise ConfigError("tune needs games and settings: --game Pong --search kl-target=log:1e-3:3e-2.")
+    run_directory.check_apart([run_directory.game_directory(game).name for game in options.game])
     searched = dict(map(dimension, options.search))
     if len(searched) < len(options.search):
         raise ConfigError("--search: two of them are for the same setting.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 from ga3c.commands.command_line import RunArgument, parse
-from ga3c.records import run_directory
+from ga3c.records import chosen_runs
 from ga3c.records.console import Console
 from ga3c.views import live_screen
 from ga3c.views import terminal_access as terminal
@@ -29,7 +29,7 @@ class WatchOptions:
 
 def run(arguments: list[str]) -> int:
     options = parse(WatchOptions, arguments, WatchOptions(), DESCRIPTION, "watch")
-    view = RunView(run_directory.chosen(options.run, options.game, with_checkpoint=False))
+    view = RunView(chosen_runs.chosen(options.run, options.game, with_checkpoint=False))
     if not terminal.can_show():
         _follow(view)
         return 0

@@ -21,8 +21,8 @@ from ga3c.text import count
 LISTS = ", ".join(f"{name} ({len(games)} games)" for name, games in zoo_report.LISTS.items())
 DESCRIPTION = f"""Trains an agent on each game with each seed, one run after the other; lets the agents play; and writes
 one table: scores with their intervals, human-normalised, the time to certain scores, and, for atari5 and atari3, the
-estimate of the median over 57 games (Aitchison et al. 2023). A second start goes on. All other options are those of
-train, and hold for each run. Lists of games: {LISTS}.
+estimate of the median over 57 games (Aitchison et al. 2023). After an interruption the same command goes on. All other
+options are those of train, and hold for each run. Lists of games: {LISTS}.
 
 Example: ./run.sh zoo atari5 --minutes 60 --seeds 2 --preset cule"""
 

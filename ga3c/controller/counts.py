@@ -29,7 +29,7 @@ class Signals(NamedTuple):
     updates: int = 0
     lag_sum: float = 0.0  # of the policy lag, in updates, over the rows trained on
     lag_rows: int = 0
-    predictor_wait_seconds: float = 0.0  # of all predictors together; always 0: not measured
+    predictor_wait_seconds: float = 0.0  # of all predictors together
     trainer_wait_seconds: float = 0.0
     prediction_queue: int = 0  # requests that wait
     training_queue: int = 0  # rollouts that wait

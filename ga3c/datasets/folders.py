@@ -15,8 +15,11 @@ _NAME = re.compile(r"(?:[-_\w]+/)*[-_\w]+?-v\d+")
 
 
 def root() -> Path:
-    """Returns the folder in which Minari looks for data sets."""
-    return Path(os.environ.get("MINARI_DATASETS_PATH") or Path.home() / ".minari" / "datasets")
+    """Returns the folder in which Minari looks for data sets. Raises ConfigError if there is no home."""
+    folder = os.environ.get("MINARI_DATASETS_PATH") or os.path.expanduser("~/.minari/datasets")
+    if folder.startswith("~"):
+        raise ConfigError("There is no home for data sets: set MINARI_DATASETS_PATH to a folder.")
+    return Path(folder)
 
 
 def named(name: str) -> Path:

@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 import tempfile
+import warnings
 
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
@@ -81,6 +82,8 @@ def set_up_device(device: str, threads: int) -> str:
             return "gpu"
         if device == "gpu":
             raise ConfigError("TensorFlow has computed on cores here: give --device gpu in a new process.") from None
+        if gpus and device == "auto":
+            warnings.warn("TensorFlow has computed on cores here: a new process can use the GPU.", stacklevel=2)
         return "cpu"
     return "gpu" if gpus else "cpu"
 

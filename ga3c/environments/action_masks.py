@@ -12,7 +12,7 @@ from ga3c.environments.game_fault import GameFault
 KEY, METHOD = "action_mask", "action_masks"
 
 
-def sizes(actions: spaces.Space) -> list[int]:
+def sizes(actions: spaces.Space | None) -> list[int]:
     """Returns the number of options of each choice in an action; an empty list where actions are numbers."""
     if isinstance(actions, spaces.Discrete):
         return [int(actions.n)]
@@ -27,21 +27,11 @@ def method_of(game: gymnasium.Env) -> Callable | None:
     return found if callable(found) else None
 
 
-class NoMasks:
-    """It stands for the `Masks` of a game where nobody asks for them."""
-
-    given = False
-
-    def of(self, info, call: str, over: bool) -> dict[str, np.ndarray]:
-        """Returns {}."""
-        return {}
-
-
 class Masks:
     """The masks of one game. Each is bool [actions], or the options of all choices of an action, side by side."""
 
-    def __init__(self, actions: spaces.Space, method: Callable | None = None):
-        """method: is asked for the mask in place of `info`."""
+    def __init__(self, actions: spaces.Space | None, method: Callable | None = None):
+        """actions: None where nobody asks for masks. method: is asked for the mask in place of `info`."""
         self._sizes, self._method = sizes(actions), method
         self.given: bool | None = None  # whether the game gives masks; None: it has not been started
 

@@ -11,7 +11,7 @@ from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.wrappers import TimeLimit
 
-from ga3c.environments.action_masks import Masks, NoMasks, method_of
+from ga3c.environments.action_masks import Masks, method_of
 from ga3c.environments.game_fault import GameFault
 from ga3c.errors import ConfigError
 from ga3c.settings import named_objects
@@ -110,7 +110,7 @@ class Checked(gymnasium.Wrapper):
     def __init__(self, game: gymnasium.Env, name: str, with_masks: bool = True):
         super().__init__(game)
         self._name, self._looks = name, BOUNDS_LOOKS
-        self._masks = Masks(game.action_space, method_of(game)) if with_masks else NoMasks()
+        self._masks = Masks(game.action_space, method_of(game)) if with_masks else Masks(None)
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
         observation, info = self.env.reset(seed=seed, options=options or None)

@@ -30,7 +30,7 @@ class Games:
         """Returns the observations [env, ...] of new games, or of those that go on. See `random_start`."""
         if self._observations is not None:
             return self._observations
-        if not self._limit:
+        if not (self._limit and getattr(self._envs, "restarts_some", True)):
             observations = self._envs.reset()
             self.over = absent_players(self._envs, len(self.over)).copy()
             return observations

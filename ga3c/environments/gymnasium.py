@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import iterate
 
-from ga3c.environments import action_masks, checked, known_spaces, parts, rendered
+from ga3c.environments import action_masks, checked, known_spaces, parts, ready_games, rendered
 from ga3c.environments.action_masks import Masks
 from ga3c.environments.checked import blaming
 from ga3c.environments.observations import Observations
@@ -74,23 +74,11 @@ def _files_of(module: str) -> list[str]:
     return [name for name in names if os.path.isfile(name)]
 
 
-def _games_of(ready: VectorEnv, count: int) -> int:
-    """Returns the number of games of a ready vector environment. Raises ConfigError if it cannot play `count`."""
-    if ready.metadata.get("autoreset_mode") not in (None, AutoresetMode.NEXT_STEP):
-        raise ConfigError(
-            "A vector environment starts a game anew in the step after its end: make it with "
-            "autoreset_mode=AutoresetMode.NEXT_STEP."
-        )
-    if count > ready.num_envs:
-        raise ConfigError(f"The vector environment has {ready.num_envs} games, and {count} are asked for.")
-    return ready.num_envs
-
-
 class GymnasiumEnvironments:
     """A batch of `count` copies of one environment, stepped one after the other.
 
     `Observations` converts the observations, or `parts` where there are several, or masks of actions. Continuous
-    actions are within -1 and 1, and are scaled to the bounds of the game. Without --adapt-spaces, as in older versions,
+    actions are within -1 and 1, and are scaled to the bounds of the game. Without --adapt-spaces
     actions are clipped to the bounds. A ready vector environment (`ga3c.train`) is taken as it is, with as many games
     as it has.
     """
@@ -110,7 +98,7 @@ class GymnasiumEnvironments:
         ready = named_objects.given(name)
         self._ready = ready if isinstance(ready, VectorEnv) else None
         if self._ready:
-            count, restarts = _games_of(self._ready, count), None
+            count, restarts = ready_games.games_of(self._ready, count), None
         self._name, self._restarts, self._none, self._picture_size = name, restarts, np.zeros(count, bool), None
         self._seeds = [number % 2**31 for number in range(seed, seed + count)]
         self._make = partial(checked.make, name, settings, render_mode)
@@ -148,10 +136,12 @@ class GymnasiumEnvironments:
         """Starts the games, which first then say whether they have masks. Returns observations and the actions."""
         game = None if self._ready else self.env.envs[0]
         whole = self.env.single_observation_space
-        if game and game.has_wrapper_attr("parts"):
-            whole = game.get_wrapper_attr("parts").space
+        if game and game.has_wrapper_attr("ga3c_parts"):
+            whole = game.get_wrapper_attr("ga3c_parts").space
         if self._ready:
             known_spaces.check_observations(self._name, whole, self._adapt, self._divided)
+            if with_masks:
+                ready_games.check_masks(self._ready)
         observations, info = self._reset()
         masked = with_masks and action_masks.KEY in info and not actions.continuous
         mask_size = actions.policy_size if masked else 0
@@ -203,6 +193,11 @@ class GymnasiumEnvironments:
         return observations, rewards, terminated, truncated, np.zeros_like(terminated)
 
     @property
+    def restarts_some(self) -> bool:
+        """True if `restart` begins the marked games alone."""
+        return not self._ready or ready_games.restarts_some(self._ready)
+
+    @property
     def action_space(self) -> gymnasium.Space:
         """The space of the actions that the game wants."""
         return self._actions
@@ -218,7 +213,8 @@ class GymnasiumEnvironments:
 
     def shown(self, observation, mask=None) -> tuple[np.ndarray, bool]:
         """Returns an observation of the game, or a batch of them, as the network gets it, as `Parts.shown` says."""
-        return self.parts.shown(observation, mask)
+        rows, single = self.parts.shown(observation, mask)
+        return rows.astype(self.spec.observation_dtype, copy=False), single  # a choice alone: as `Observations` has it
 
     def start_lines(self, network: str) -> list[str]:
         """Returns the lines that a run prints at its start about observations, actions and the network."""

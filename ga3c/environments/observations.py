@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import utils as vector_utils
@@ -11,7 +10,7 @@ from gymnasium.vector import utils as vector_utils
 from ga3c.environments.game_fault import GameFault
 from ga3c.errors import ConfigError
 
-SMALLEST_PIXELS = 20  # the smallest height and width that the networks of `networks.a3c` take
+SMALLEST_PIXELS = 20  # the smallest height and width that the networks of `networks.policy_value` take
 
 
 class _Picture(NamedTuple):
@@ -82,7 +81,7 @@ class Observations:
     def convert(self, observations, batch_space: spaces.Space) -> np.ndarray:
         """Converts observations of `batch_space`, which a vector environment returned. Raises GameFault."""
         if not self.picture:
-            items = gymnasium.vector.utils.iterate(batch_space, observations)
+            items = vector_utils.iterate(batch_space, observations)
             return np.stack([spaces.flatten(self._whole, item) for item in items]).astype(np.float32)
         return self.of_pictures(self.inner(observations))
 

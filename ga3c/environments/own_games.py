@@ -113,15 +113,13 @@ def import_of_run(name: str, run: object, trusted: bool, what: str = "game") -> 
     _imported(name, what)
 
 
-def note_all(settings: Settings, directory: str) -> None:
-    """Notes all objects that settings name, the arguments of the game and the cluster, as `note` does."""
-    for name in filter(None, (*named(settings), _arguments(settings), _cluster(settings))):
-        note(name, directory)
-
-
-def note_cluster(settings: Settings, directory: str) -> None:
-    """Notes the cluster that settings name, if they name one, as `note` does."""
-    note(_cluster(settings), directory)
+def note_all(settings: Settings, directory: str, given: Collection[str] | None = None) -> None:
+    """Notes all objects that settings name, the arguments of the game and the cluster, as `note` does. `given`: only
+    what these settings name."""
+    named_by = {_arguments(settings): "environment_arguments", _cluster(settings): "cluster"} | named(settings)
+    for name, setting in named_by.items():
+        if name and (given is None or setting in given):
+            note(name, directory)
 
 
 def note(game: str, directory: str) -> None:

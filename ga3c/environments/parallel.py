@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium import spaces
 
 from ga3c.environments import action_masks, known_spaces, rendered
-from ga3c.environments.action_masks import Masks, NoMasks
+from ga3c.environments.action_masks import Masks
 from ga3c.environments.checked import blaming, fault_of, is_reward
 from ga3c.environments.game_fault import GameFault
 from ga3c.environments.parallel_names import maker, shown_name
@@ -100,7 +100,7 @@ class ParallelEnvironments:
     def _use(self, parts: Parts, columns: int) -> None:
         """Makes the rows of all players, and the observations that lie in them."""
         self._parts, self._rows = parts, np.zeros((columns, parts.layout.size), np.uint8)
-        self._masks = [Masks(self._actions) if self._with_masks else NoMasks() for _ in range(columns)]
+        self._masks = [Masks(self._actions if self._with_masks else None) for _ in range(columns)]
         self._shown = parts.as_observations(self._rows)
 
     def _says_masks(self) -> bool:
@@ -126,6 +126,7 @@ class ParallelEnvironments:
         taken = self.as_the_game_wants(actions)
         self.lost[:] = False
         for game in range(len(self._games)):
+            playing = ~self.absent[self._columns(game)] & (not self._over[game])  # a step of theirs may be lost
             try:
                 if self._over[game]:
                     self._begin(game)
@@ -134,7 +135,7 @@ class ParallelEnvironments:
             except BaseException as error:
                 for array in (rewards, terminated, truncated):
                     array[self._columns(game)] = 0
-                self._make_anew(game, error)
+                self._make_anew(game, error, playing)
         return self._shown, rewards, terminated, truncated, np.zeros(columns, np.bool_)
 
     def as_the_game_wants(self, actions: np.ndarray) -> np.ndarray:
@@ -185,8 +186,8 @@ class ParallelEnvironments:
         mask = self._masks[column].of(info, call, over).get(action_masks.KEY)
         self._rows[column] = self._parts.row(observation, mask if self._parts.layout.has(MASK) else None)
 
-    def _make_anew(self, game: int, error: BaseException) -> None:
-        """Makes a game again whose code failed, as `restarted.Restarted` does; the step of its players is lost."""
+    def _make_anew(self, game: int, error: BaseException, playing: np.ndarray) -> None:
+        """Makes a game again whose code failed, as `restarted.Restarted` does; the step of those `playing` is lost."""
         while True:
             if self._restarts is None or isinstance(error, KeyboardInterrupt):
                 raise error
@@ -196,7 +197,7 @@ class ParallelEnvironments:
                 _close(self._games[game])
                 self._games[game] = self._make()
                 self._begin(game, int(self._anew.spawn(1)[0].generate_state(1)[0] >> 1))
-                self.lost[self._columns(game)] = True
+                self.lost[self._columns(game)] = playing
                 return
             except BaseException as another:
                 error = another

@@ -1,5 +1,6 @@
 """The names of PettingZoo's parallel games: package.module:parallel_env, or package.module:Class."""
 
+import functools
 import inspect
 from collections.abc import Callable
 
@@ -12,11 +13,14 @@ def maker(name: str) -> Callable | None:
     """Returns what makes the parallel game of this name, whose module is imported; None if it names no such game."""
     attribute = name.partition(":")[2]
     found = named_objects.find(name, "The game") if named_objects.is_there(name) else None
-    is_class = inspect.isclass(found) and any(one.__name__ == CLASS for one in found.__mro__)
-    return found if is_class or (callable(found) and attribute == FUNCTION) else None
+    made = found.func if isinstance(found, functools.partial) else found
+    is_class = inspect.isclass(made) and any(one.__name__ == CLASS for one in made.__mro__)
+    is_function = callable(made) and FUNCTION in (attribute, getattr(made, "__name__", ""))
+    return found if is_class or is_function else None
 
 
 def shown_name(name: str) -> str:
-    """Returns the canonical name of a parallel game: that of its module, or of its class."""
-    module, _, attribute = name.partition(":")
-    return module.rpartition(".")[2] if attribute == FUNCTION else attribute
+    """Returns the plain name of a game: that of its module for PettingZoo's, else that of its class, or its id."""
+    module, _, attribute = name.rpartition(":")
+    of_module = attribute == FUNCTION and module != named_objects.MAIN
+    return module.rpartition(".")[2] if of_module else attribute

@@ -123,7 +123,7 @@ class Rows(gymnasium.Wrapper):
 
     def __init__(self, game: gymnasium.Env, parts: Parts):
         super().__init__(game)
-        self.parts = parts
+        self.ga3c_parts = parts  # a name that no game has: the outermost attribute of a name is found
         self.observation_space = spaces.Box(0, 255, (parts.layout.size,), np.uint8)
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
@@ -135,10 +135,11 @@ class Rows(gymnasium.Wrapper):
         return self._row(observation, info), reward, terminated, truncated, self._rest(info)
 
     def _rest(self, info: dict) -> dict:
-        return {} if self.parts.layout.has(MASK) else info
+        return {} if self.ga3c_parts.layout.has(MASK) else info
 
     def _row(self, observation, info: dict) -> np.ndarray:
-        return self.parts.row(observation, info[action_masks.KEY] if self.parts.layout.has(MASK) else None)
+        mask = info[action_masks.KEY] if self.ga3c_parts.layout.has(MASK) else None
+        return self.ga3c_parts.row(observation, mask)
 
 
 def in_rows(name: str, make: Callable[[], gymnasium.Env], adapt: bool, divide: bool, mask_size: int) -> gymnasium.Env:

@@ -1,6 +1,6 @@
 """Comparison: several settings over several games and seeds, at equal time or equal steps, and what came of it."""
 
-import json
+import contextlib
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
@@ -10,12 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ga3c import environments
+from ga3c.errors import ConfigError
 from ga3c.experiments.aggregates import interquartile_mean, interval, probability_of_improvement
 from ga3c.experiments.runs import RunFailed, child_environment, directory_of, perform, train_command
 from ga3c.experiments.tables import rounded
 from ga3c.records import checkpoint, run_directory
 from ga3c.records.collapse import collapses
 from ga3c.records.csv_reading import read_csv
+from ga3c.records.files import read_json
 from ga3c.text import count
 from ga3c.views import curves
 
@@ -132,23 +134,25 @@ def _evaluation(run: LearningRun, file: Path, games: int, protocol: str | None, 
 
     Runs of one seed play the same games, and play them again if asked again; another seed has other games.
     """
-    try:
-        known = json.loads(file.read_text(encoding="utf-8"))
-        if known["episodes"] == games:
-            return known
-    except (OSError, ValueError, KeyError):
-        pass
     kept = agent.suffix == ".npz"
-    print(f"{run.name}{f', {agent.stem}' if kept else ''}: playing {count(games, 'game')} in each way ...", flush=True)
-    words = [*(["--checkpoint"] if kept else []), str(agent), "--game", run.game, "--json", str(file)]
+    words = [*(["--checkpoint"] if kept else []), str(agent), "--game", run.game]
     if protocol and environments.resolve(run.game)[0] == "atari":
         words += ["--protocol", protocol]
-    command = [sys.executable, "-m", "ga3c", "evaluate", *words]
-    command += ["--episodes", str(games), "--seed", str(1_000_000 + 1_000 * run.seed)]
+    words += ["--seed", str(1_000_000 + 1_000 * run.seed)]
+    return evaluated(file, games, f"{run.name}{f', {agent.stem}' if kept else ''}", words)
+
+
+def evaluated(file: Path, games: int, who: str, words: list[str]) -> dict:
+    """Returns what `file` says of so many games, which `evaluate WORDS` plays if it does not. Raises RunFailed."""
+    with contextlib.suppress(ConfigError, KeyError, TypeError):
+        if (known := read_json(file))["episodes"] == games:
+            return known
+    print(f"{who}: playing {count(games, 'game')} in each way ...", flush=True)
+    command = [sys.executable, "-m", "ga3c", "evaluate", *words, "--episodes", str(games), "--json", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, env=child_environment())
     if done.returncode:
-        raise RunFailed(f"{run.name} could not be evaluated: {done.stderr.strip().rpartition('ga3c: ')[2]}")
-    return json.loads(file.read_text(encoding="utf-8"))
+        raise RunFailed(f"{who} could not be evaluated: {done.stderr.strip().rpartition('ga3c: ')[2]}")
+    return read_json(file)
 
 
 def by_game(outcomes: list[Outcome]) -> dict[str, list[Outcome]]:

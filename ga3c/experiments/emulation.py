@@ -26,8 +26,15 @@ def proven() -> tuple[str, ...]:
     return tuple(sorted(map(display_name, PROVEN & RANDOM_AND_HUMAN_SCORES.keys() - READ_WHAT_IS_LEFT)))
 
 
+def check_atari(game: str) -> None:
+    """Raises ConfigError for a game that no emulator plays."""
+    if environments.resolve(game)[0] != "atari":
+        raise ConfigError(f"--game {game} is no Atari game, and this is about their emulators: name one.")
+
+
 def make(engine: str, game: str, count: int):
     """`count` games on all cores, or on the GPU. Raises ConfigError where the engine does not play this game."""
+    check_atari(game)
     settings = EnvironmentSettings(game=game, emulator=ALE if engine == ALE else OURS)
     if engine == GPU:
         if obstacle := environments.gpu_obstacle(settings):

@@ -16,9 +16,9 @@ from typing import Protocol, TypeVar
 
 from ga3c.errors import ConfigError
 from ga3c.installation import check_ray
-from ga3c.records import checkpoint
+from ga3c.records import checkpoint, run_directory
 from ga3c.records.csv_reading import read_csv
-from ga3c.records.files import GrowingFile, open_to_write, reason, write_whole
+from ga3c.records.files import GrowingFile, open_to_write, read_json, reason, write_whole
 from ga3c.records.lock import is_locked, take
 from ga3c.text import count, duration
 
@@ -73,10 +73,10 @@ def is_finished(run: Run, out: Path) -> bool:
 
 def _says_the_same(run: Run, file: Path, but: tuple[str, ...] = ()) -> bool:
     """Returns whether there is such a file. Raises ConfigError where it has other settings than the run."""
-    try:
-        saved = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not file.exists():
         return False
+    if not isinstance(saved := read_json(file), dict):
+        raise ConfigError(f"Cannot read {file}: it is no description of a run.")
     asked = json.loads(json.dumps(asdict(run)))  # a tuple is a list there
     if asked | {name: value for name, value in saved.items() if name not in but} != asked:
         raise ConfigError(f"{file.parent} was made with other settings: name another directory with --out.")
@@ -122,16 +122,14 @@ def alone(out: Path):
 
 
 def _perform(runs: list[Run], out: Path, machines: str | None) -> None:
+    run_directory.check_apart([run.name for run in runs])
     order = random.Random(1).sample(runs, len(runs))
     todo = [run for run in order if not is_finished(run, out)]
     begun = [run for run in todo if directory_of(run, out).exists()]
-    for run in begun:
-        if run.goes_on:
-            _says_the_same(run, directory_of(run, out) / BEGUN, but=LIMITS)
-    found = (
-        f"{len(runs) - len(todo)} of {count(len(runs), 'run')} {'is' if len(runs) == 1 else 'are'} finished in {out}"
-    )
-    print(found + (f", {len(begun)} unfinished." if begun else "."), flush=True)
+    for run in filter(lambda run: run.goes_on, begun):
+        _says_the_same(run, directory_of(run, out) / BEGUN, but=LIMITS)
+    finished = f"{len(runs) - len(todo)} of {count(len(runs), 'run')} {'is' if len(runs) == 1 else 'are'} finished"
+    print(f"{finished} in {out}{f', {len(begun)} unfinished' if begun else ''}.", flush=True)
     if machines and todo:
         check_ray("--machines")
         from ga3c.cluster import machines as others  # here: it loads Ray
@@ -212,15 +210,16 @@ def _make(run: Run, directory: Path, stopped: Callable[[], bool] = lambda: False
     if process.returncode == 2:  # a setting that train refuses
         refusal = refusal_in(output)
         output.unlink()
-        begun.unlink()
-        with contextlib.suppress(OSError):
-            directory.rmdir()
+        if not (directory / "config.json").exists():  # else it is a run that goes on when the reason is gone
+            begun.unlink()
+            with contextlib.suppress(OSError):
+                directory.rmdir()
         raise ConfigError(refusal)
     if process.returncode:
         raise RunFailed(f"{run.name} failed with status {process.returncode}; its output is in {output}")
     for name in ("tensorboard", *(() if run.goes_on else ("checkpoints",))):
         shutil.rmtree(directory / name, ignore_errors=True)
-    (directory / OUTPUT).unlink(missing_ok=True)
+    output.unlink(missing_ok=True)
     begun.replace(directory / FINISHED)
 
 

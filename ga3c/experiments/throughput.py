@@ -1,6 +1,5 @@
 """Runs whose speed is measured, and what their logs say of it."""
 
-import json
 import sys
 from dataclasses import asdict, dataclass
 from itertools import chain
@@ -11,7 +10,7 @@ import numpy as np
 
 from ga3c.experiments.runs import RunFailed, directory_of
 from ga3c.experiments.tables import rounded
-from ga3c.records import run_directory
+from ga3c.records import description, run_directory
 from ga3c.records.csv_reading import read_csv
 
 
@@ -84,7 +83,7 @@ def measure(run: SpeedRun, out: Path, needed: str = "pps") -> dict[str, Spread]:
     if not counts.any():
         raise RunFailed(f"{run.name} has no row after settling: give more --seconds, and another --out.")
     unknown = np.full(len(since), np.nan)
-    config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
+    config = description.read(directory)
     quantities = {
         "pps": rows["pps"],
         "tps": rows["tps"],

@@ -68,9 +68,11 @@ def build(name: str, spec: EnvironmentSpec, has_policy: bool, options: dict) -> 
 
 
 def _takes_one(function) -> bool:
-    """Whether a function has one parameter, the space of observations."""
+    """Whether a function has one parameter, the space of observations, besides options of its own."""
     try:
-        return len(inspect.signature(function).parameters) == 1
+        known = list(inspect.signature(function).parameters.values())
+        wanted = [one for one in known if one.default is one.empty or one.name == "actions"]
+        return len(wanted) == 1 and wanted[0].kind is not wanted[0].VAR_POSITIONAL
     except (TypeError, ValueError):  # it is no function, which its call will say, or one whose parameters are not known
         return False
 

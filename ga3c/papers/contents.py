@@ -150,7 +150,7 @@ def described(name: str) -> str:
     made = " ".join(f"{one.name}: {one.shows}." for one in paper.items if not one.instead)
     return (
         f"Makes a figure or table of {paper.title} ({paper.source}) again, from runs of its own. "
-        f"A second start goes on. ./run.sh reproduce lists the other papers.\n\n{made}"
+        f"After an interruption the same command goes on. ./run.sh reproduce lists the other papers.\n\n{made}"
     )
 
 

@@ -14,6 +14,7 @@ from ga3c.environments import gymnasium_games
 from ga3c.environments.checked import blaming
 from ga3c.errors import ConfigError
 from ga3c.play.spawned import spawn
+from ga3c.settings import named_objects
 from ga3c.settings.game import EnvironmentSettings
 
 END_SECONDS = 2.0
@@ -31,7 +32,8 @@ class DrawnGames:
     def __init__(self, name: str, settings: EnvironmentSettings, count: int, seed: int):
         self._name = name
         self._line, theirs = multiprocessing.Pipe()
-        self._process = spawn(_play, theirs, name, settings, count, seed)
+        own = named_objects.packed([name, *settings.wrapper])
+        self._process = spawn(_play, theirs, own, name, settings, count, seed)
         theirs.close()
         self.spec, self.pictures_per_second = self._answer()
 
@@ -72,14 +74,16 @@ def _without_display() -> str:
     return "osmesa" if find_library("OSMesa") and not find_library("EGL") else "egl"
 
 
-def _play(line: Connection, name: str, settings: EnvironmentSettings, count: int, seed: int) -> None:
-    """The process: does what it is asked for until nobody asks any more."""
+def _play(line: Connection, own: bytes, name: str, settings: EnvironmentSettings, count: int, seed: int) -> None:
+    """The process: does what it is asked for until nobody asks any more. `own`: objects that no module has."""
+    multiprocessing.current_process().daemon = False  # a daemon may have no children, and a game may want some
     warnings.filterwarnings("ignore", module="glfw")  # what follows from them is an error, and says the same
     if not has_display():
         os.environ.setdefault("MUJOCO_GL", _without_display())
         os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # SDL complains of the others
     try:
         with blaming(f"Cannot draw the game '{name}'"):
+            named_objects.unpack(own)
             games = gymnasium_games(name, settings, count, seed, render_mode="rgb_array")
         line.send((games.spec, games.pictures_per_second))
         while True:

@@ -10,7 +10,7 @@ from ga3c import environments
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
-from ga3c.records import checkpoint, run_directory
+from ga3c.records import checkpoint, chosen_runs, run_directory
 from ga3c.records.checkpoint_meta import from_meta
 from ga3c.settings.catalogue import ALGORITHMS
 from ga3c.settings.run import Settings
@@ -56,7 +56,7 @@ def load(
         path = Path(file)
         arrays, meta = checkpoint.load(path)
     else:
-        directory = run_directory.existing(run) if run else run_directory.trained(game)
+        directory = chosen_runs.existing(run) if run else chosen_runs.trained(game)
         if best:
             path = directory / "checkpoints" / checkpoint.BEST
             if not path.exists():

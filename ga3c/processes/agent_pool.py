@@ -12,6 +12,7 @@ from ga3c.prediction_queue import Order, PredictionQueue
 from ga3c.processes import agent_process, agents_start, family
 from ga3c.processes.agent_handle import AgentHandle, cause_of_death
 from ga3c.processes.agent_process import AgentPlan
+from ga3c.settings import named_objects
 from ga3c.stats import EndedAgents, Stats
 from ga3c.transport.agent_memory import AgentMemory, Doing
 from ga3c.transport.experience import Experience
@@ -118,7 +119,7 @@ class AgentPool:
                     target=agent_process.main, args=arguments, name=f"ga3c agent {number}", daemon=True
                 )
                 agents_start.wake()
-                with agents_start.without_main():
+                with named_objects.without_main():
                     process.start()
             undo.pop_all()
         self.next_number = number + 1

@@ -7,17 +7,17 @@ import multiprocessing.forkserver
 import multiprocessing.resource_tracker
 import os
 import signal
-import sys
 import tempfile
 import threading
-import types
+import time
 from collections.abc import Iterator
 
 from ga3c.errors import ConfigError
 from ga3c.processes import agent_process, family
 
 SCARCE = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)  # files, processes and memory
-_started: set[int] = set()  # ids of the processes that were started here, and not by a program that uses this one
+END_SECONDS = 1.0  # what that process gets to end: it waits for all that others have started by it
+_others_preload: list[list[str]] = []  # what a program that uses this one had set, while that process is ours
 
 
 def start(prints: int | None = None) -> None:
@@ -46,7 +46,8 @@ def _streams_to(file: int) -> Iterator[None]:
 
 
 def _start() -> None:
-    before_start = multiprocessing.forkserver._forkserver._forkserver_pid
+    server = multiprocessing.forkserver._forkserver
+    before_start, preload = server._forkserver_pid, server._preload_modules
     multiprocessing.set_forkserver_preload(["ga3c.processes.agents_parent"])
     in_main = threading.current_thread() is threading.main_thread()  # only there signals can be set
     before = {one: signal.signal(one, signal.SIG_IGN) for one in agent_process.SERVER_SIGNALS if in_main}
@@ -54,7 +55,7 @@ def _start() -> None:
         multiprocessing.forkserver.ensure_running()
         multiprocessing.resource_tracker.ensure_running()  # else it starts with the first agent, and signals end it
         if before_start is None:
-            _started.add(multiprocessing.forkserver._forkserver._forkserver_pid)
+            _others_preload[:] = [preload]
     except OSError as error:
         if error.errno in SCARCE:
             raise ConfigError(f"Cannot start agents: {error}. Stop other programs, or raise the limit.") from error
@@ -65,27 +66,21 @@ def _start() -> None:
             signal.signal(number, handler or signal.SIG_DFL)
 
 
-@contextlib.contextmanager
-def without_main() -> Iterator[None]:
-    """Lets a process that is started meanwhile not import the main module.
-
-    That may be a user's script, which would train again. Agents need nothing of it: `named_objects.packed`.
-    """
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
-
-
 def stop() -> None:
     """Ends that process, where a program goes on after its run, and may start another."""
     server = multiprocessing.forkserver._forkserver
-    if server._forkserver_pid in _started:
+    if not _others_preload or server._forkserver_pid is None:
+        return
+    with server._lock:
+        pid, server._preload_modules = server._forkserver_pid, _others_preload.pop()
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(server._forkserver_address)  # first: so it does not remove the folder, which is still in use
-            server._stop()  # misses the file
+            os.unlink(server._forkserver_address)
+        os.close(server._forkserver_alive_fd)
+        server._forkserver_pid = server._forkserver_address = server._forkserver_alive_fd = None
+    until = time.monotonic() + END_SECONDS
+    with contextlib.suppress(ChildProcessError):
+        while not os.waitpid(pid, os.WNOHANG)[0] and time.monotonic() < until:
+            time.sleep(0.01)
 
 
 def wake() -> None:
@@ -96,5 +91,6 @@ def wake() -> None:
 
 def end_orphans() -> None:
     """Ends what the games of dead agents have started."""
-    if parent := multiprocessing.forkserver._forkserver._forkserver_pid:
+    parent = multiprocessing.forkserver._forkserver._forkserver_pid
+    if parent and _others_preload:  # it may be a new one, after a crash
         family.end_adopted(parent, {process.pid for process in multiprocessing.active_children()})

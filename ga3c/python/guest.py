@@ -18,6 +18,17 @@ _running = threading.Lock()
 
 
 @contextlib.contextmanager
+def own_random_numbers() -> Iterator[None]:
+    """Puts the random numbers of this process back, as they were: to make a network is to seed them."""
+    drawn, drawn_by_numpy = random.getstate(), np.random.get_state()
+    try:
+        yield
+    finally:
+        random.setstate(drawn)
+        np.random.set_state(drawn_by_numpy)
+
+
+@contextlib.contextmanager
 def guest() -> Iterator[None]:
     """Lets one run take the standard streams, the random numbers and the locks of this process, and puts them back.
 
@@ -30,18 +41,15 @@ def guest() -> Iterator[None]:
         )
     if not _running.acquire(blocking=False):
         raise ConfigError("A run goes on in this process: wait for its end, or start another process.")
-    streams, hook = (sys.stdout, sys.stderr), threading.excepthook
-    drawn, drawn_by_numpy, locks = random.getstate(), np.random.get_state(), lock.held()
+    streams, hook, locks = (sys.stdout, sys.stderr), threading.excepthook, lock.held()
     try:
-        with text.standing_here():
+        with text.standing_here(), own_random_numbers():
             yield
     except ConfigError as error:
         raise ConfigError(str(error)) from None  # its line says all: no long traceback stands above it
     finally:
         sys.stdout, sys.stderr = streams
         threading.excepthook = hook
-        random.setstate(drawn)
-        np.random.set_state(drawn_by_numpy)
         agents_start.stop()
         lock.release(locks)
         _running.release()

@@ -18,13 +18,14 @@ from ga3c.exports.request import Request
 from ga3c.machine import check_limits
 from ga3c.play import trained_agent
 from ga3c.play.trained_agent import TrainedAgent
-from ga3c.records import run_directory
+from ga3c.python.guest import own_random_numbers
+from ga3c.records import chosen_runs
 from ga3c.records.description import read_settings
 from ga3c.settings import named_objects
 from ga3c.settings.ranges import RANGES
 
 FIRST_SEED, EPISODES = 1_000, 30  # of the commands that play
-OWN = ("game", "network", "own_algorithm")  # settings of a run whose objects can be handed over
+OWN = ("game", "wrapper", "network", "own_algorithm")  # settings of a run whose objects can be handed over
 
 
 def load(
@@ -34,6 +35,7 @@ def load(
     seed: int = FIRST_SEED,
     trust: bool = False,
     environment: Any = None,
+    wrapper: Any = None,
     network: Any = None,
     algorithm: Any = None,
 ) -> "Agent":
@@ -46,15 +48,15 @@ def load(
         seed: seeds the sampling of its actions.
         trust: the module of a game, network or algorithm that the run names may be imported, though you have not
             trained with it here.
-        environment, network, algorithm: those that the run was trained with, where they were defined in a script or
-            a notebook of another process.
+        environment, wrapper, network, algorithm: those that the run was trained with, where they were defined in a
+            script or a notebook of another process. Of several wrappers all, in a list.
 
     Raises ConfigError.
     """
     check_limits()
     check_range("seed", seed, *RANGES["seed"])
     text = os.fspath(run) if isinstance(run, os.PathLike) else str(run)
-    handed_over = environment, network, algorithm
+    handed_over = environment, wrapper, network, algorithm
     if os.path.isfile(text):  # it raises nothing, whatever the text is
         asked = {"run": None, "game": None, "file": text}
         _give(Path(text).absolute().parent.parent, *handed_over)
@@ -66,8 +68,9 @@ def load(
     else:
         asked = {"run": None, "game": text, "file": None}
         if any(one is not None for one in handed_over):
-            _give(run_directory.trained(text), *handed_over)
-    return Agent(trained_agent.load(**asked, seed=seed, best=best, trusted=trust))
+            _give(chosen_runs.trained(text), *handed_over)
+    with own_random_numbers():
+        return Agent(trained_agent.load(**asked, seed=seed, best=best, trusted=trust))
 
 
 def _is_game(text: str) -> bool:
@@ -80,11 +83,16 @@ def _is_game(text: str) -> bool:
 def _give(run: Path, *things: Any) -> None:
     """Puts objects under the names that the run has for them. Raises ConfigError if it has none for one."""
     handed = {name: one for name, one in zip(OWN, things, strict=True) if one is not None}
-    names = {setting: name for name, setting in own_games.named(read_settings(run)).items()} if handed else {}
+    named = own_games.named(read_settings(run)) if handed else {}
     for setting, thing in handed.items():
-        if setting not in names:
-            raise ConfigError(f"{run} was trained with no {setting.removeprefix('own_')} of your own: leave it out.")
-        named_objects.give(names[setting], thing)
+        names, kind = [name for name, of in named.items() if of == setting], setting.removeprefix("own_")
+        several = list(thing) if isinstance(thing, list | tuple) else [thing]
+        if not names:
+            raise ConfigError(f"{run} was trained with no {kind} of your own: leave it out.")
+        if len(several) != len(names):
+            raise ConfigError(f"{run} was trained with {len(names)} of {kind} ({', '.join(names)}): hand over as many.")
+        for name, one in zip(names, several, strict=True):
+            named_objects.give(name, one)
 
 
 class Agent:

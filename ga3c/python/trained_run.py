@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ga3c.records import run_directory
+from ga3c.records import chosen_runs
 from ga3c.records.csv_reading import read_csv
 from ga3c.records.description import read_settings
 from ga3c.settings.run import Settings
@@ -18,10 +18,10 @@ class Run:
     path: Path
 
     def __post_init__(self):
-        object.__setattr__(self, "path", run_directory.existing(str(self.path)).absolute())
+        object.__setattr__(self, "path", chosen_runs.existing(str(self.path)).absolute())
 
     def rows(self) -> dict[str, np.ndarray]:
-        """Returns the log, a row for every few seconds: arrays by column, for pandas.DataFrame. results/README.md
+        """Returns the log, a row for every few seconds: arrays by column, for pandas.DataFrame. ga3c/records/README.md
         explains the columns."""
         return read_csv(self.path / "throughput.csv")
 

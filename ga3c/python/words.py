@@ -1,5 +1,6 @@
 """Arguments of Python calls as words of the command line, so that both have the same settings and the same errors."""
 
+import functools
 import inspect
 import json
 import os
@@ -8,6 +9,7 @@ from typing import Any
 import gymnasium
 from gymnasium.vector import VectorEnv
 
+from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.settings import named_objects
 from ga3c.settings.catalogue import ALGORITHMS
@@ -22,7 +24,7 @@ def words_of(environment: Any, network: Any, algorithm: Any, settings: dict[str,
         named["network"] = _name(network)
     if algorithm is not None:
         named |= _of_algorithm(algorithm, settings)
-    elif "games" in named and "preset" not in settings:
+    elif "games" in named and not any(settings.get(one) for one in ("preset", "resume", "start_from")):
         named["preset"] = IN_ONE_BATCH
     if doubled := sorted(named.keys() & settings.keys()):
         raise ConfigError(f"{doubled[0]} is said twice: leave one out.")
@@ -39,6 +41,9 @@ def _of_environment(environment: Any, settings: dict[str, Any]) -> dict[str, Any
     if isinstance(environment, VectorEnv):
         if settings.get("sampling", "batched") != "batched":
             raise ConfigError("A vector environment is stepped as one batch: leave sampling out.")
+        for name in ("wrapper", "environment_arguments"):
+            if settings.get(name):
+                raise ConfigError(f"A vector environment is made already: leave {name} out, and make it with that.")
         named["games"] = environment.num_envs
         if "sampling" not in settings:
             named["sampling"] = "batched"
@@ -55,6 +60,11 @@ def _of_algorithm(algorithm: Any, settings: dict[str, Any]) -> dict[str, Any]:
 
 def _kin(algorithm: Any) -> str:
     """Returns the algorithm of the catalogue that an object descends from, or else is most like."""
+    if isinstance(algorithm, str):
+        own_games.import_named(algorithm, "algorithm")
+        algorithm = named_objects.find(algorithm, "The algorithm")
+    if isinstance(algorithm, functools.partial):
+        algorithm = algorithm.func
     kinds = inspect.getmro(algorithm if isinstance(algorithm, type) else type(algorithm))
     made_by = {row.made_by: name for name, row in reversed(ALGORITHMS.items())}
     for kind in kinds:

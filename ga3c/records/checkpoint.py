@@ -93,7 +93,7 @@ def was_written(directory: Path) -> bool:
         names = os.listdir(directory)
     except FileNotFoundError:
         return False
-    return any(name == BEST or (name.startswith("checkpoint-") and not name.endswith(PARTIAL)) for name in names)
+    return any(name.startswith(("best.", "checkpoint-")) and not name.endswith(PARTIAL) for name in names)
 
 
 def load(path: Path) -> tuple[dict[str, np.ndarray], dict]:
@@ -142,4 +142,7 @@ def load_newest(directory: Path, say: Callable[[str], None] = print) -> tuple[Pa
         for problem in problems:
             say(f"{problem} Taking {path.name} instead.")
         return path, *loaded
-    raise ConfigError(problems[0] if problems else f"No checkpoint in {directory}.")
+    said = problems[0] if problems else f"No checkpoint in {directory}."
+    if (best := directory / BEST).exists():
+        said += f" --from {best} begins a new run with the weights of the best mean score."
+    raise ConfigError(said)

@@ -10,7 +10,7 @@ EPISODE_COLUMNS = ["seconds", "steps", "score", "length_steps", "agent"]
 
 @dataclass
 class Throughput:
-    """One row of throughput.csv; results/README.md explains each column."""
+    """One row of throughput.csv; README.md here explains each column."""
 
     seconds: float
     steps: int

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from ga3c.records.csv_reading import number, read_log
 from ga3c.records.disk import Disk
-from ga3c.records.files import GrowingFile, open_to_read, write_whole
+from ga3c.records.files import GrowingFile, open_to_read, rename, write_whole
+
+MOST_HEADER_BYTES = 100_000
 
 
 class CsvLog:
@@ -67,6 +69,9 @@ def mend(
         header, *rows = read_log(path)
     except FileNotFoundError:
         return
+    if not {"steps", "time"} & set(header) and _has_header(path):  # it is damaged: no row can be told from another
+        rename(path, path.with_name(f"{path.name}.damaged"))
+        return
     columns = columns or header
     # The logs round their seconds, so the last row may look later than it is.
     latest = max(last_second, *(float(format(last_second, digits)) for digits in (".6g", ".2f")))
@@ -81,6 +86,12 @@ def mend(
         changed = file.read(len(content) + 1) != content
     if changed:
         write_whole(path, content)
+
+
+def _has_header(path: Path) -> bool:
+    """Returns whether a log has a whole first line. Raises OSError."""
+    with open_to_read(path) as file:
+        return file.readline(MOST_HEADER_BYTES).endswith(b"\n")
 
 
 def _at(cell: str | None) -> float:

@@ -50,8 +50,11 @@ def resumed(run: Path, settings: Settings) -> dict:
         if value != old[group][name]
         and name not in ("steps", "minutes", "episodes")  # these limits belong to one start
     }
+    protocol = protocols.fingerprint(settings.environment)
+    if protocol != description.get("protocol"):
+        changed["protocol"] = [description.get("protocol"), protocol]
     entry = {"started": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "command": sys.argv, "changed": changed}
-    return description | {"settings": new, "history": [*history, entry]}
+    return description | {"settings": new, "protocol": protocol, "history": [*history, entry]}
 
 
 def describe(settings: Settings) -> dict:

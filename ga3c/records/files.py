@@ -9,6 +9,7 @@ import errno
 import json
 import math
 import os
+import select
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,6 +45,21 @@ def _check(status: os.stat_result, most_bytes: float = math.inf) -> None:
         raise OSError(errno.EINVAL, "it is no regular file")
     if status.st_size > most_bytes:
         raise OSError(errno.EFBIG, f"it has more than {most_bytes / 1e6:,.0f} MB")
+
+
+def has_something(pipe: int, seconds: float) -> bool:
+    """Returns whether a pipe can be read, or has ended, within so many seconds. It may have any number."""
+    look = select.poll()
+    look.register(pipe, select.POLLIN)
+    return bool(look.poll(1000 * seconds))
+
+
+def written_at(path: Path) -> float:
+    """Returns when a file was last written, seconds since the epoch; 0 if it is not there."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def read_json(path: Path) -> Any:

@@ -3,14 +3,13 @@
 import contextlib
 import os
 import re
-import select
 import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from ga3c.environments.checked import NOTED, OWN
-from ga3c.records.files import open_to_write, write
+from ga3c.records.files import has_something, open_to_write, write
 from ga3c.text import harmless, place
 
 SHOWN_LINES, MOST_BYTES = 40, 10_000_000
@@ -49,6 +48,10 @@ class GameOutput:
             self._thread.join(END_SECONDS)
         if self._half:
             self.take("\n")
+        with self._lock:
+            if self._file is not None:
+                os.close(self._file)
+                self._file, self._is_full = None, True
 
     def _read(self, pipe: int) -> None:
         try:
@@ -59,7 +62,7 @@ class GameOutput:
     def _take_all(self, pipe: int) -> None:
         while True:
             ending = self._ending  # before the look: what is printed by then is seen
-            if select.select([pipe], [], [], LOOK_SECONDS)[0]:
+            if has_something(pipe, LOOK_SECONDS):
                 if not (data := os.read(pipe, READ_BYTES)):
                     return
                 self.take(data.decode(errors="replace"))
@@ -101,12 +104,13 @@ class GameOutput:
 
     def _keep(self, content: bytes) -> None:
         """Raises OSError."""
+        if self._is_full:
+            return
         if self._file is None:
             self._file = open_to_write(self._path, os.O_WRONLY | os.O_APPEND)
         room = MOST_BYTES - os.fstat(self._file).st_size
-        if not self._is_full:
-            write(self._file, content[: max(0, room)])
-        if len(content) > room and not self._is_full:
+        write(self._file, content[: max(0, room)])
+        if len(content) > room:
             self._is_full = True
             write(self._file, f"\n(The rest is left out: {MOST_BYTES / 1e6:g} MB are enough.)\n".encode())
 

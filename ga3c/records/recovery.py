@@ -1,15 +1,16 @@
 """Recovery: how a run saves itself, and goes on after a stop, a crash or broken updates."""
 
 import contextlib
+import itertools
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from ga3c import environments, progress
+from ga3c import progress
 from ga3c.environments import protocols
 from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.progress import Progress
@@ -21,7 +22,6 @@ from ga3c.records.files import reason, rename
 from ga3c.records.games_file import GamesFile
 from ga3c.records.replay_file import ReplayFile
 from ga3c.rollout import EnvironmentSpec
-from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.run import Settings
 from ga3c.stats import RECENT_GAMES, Stats
 from ga3c.text import count
@@ -32,40 +32,10 @@ SKIPPED_LIMIT = 10  # updates in a row that are not finite, until the run goes b
 ROLL_BACKS_LIMIT, ROLL_BACKS_SECONDS = 3, 3600.0  # after so many in so long a time the run ends
 
 
-def initial_weights(
-    agent: str, say: Callable[[str], None], settings: Settings, spec: EnvironmentSpec | None = None
-) -> dict[str, np.ndarray]:
-    """Returns the weights of a run or a checkpoint for a new run, without optimizer and counters.
-
-    `settings` and `spec` are those of the new run. Raises ConfigError.
-    """
-    path = Path(agent)
-    if path.is_dir():
-        path, arrays, meta = checkpoint.load_newest(run_directory.existing(agent) / "checkpoints", say)
-    else:
-        arrays, meta = checkpoint.load(path)
-    theirs, own = meta.get("protocol"), protocols.fingerprint(settings.environment)
-    if theirs not in (None, own):
-        say(f"{path} was trained under the protocol {theirs}, and this run's is {own}: their scores do not compare.")
-    if spec:
-        known = from_meta(meta, path)
-        _check_adapted(path, known.settings.environment.adapt_spaces, settings.environment, spec)
-        known.check_spaces(spec, path)
-    say(f"Beginning with the weights of {path}.")
-    return {name: array for name, array in arrays.items() if name.startswith("network/")} | {"version": np.int64(0)}
-
-
-def _check_adapted(path: Path, adapted: bool, settings: EnvironmentSettings, spec: EnvironmentSpec) -> None:
-    """Raises ConfigError if a game that is `adapted`, or not, differs from that of `spec`."""
-    if adapted == settings.adapt_spaces:
-        return
-    games = environments.make(replace(settings, adapt_spaces=adapted), 1, 0)
-    games.close()
-    if games.spec != spec:
-        was, flag = ("with", "--adapt-spaces") if adapted else ("without", "--no-adapt-spaces")
-        raise ConfigError(
-            f"{path} has learned {was} --adapt-spaces, so its observations or actions mean something else: add {flag}."
-        )
+def _free(path: Path) -> Path:
+    """Returns a name for what is put aside, which no earlier one has."""
+    names = (path.with_name(f"{path.name}.before{number or ''}") for number in itertools.count())
+    return next(name for name in names if not name.exists())
 
 
 class Recovery:
@@ -78,24 +48,31 @@ class Recovery:
         disk: Disk,
         say: Callable[[str], None],
         spec: EnvironmentSpec | None = None,
+        given: Collection[str] = (),
     ):
-        """`spec`: the game as it is now."""
-        self._spec = spec
+        """`spec`: the game as it is now. `given`: the settings that this start of the run names."""
+        self._spec, self._given = spec, given
         self._run_dir, self._settings, self._disk, self._say = run_dir, settings, disk, say
         self._checkpoints = run_dir / "checkpoints"
         self._rolled_back: list[float] = []  # when
         self._best_mean = self._saved_best()
         self.saved_steps = 0  # of the newest checkpoint: play may have gone on since
-        self._looked_steps = 0  # when it was last asked for a checkpoint
+        self._looked_steps = self._kept_steps = 0  # when it was last asked for a checkpoint, and wrote one
         self._replay_file = ReplayFile(run_dir, disk, say) if settings.replay.checkpoint_replay else None
         self._games_file = GamesFile(self._checkpoints, say) if settings.run.checkpoint_games else None
 
     def _saved_best(self) -> float:
         """Returns the mean score of the 100 games before the best checkpoint; -inf without one."""
         best = self._checkpoints / checkpoint.BEST
-        with contextlib.suppress(ConfigError):  # there is none
+        if not best.exists():
+            return -math.inf
+        try:
             return float(np.mean(from_meta(checkpoint.load(best)[1], best).recent_scores))
-        return -math.inf
+        except ConfigError as error:
+            with contextlib.suppress(OSError):  # else the next best one would replace it
+                rename(best, best.with_suffix(".damaged"))
+            self._say(f"{error} It is kept under a name that ends in .damaged.")
+            return -math.inf
 
     def begins_anew(self) -> bool:
         """Returns True if there is no checkpoint yet, so that a resumed run begins anew. Then renames its logs.
@@ -111,12 +88,18 @@ class Recovery:
             old += (self._run_dir / "tracking").glob("*.json")  # what trackers have of the rows that go
             aside = [path for path in old if path.exists()]
             for path in aside:
-                rename(path, path.with_name(f"{path.name}.before"))
+                rename(path, _free(path))
         except (OSError, MemoryError) as error:
             raise ConfigError(f"Cannot write to {self._run_dir}: {reason(error)}.") from error
         kept = " What it had written is in files that end in .before." if aside else ""
         self._say(f"There is no checkpoint: the run begins anew.{kept}")
         return True
+
+    def _say_rules(self, before: Settings) -> None:
+        """Says so where the rules of play are others than before."""
+        old, new = (protocols.fingerprint(settings.environment) for settings in (before, self._settings))
+        if old != new:
+            self._say(f"The rules of play change, from {old} to {new}: scores do not compare with those before.")
 
     def load(self) -> tuple[Progress, dict[str, np.ndarray]]:
         """Returns the progress and the arrays of the newest checkpoint; takes out of the logs what came after it.
@@ -130,7 +113,7 @@ class Recovery:
         totals = saved.totals
         # The weights have not learned from what was under way when the checkpoint was written: it does not count.
         totals.made_steps = totals.steps + totals.lost_steps
-        self._looked_steps = totals.steps
+        self._looked_steps = self._kept_steps = totals.steps
         try:
             checkpoint.set_aside_newer(path)
             # Several games of a secondary learner may come at the same step.
@@ -140,8 +123,10 @@ class Recovery:
         except (OSError, MemoryError) as error:
             raise ConfigError(f"Cannot write to {self._run_dir}: {reason(error)}.") from error
         self._say(f"Going on from {path.name}: {count(totals.steps, 'step')}, {count(totals.episodes, 'game')}.")
+        self._say_rules(saved.settings)
         asked, before = (progress.counts_of(settings) for settings in (self._settings, saved.settings))
-        return saved if asked == before else replace(saved, counts=asked), arrays
+        other = [name for name in asked._fields if name in self._given or getattr(asked, name) != getattr(before, name)]
+        return replace(saved, counts=saved.counts._replace(**{name: getattr(asked, name) for name in other})), arrays
 
     def is_due(self, steps: int) -> bool:
         """Returns True, once, when the run has come to another multiple of --checkpoint-steps."""
@@ -181,7 +166,7 @@ class Recovery:
         return self._disk.attempt(self._checkpoints, write)
 
     def load_replay(self, replay, steps: int) -> None:
-        """Fills a `replay.replay.Replay` with what is saved of it, if that is asked for. None: the system has none."""
+        """Fills a `replay.replay_memory.Replay` with what is saved of it, if that is asked for. None: there is none."""
         if self._replay_file and replay:
             self._replay_file.load(replay, steps)
 
@@ -198,8 +183,10 @@ class Recovery:
     def _write(self, steps: int, state: dict[str, np.ndarray], meta: dict) -> None:
         run = self._settings.run
         path = checkpoint.save(self._checkpoints, steps, state, meta, run.checkpoints_kept)
-        if run.checkpoint_steps and steps >= run.checkpoint_steps:
-            checkpoint.keep_network(self._checkpoints, steps - steps % run.checkpoint_steps, state, meta)
+        every = run.checkpoint_steps
+        if every and steps // every > self._kept_steps // every:
+            checkpoint.keep_network(self._checkpoints, steps - steps % every, state, meta)
+        self._kept_steps = steps
         scores = meta["recent_scores"]
         mean = float(np.mean(scores)) if len(scores) == RECENT_GAMES else -math.inf  # the mean of fewer games is luck
         if mean > self._best_mean:
@@ -225,9 +212,8 @@ class Recovery:
             path, arrays, _ = checkpoint.load_newest(self._checkpoints, self._say)
         except ConfigError as error:
             raise TrainingFailed(f"{what}, and there is nothing to go back to: {advice}.") from error
-        model.restore(
-            arrays | {"version": np.int64(model.version)}
-        )  # versions never go back: policy lag is counted in them
-        stats.skipped_in_a_row = 0
+        with stats.updating:  # versions never go back: policy lag is counted in them
+            model.restore(arrays | {"version": np.int64(model.version)})
+            stats.skipped_in_a_row = 0
         self._rolled_back.append(now)
         self._say(f"{what}: going back to the weights of {path.name}.")

@@ -32,7 +32,7 @@ class ReplayFile:
         self._writing: threading.Thread | None = None
 
     def save(self, replay, steps: int, last: bool = False) -> None:
-        """Begins to write a `replay.replay.Replay`, if it is time for that; `steps`: of the checkpoint before it.
+        """Begins to write a `replay.replay_memory.Replay`, if it is time for it; `steps`: of the checkpoint before.
 
         `last`: all of it, and before this returns.
         """
@@ -98,6 +98,8 @@ def _read(file: BinaryIO, replay, steps: int) -> None:
         raise ValueError("it is of other games, agents or sizes")
     if header["steps"] > steps:
         raise ValueError("it is of a later time than the checkpoint")
+    if steps - header["steps"] > replay.capacity:
+        raise ValueError(f"it is {steps - header['steps']:,} steps older than the checkpoint")
     checksum = 0
 
     def read(array: np.ndarray) -> None:

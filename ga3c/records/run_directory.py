@@ -7,18 +7,17 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
 from ga3c import environments, installation
-from ga3c.environments import atari
+from ga3c.environments import atari, parallel_names
 from ga3c.errors import ConfigError
 from ga3c.records.columns import LOGS
 from ga3c.records.description import describe, read_settings, resumed
-from ga3c.records.files import make_directory, reason, remove, sync_directory, write_whole
+from ga3c.records.files import PARTIAL, make_directory, reason, remove, sync_directory, write_whole
 from ga3c.records.lock import LOCK, hold
 from ga3c.settings.run import RunSettings, Settings
-from ga3c.text import place, word
+from ga3c.text import word
 
 SECONDARY = "secondary"  # directory in a run: the run of the second network that learns from its replay
 GAME_OUTPUT = "game-output.txt"  # what games print, where that is much
@@ -34,8 +33,14 @@ PRETRAINED = (installation.SOURCES / "ga3c" if installation.IS_INSTALLED else RE
 def game_directory(game: str) -> Path:
     """Returns results/GAME for any spelling of the game. Raises ConfigError for an unknown one."""
     kind, name = environments.resolve(game)
-    name = atari.display_name(name) if kind == "atari" else re.sub(r"^\.+|[^\w.-]", "-", name.rpartition(":")[2])
-    return RESULTS / name
+    plain = atari.display_name(name) if kind == "atari" else parallel_names.shown_name(name)
+    return RESULTS / (plain if kind == "atari" else re.sub(r"^\.+|[^\w.-]", "-", plain))
+
+
+def check_apart(names: list[str]) -> None:
+    """Raises ConfigError where two of these names of directories are the same, as those of two games may be."""
+    if doubled := [name for name in names if names.count(name) > 1]:
+        raise ConfigError(f"Two of them have the name {doubled[0]}: make them apart, or name a game otherwise.")
 
 
 def create(settings: Settings) -> Path:
@@ -98,6 +103,9 @@ def go_on(path: Path, settings: Settings) -> str:
     """
     try:
         lock(path, settings.run)
+        for folder in (path, path / "tracking", path / SECONDARY):
+            for left in folder.glob(f".*{PARTIAL}"):  # by a program that was killed
+                remove(left)
         before = (path / "config.json").read_text()
         write_whole(path / "config.json", json.dumps(resumed(path, settings), indent=2) + "\n")
     except (OSError, MemoryError) as error:
@@ -133,6 +141,11 @@ def is_secondary(path: Path) -> bool:
 def name(path: Path) -> str:
     """Returns the name of a run, by its directory."""
     return f"{path.resolve().parent.name}-{path.name}" if is_secondary(path) else path.name
+
+
+def is_shipped(path: Path) -> bool:
+    """Returns whether this is an agent that comes with the program."""
+    return path.parent.name == PRETRAINED.name
 
 
 def is_exported(path: Path) -> bool:
@@ -172,79 +185,3 @@ def discard(path: Path) -> None:
     for empty in (path / "tensorboard", path):
         with contextlib.suppress(OSError):  # other files are in it: they stay
             empty.rmdir()
-
-
-def find(limits: RunSettings, game: str | None) -> Path:
-    """Returns the run that --resume means: the one named, else the newest of `game` (None: of any game).
-
-    Raises ConfigError.
-    """
-    named = limits.run_dir if limits.resume == "newest" else limits.resume
-    if named is not None:
-        return existing(named)
-    try:
-        return newest(game)
-    except ConfigError:  # a run without a checkpoint begins anew
-        return newest(game, with_checkpoint=False)
-
-
-def existing(path: str) -> Path:
-    """Returns the directory of a run. Raises ConfigError if there is no run in it."""
-    if not os.path.isfile(os.path.join(path, "config.json")):
-        where = place(Path(path))
-        raise ConfigError(f"There is no run in {where} (no config.json there): name its directory, or --game GAME.")
-    return Path(path)
-
-
-def chosen(path: str | None, game: str | None, with_checkpoint: bool = True) -> Path:
-    """Returns the run in a directory, or without one the newest of the game. Raises ConfigError if there is none, and
-    if that in the directory is of another game."""
-    if not path:
-        return newest(game, with_checkpoint)
-    run = existing(path)
-    if game and (known := game_directory(read_settings(run).environment.game)) != game_directory(game):
-        raise ConfigError(f"{place(run)} is a run of {known.name}: leave out --game {game}, or the run.")
-    return run
-
-
-def below(results: Path) -> Iterable[Path]:
-    """Yields all runs in results/GAME/RUN, and those of their secondary learners. Raises OSError."""
-    for pattern in ("*/*", f"*/*/{SECONDARY}"):
-        yield from (path.parent for path in results.glob(f"{pattern}/config.json"))
-
-
-def newest(game: str | None, with_checkpoint: bool = True) -> Path:
-    """Returns the run of `game` (None: any game) that was written last. Raises ConfigError if there is none."""
-    name = game_directory(game).name if game else "*"
-    runs = [
-        path.parent
-        for path in RESULTS.glob(f"{name}/*/config.json")
-        if path.parent.parent.name != PRETRAINED.name
-        if not with_checkpoint or any((path.parent / "checkpoints").glob("checkpoint-*.npz"))
-    ]
-    if not runs:
-        which, example = (f" for {name}", game) if game else ("", "Boxing")
-        raise ConfigError(f"No trained agent{which} yet. Train one: ./run.sh --game {example}")
-    return max(runs, key=_last_written)
-
-
-def trained(game: str | None) -> Path:
-    """Returns the newest run of `game` (None: any) with a checkpoint, else an agent that comes with the program.
-
-    Raises ConfigError if there is neither.
-    """
-    try:
-        return newest(game)
-    except ConfigError:
-        name = game_directory(game).name if game else "*"
-        if shipped := sorted(PRETRAINED.glob(f"{name}/config.json")):
-            return shipped[-1].parent
-        raise
-
-
-def _last_written(run: Path) -> float:
-    times = []
-    for path in (run / "config.json", *(run / "checkpoints").glob("checkpoint-*.npz")):
-        with contextlib.suppress(OSError):  # a run in training removes its oldest checkpoint
-            times.append(path.stat().st_mtime)
-    return max(times, default=0.0)

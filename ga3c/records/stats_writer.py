@@ -7,6 +7,7 @@ import threading
 import time
 from pathlib import Path
 
+from ga3c.errors import ConfigError
 from ga3c.records import collapse
 from ga3c.records.columns import EPISODE_COLUMNS, THROUGHPUT_COLUMNS, Throughput
 from ga3c.records.console import Console
@@ -44,6 +45,8 @@ class StatsWriter(threading.Thread):
         self._system, self._stats = system, system.stats
         self._interval, self._frames_per_step, self._console = interval, frames_per_step, console
         columns = [*THROUGHPUT_COLUMNS, *system.model.numbers, *system.watched()]
+        if doubled := {name for name in columns if columns.count(name) > 1}:
+            raise ConfigError(f"The log has a column {min(doubled)} already: give the algorithm's number another name.")
         self._throughput = CsvLog(run_dir / "throughput.csv", columns, disk)
         self._collapses = collapse.resumed(run_dir / "episodes.csv")
         self._episodes = CsvLog(run_dir / "episodes.csv", EPISODE_COLUMNS, disk, durable=True)

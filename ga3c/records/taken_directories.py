@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from ga3c.errors import ConfigError
 from ga3c.records import run_directory
 from ga3c.settings.batches import of_secondary
 from ga3c.settings.run import Settings
@@ -28,7 +27,7 @@ class TakenDirectories:
             if settings.replay.secondary_batch:
                 self.secondary = of_secondary(settings, self.runs[0] / run_directory.SECONDARY)
                 self._take(self.secondary, inner)
-        except ConfigError:
+        except BaseException:
             self.take_back()
             raise
 

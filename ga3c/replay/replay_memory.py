@@ -64,7 +64,7 @@ class Replay:
         self._random = np.random.default_rng(recipe.seed)
         self._lock = threading.Lock()
         self._buffers = Buffers(recipe.spec, recipe.kept_buffers)
-        self.size = 0  # transitions that can be drawn
+        self.size, self.capacity = 0, recipe.transitions  # transitions that can be drawn, and how many at the most
         self.stored = 0  # ever
 
     def begin(self, group: int, observation: np.ndarray) -> None:
@@ -222,7 +222,7 @@ class Replay:
 
         Raises ValueError where they make no sense. Then the replay stays empty.
         """
-        rows, books, first, last = self._rows, [], self._first.copy(), self._last.copy()
+        rows, first, last = self._rows, self._first.copy(), self._last.copy()
         priorities, largest = np.zeros(len(self._all) if self._priorities else 0), np.zeros(1)
         books = [np.empty_like(book) for book in rows.books]
         for array in (last, *books, *((priorities, largest) if self._priorities else ())):

@@ -69,7 +69,9 @@ class Turns:
         """Removes agents that are gone, and adds those that may begin."""
         players = {agent: group for agent, group in self._players.items() if not agent.gone}
         newcomers = dict.fromkeys(a for a in [*self._newcomers, *asking] if a not in players and not a.gone)
-        updated, self._updated = self._updated, False
+        updated = self._updated
+        if updated:  # else a call of `updated` that comes now would be lost
+            self._updated = False
         if updated or (bool(players) and not self._lockstep) or (not players and len(newcomers) >= self._expected):
             for agent in sorted(newcomers, key=lambda one: one.number):
                 sizes = [list(players.values()).count(group) for group in range(self._groups)]

@@ -2,7 +2,8 @@
 
 import contextlib
 import os
-import select
+
+from ga3c.records.files import has_something
 
 
 class Pause:
@@ -15,7 +16,7 @@ class Pause:
 
     def wait(self, seconds: float) -> None:
         """Waits for so long, or until `end` is called, which may be before."""
-        if select.select([self._ended], [], [], seconds)[0]:
+        if has_something(self._ended, seconds):
             with contextlib.suppress(BlockingIOError):
                 os.read(self._ended, 1000)
 

@@ -1,6 +1,6 @@
 """A system together with what it leaves on disk: checkpoints and logs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from ga3c import progress
@@ -10,7 +10,8 @@ from ga3c.records.columns import DECISION_COLUMNS
 from ga3c.records.console import Console
 from ga3c.records.csv_log import CsvLog
 from ga3c.records.disk import Disk
-from ga3c.records.recovery import Recovery, initial_weights
+from ga3c.records.initial_weights import initial_weights
+from ga3c.records.recovery import Recovery
 from ga3c.records.run_state import RunState
 from ga3c.records.stats_writer import StatsWriter
 from ga3c.records.unchanged import UnchangedWatch
@@ -22,13 +23,20 @@ class RecordedRun:
     """One run: `start`, then `look` every second and `save` now and then; `finish` when its `system` has stopped."""
 
     def __init__(
-        self, make_system: Callable, settings: Settings, run_dir: Path, spec: EnvironmentSpec, console: Console
+        self,
+        make_system: Callable,
+        settings: Settings,
+        run_dir: Path,
+        spec: EnvironmentSpec,
+        console: Console,
+        given: Collection[str] = (),
     ):
-        """`make_system`: one of `ga3c.systems`. Raises ConfigError where there is nothing to go on from, or no room."""
+        """`make_system`: one of `ga3c.systems`. `given`: the settings that this start of the run names. Raises
+        ConfigError where there is nothing to go on from, or no room."""
         self._settings, self._run_dir, self._spec, self._console = settings, run_dir, spec, console
         self.disk = Disk(console.say, run_dir)
         self._cluster = ClusterFile(run_dir, settings.run.log_seconds, self.disk)
-        self._recovery = Recovery(run_dir, settings, self.disk, console.say, spec)
+        self._recovery = Recovery(run_dir, settings, self.disk, console.say, spec, given)
         self._unchanged = UnchangedWatch()
         begun, self._arrays = progress.beginning(settings), None
         goes_on = settings.run.resume is not None and not self._recovery.begins_anew()

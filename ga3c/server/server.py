@@ -4,7 +4,7 @@ import math
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from ga3c.errors import TrainingFailed
@@ -27,11 +27,18 @@ class Server:
     """
 
     def __init__(
-        self, make_system: Callable, settings: Settings, run_dir: Path, spec: EnvironmentSpec, console: Console
+        self,
+        make_system: Callable,
+        settings: Settings,
+        run_dir: Path,
+        spec: EnvironmentSpec,
+        console: Console,
+        given: Collection[str] = (),
     ):
-        """`make_system`: one of `ga3c.systems`. Raises ConfigError where there is nothing to go on from, or no room."""
+        """`make_system`: one of `ga3c.systems`. `given`: the settings that this start of the run names. Raises
+        ConfigError where there is nothing to go on from, or no room."""
         self._settings, self._spec, self._console = settings, spec, console
-        self._first = RecordedRun(make_system, settings, run_dir, spec, console)
+        self._first = RecordedRun(make_system, settings, run_dir, spec, console, given)
         self._all = [self._first]  # a secondary learner's run stands before the run that it learns from
         self.system = self._first.system
         # Signal handlers set these, so they are no Events: a second signal could come while an Event's lock is held.

@@ -64,7 +64,7 @@ class EnvironmentSettings:
     """A Gymnasium game is adapted to what networks and policies expect. Pictures of floats, pictures with their
     channels first, and a picture that is alone in a Dict become bytes for the convolutional network. Continuous actions
     from -1 to 1 are scaled to the bounds of the game. The start of a run says what was made of its game. With
-    --no-adapt-spaces such pictures become vectors, and actions are cut at the bounds, as in older versions."""
+    --no-adapt-spaces such pictures become vectors, and actions are cut at the bounds."""
     environment_arguments: str | None = None
     """The game is made with these arguments, in JSON: {"size": 8}. Not given: with its own defaults."""
     wrapper: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class EnvironmentSettings:
     auto: the picture of an Atari game. In other games each part of a Dict or a Tuple has its own place in the network:
     pictures have convolutions, vectors are numbers, and a choice of several is one number for each.
     ram: the 128 bytes of memory of an Atari console, in place of its picture.
-    flat: all parts of a Dict or a Tuple in one vector, as in older versions."""
+    flat: all parts of a Dict or a Tuple in one vector."""
     action_masks: bool = True
     """Actions that the game forbids in its state are never taken, and do not count in what is learned. A game of
     Gymnasium says which are allowed by info["action_mask"] or by a method action_masks()."""

@@ -75,7 +75,7 @@ class LearningSettings:
     and appo do this in each minibatch, others in each batch."""
     normalize_values: bool = False
     """The network's value is a number of standard deviations from the mean of the targets so far, and so is the error
-    of the value in the loss. It suits rewards that are clipped or scaled: values of others swing at first."""
+    of the value in the loss. It suits rewards that are clipped or scaled; with others the values swing at first."""
     epochs: int = 4
     """Each batch is passed over this many times. With clone it is the whole data set, unless --steps, --minutes or
     --episodes ends the run."""
@@ -122,7 +122,7 @@ class LearningSettings:
     value_weight: float = 0.1
     """This is the weight of the squared error of the value in the loss."""
     optimizer: Literal["auto", "rmsprop", "adam", "muon"] = "auto"
-    """This rule makes steps of gradients.
+    """This rule turns gradients into steps of the weights.
     auto: that of the algorithm: RMSProp for a3c, a2c and a2c-vtrace, centred RMSProp for dqn, RAdam for pqn, and Adam
     for others.
     rmsprop: RMSProp, with --rmsprop-decay and --rmsprop-epsilon.
@@ -132,9 +132,9 @@ class LearningSettings:
     learning_rate: float = 8e-4
     """This is the step size of the optimizer at the start (paper: eta)."""
     learning_rate_decay_steps: int = 1_000_000
-    """The learning rate has fallen to a half after this many steps, or with the linear schedule to 0, where --steps
-    does not say when. With the schedule kl it is --kl-target that falls, to a quarter after so many steps: then the
-    policy's own steps are half as long. 0 means that nothing falls, as in the paper."""
+    """The learning rate has halved after this many steps with the schedule inverse. With linear it is 0 then, unless
+    --steps says when. With kl it is --kl-target that falls, to a quarter after so many steps: then the policy's own
+    steps are half as long. 0 means that nothing falls, as in the paper."""
     learning_rate_schedule: Literal["inverse", "linear", "kl"] = "inverse"
     """This is how the learning rate changes.
     inverse: it falls as 1 / (1 + steps / --learning-rate-decay-steps).

@@ -4,12 +4,14 @@ A setting is a word, which a run's files can hold. An object of a module has the
 object, such as a class of a notebook, is kept here under the word __main__:name, and reaches agents by value.
 """
 
+import contextlib
 import functools
 import importlib
 import re
 import reprlib
 import sys
-from collections.abc import Iterable
+import types
+from collections.abc import Iterable, Iterator
 
 from ga3c.errors import ConfigError
 
@@ -104,7 +106,7 @@ def find(name: str, what: str):
     return found
 
 
-FROM_THERE = "use it there (ga3c.load with environment=, network= or algorithm=), or move it into a module"
+FROM_THERE = "use it there (ga3c.load with environment=, wrapper=, network= or algorithm=), or move it into a module"
 
 
 def check_importable(names: Iterable[str], flag: str) -> None:
@@ -135,6 +137,20 @@ def packed(names: list[str]) -> bytes:
             f"{', '.join(things)} cannot be sent to agents ({type(error).__name__}: {said}): make what it holds in its "
             "__init__, put it in a module, or train with serial=True, which starts no process."
         ) from error
+
+
+@contextlib.contextmanager
+def without_main() -> Iterator[None]:
+    """Lets a process that is started meanwhile not import the main module.
+
+    That may be a user's script, which would train again. What the process needs of it reaches it by `packed`.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def unpack(content: bytes) -> None:

@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
+BETA_STEPS = 50_000_000  # beta reaches its last value then, if the run has no end: Rainbow's 200 million frames
+
 
 @dataclass(frozen=True)
 class ReplaySettings:
     replay_transitions: int = 1_000_000
-    """The replay memory holds this many transitions, as many of each agent. When it is full, the oldest go."""
+    """The replay memory holds this many transitions, an equal number from each agent. When it is full, the oldest
+    go."""
     replay_copies: int = 1
     """Each transition enters the replay memory this many times, so old ones go sooner (Horgan et al. 2018, appendix A).
     All copies count in --replay-transitions. It is for --steps-per-update 0."""
@@ -36,8 +39,8 @@ class ReplaySettings:
     Q*bert a quarter. Drawing a batch takes three to eight times as long (of 512 transitions of Pong 5 ms instead
     of 2)."""
     batch: int = 32
-    """Each update uses this many transitions. With the preset of an algorithm, the learning rate, --steps-per-update
-    and --target-updates follow it (Stooke and Abbeel 2018, section 5.4.1)."""
+    """Each update uses this many transitions. With a preset whose play and updates wait for each other, the learning
+    rate, --steps-per-update and --target-updates follow it (Stooke and Abbeel 2018, section 5.4.1)."""
     steps_per_update: int = 4
     """One update follows this many steps of play. 0 means that updates and play do not wait for each other (Horgan et
     al. 2018)."""

@@ -41,7 +41,7 @@ _APEX_REPLAY = {
 _RAINBOW_REPLAY = {
     "replay_minimum_transitions": 20_000, "target_updates": 2_000, "n_steps": 3,
     "double_q": True, "dueling": True,
-    "priority_alpha": 0.5, "priority_beta": 0.4,
+    "priority_alpha": 0.5, "priority_beta": 0.4, "priority_error": "kl",
 }  # fmt: skip
 _Q_SETTINGS = (*OPTIMIZER, *REPLAY, *EPSILON_GREEDY, "double_q", "dueling", "secondary_batch")
 

@@ -89,7 +89,10 @@ ROLLOUT_ALGORITHMS = (
         settings=(*OPTIMIZER, *POLICY, *RMSPROP, "log_epsilon"),
         learns_at_once=False, samplings=AGENTS, actions=_CHOICES,
         presets=(
-            Preset("ga3c", "GA3C as it learns best on a small machine, from pictures of 84x84."),
+            Preset(
+                "ga3c", "GA3C with A3C's loss, and the constants that learn best with it on a small machine, from "
+                "pictures of 84x84.",
+            ),
             Preset(
                 "paper", "the constants of the paper, and one game for each agent.", _PAPER,
                 environment={"life_loss_terminates": False},
@@ -176,8 +179,8 @@ ROLLOUT_ALGORITHMS = (
             ),
             Preset(
                 "ga3c-ppo", "GA3C's stations, about 96 games in all, and the constants of ppo, with a KL target that "
-                "falls for 10 million steps, and games that begin anew after 2,000 steps in which nothing counted. "
-                "Atari games have it where no preset, algorithm or network is named.",
+                "falls for 10 million steps, and games that begin anew after 2,000 steps without a reward or a lost "
+                "life. Atari games have it where no preset, algorithm or network is named.",
                 {**_PPO_TODAY, "learning_rate_decay_steps": 10_000_000},
                 environment={"frame_size_pixels": 42, "stall_limit_steps": 2_000},
                 schedule={"policy_lag_limit_updates": 1.5}, games_about=96,

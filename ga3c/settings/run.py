@@ -46,7 +46,7 @@ class RunSettings:
     """TensorFlow compiles the model with XLA.
     auto: on a GPU.
     on: always.
-    off: never, but for the optimizer's step of dqn and c51."""
+    off: only for the optimizer's step of dqn and c51."""
     tensorflow_threads: int = 0
     """One TensorFlow operation uses this many threads. 0 means a quarter of the cores, or all of them for the two
     largest networks and that of dqn."""

@@ -26,7 +26,7 @@ class ScheduleSettings:
     weights each time."""
     agents: int = 0
     """This is the number of agent processes, or of pods with --cluster (paper: N_A). 0 means one more than there are
-    cores, or one for each core where all agents wait for each other."""
+    cores, or one for each core, and at least two, where all agents wait for each other."""
     cluster: str | None = None
     """Agents play in pods over Ray, each with a copy of the weights (Horgan et al. 2018). Say local for pods on this
     machine. Say auto, or the address of a cluster that was started with `ray start`, for all of its machines. Not

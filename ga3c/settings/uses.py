@@ -60,7 +60,9 @@ def check(settings: Settings, default: Settings, given: set[str], is_atari: bool
         raise ConfigError(
             f"--tensorflow-threads {run.tensorflow_threads} is more than there are cores: use {cores} at the most."
         )
-    if "learning_rate_schedule" in given and learning.learning_rate_schedule == "linear" and not _rate_ends(settings):
+    # Limits are those of each start. A clone's rate may stay where it is.
+    falls = "learning_rate_schedule" in given or (settings.run.resume is not None and learning.algorithm != "clone")
+    if falls and learning.learning_rate_schedule == "linear" and not _rate_ends(settings):
         raise ConfigError("--learning-rate-schedule linear needs an end: give --steps or --learning-rate-decay-steps.")
 
 

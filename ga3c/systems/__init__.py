@@ -23,7 +23,7 @@ class System(Protocol):
     stats: object
     """A `stats.Stats`. Known from `start` on."""
     replay: object
-    """The `replay.Replay` that is saved with the run; None without one."""
+    """The `replay_memory.Replay` that is saved with the run; None without one."""
     under_way: object
     """The `under_way.UnderWay` whose games are saved with the run; None where games begin anew."""
     counts: Counts

@@ -43,7 +43,7 @@ class OneThreadWiring:
     how: str  # for the console
     threads: int = 1  # that step the games
     on_gpu: bool = False  # whether a GPU steps them
-    replay: object = None  # a `replay.Replay` that is saved with the run
+    replay: object = None  # a `replay_memory.Replay` that is saved with the run
     begin: Callable[[], None] = nothing  # is called before the first step
     watch: Callable[[], None] = nothing  # is called each second
     stopped: Callable[[], None] = nothing  # is called where the run ends before the steps that were asked for

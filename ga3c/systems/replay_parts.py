@@ -13,11 +13,10 @@ from ga3c.replay.replay_memory import Replay
 from ga3c.replay.replay_queue import Listeners, Updates
 from ga3c.rollout import EnvironmentSpec
 from ga3c.scheduling.pace import Pace
+from ga3c.settings.replay import BETA_STEPS
 from ga3c.settings.run import Settings
 from ga3c.systems.wiring import Context, nothing
 from ga3c.text import count
-
-BETA_STEPS = 50_000_000  # beta reaches its last value then, if the run has no end: Rainbow's 200 million frames
 
 
 def recipe_of(settings: Settings, spec: EnvironmentSpec, groups: int, envs: int) -> Recipe:

@@ -10,7 +10,7 @@ from ga3c import machine
 from ga3c.replay.replay_queue import ConcurrentReplayQueue, ReplayQueue
 from ga3c.rollout import Batch, slots_needed
 from ga3c.systems.replay_parts import Filling, block_rows, listeners_of, recipe_of, replay_of, updates_of
-from ga3c.systems.wiring import Context
+from ga3c.systems.wiring import Context, nothing
 from ga3c.text import count
 from ga3c.training_queue import Rollout, TrainingQueue
 from ga3c.transport.agent_memory import AgentMemory
@@ -57,7 +57,7 @@ def with_replay(wiring: OneThreadWiring, context: Context, inbox: Inbox, slots_b
         replay=replay,
         begin=filling.begin,
         watch=filling.look,
-        **({"stopped": experience.close} if concurrent else {}),  # leaves out the rest of a block's updates
+        stopped=experience.close if concurrent else nothing,  # leaves out the rest of a block's updates
     )
 
 

@@ -155,7 +155,7 @@ class Wiring:
     max_requests: int  # that are predicted for together
     rows: int | None = None  # of a batch; None: `--t-max`
     no_controller_because: str = ""  # "": the controller may change the counts
-    replay: object = None  # a `replay.Replay` that is saved with the run
+    replay: object = None  # a `replay_memory.Replay` that is saved with the run
     threads: Mapping[str, Callable[[], None]] = field(default_factory=dict)  # besides predictors and trainers
     begin: Callable[[], None] = nothing  # is called before the agents are started
     watch: Callable[[object], None] = nothing  # is called with the agents each second

@@ -45,12 +45,14 @@ class Points:
         self._rows, self._games = (GrowingLog(run_dir / f"{name}.csv") for name in ("throughput", "episodes"))
         self._steps = steps
         self._waiting: deque[Point] = deque()  # games after the last row
+        self._read: list[Point] = []  # rows, kept where the games cannot be read now
 
     def new(self) -> list[Point]:
         """Returns the points since the last call, one for each number of steps, in their order. Raises OSError."""
-        rows = list(_points(self._rows.new_rows()))  # first: a game is written before its row
+        self._read += _points(self._rows.new_rows())  # first: a game is written before its row
         games = ((steps, _of_game(values)) for steps, values in _points(self._games.new_rows()))
         self._waiting.extend(game for game in games if game[0] > self._steps)
+        rows, self._read = self._read, []
         found: dict[int, dict[str, float]] = {}
         for steps, values in rows:
             if steps <= self._steps:  # a resumed run makes these again, and one that stands still has several of a step

@@ -28,3 +28,9 @@ class Plotter:
         with contextlib.suppress(OSError):  # too many processes or files: there is a next time
             self._drawing = subprocess.Popen(command, stdout=nowhere, stderr=nowhere, start_new_session=True)
             os.setpriority(os.PRIO_PROCESS, self._drawing.pid, 10)
+
+    def end(self) -> None:
+        """Ends a drawing that goes on: it would replace the last one, which is drawn at the end of the run."""
+        if self._drawing:
+            self._drawing.kill()
+            self._drawing.wait()

@@ -152,7 +152,7 @@ def _curve(view: RunView, width: int, height: int) -> Panel | None:
     """The score since the start, large. None: there is nothing to draw yet."""
     rows, games = view.throughput.columns, view.episodes.columns
     line = finite(rows["seconds"], rows["mean_score"])
-    if len(line[0]) < 2:
+    if len(line[0]) < 2 or width < 12:
         return None
     dots = finite(games["seconds"], games["score"], most=DOTS * width)  # more would be a fog
     lines, low, high = curve(line, dots, (width - 9, height - 1), (SCORE, QUIET))

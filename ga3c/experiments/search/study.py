@@ -27,6 +27,7 @@ from ga3c.records.files import write_whole
 
 JOURNAL, STUDY = "study.journal", "tune"
 QUARTERS = (1, 2, 4)  # of its budget, after which a trial is held against others; the better half goes on
+FAILED_LIMIT = 3  # trials in a row that fail, until the search ends
 POLL_SECONDS = 0.5  # between two looks at the logs
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -163,6 +164,9 @@ def _follow(study: optuna.Study, trial: optuna.Trial, plan: Plan, out: Path) -> 
     except RunFailed as failure:
         study.tell(trial, state=TrialState.FAIL)
         print(f"Trial {number} has failed: {failure}", flush=True)
+        last = [one.state for one in study.get_trials(deepcopy=False) if one.state.is_finished()][-FAILED_LIMIT:]
+        if last == [TrialState.FAIL] * FAILED_LIMIT:  # the reason may be the machine's: a later start goes on
+            raise ConfigError(f"{FAILED_LIMIT} trials in a row have failed. The last one: {failure}") from failure
     finally:
         for run in runs:
             run.stop()

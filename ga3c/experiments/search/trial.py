@@ -8,6 +8,7 @@ import numpy as np
 
 from ga3c import environments
 from ga3c.environments.human_scores import human_normalized
+from ga3c.errors import ConfigError
 from ga3c.experiments.runs import OUTPUT, RunFailed, refusal_in, start, stop, train_command
 from ga3c.records import checkpoint
 from ga3c.records.csv_reading import read_csv
@@ -49,7 +50,8 @@ class TrialRun:
         self._process = None
 
     def train(self, core_seconds: float) -> Iterator[None]:
-        """Yields until the run has used so many core-seconds. It is still running then. Raises RunFailed."""
+        """Yields until the run has used so many core-seconds. It is still running then. Raises RunFailed, and
+        ConfigError if it cannot go on now."""
         while curve(self.directory, self.game)[0].max(initial=0.0) < core_seconds:
             if self._process is None:
                 while is_locked(self.directory):  # a run that was left by a killed study saves itself
@@ -61,6 +63,8 @@ class TrialRun:
                 self._process = start(command, self.directory / OUTPUT)
             if self._process.poll() is not None:
                 output = self.directory / OUTPUT
+                if self._process.returncode == 2 and checkpoint.saved(self.directory / "checkpoints"):
+                    raise ConfigError(refusal_in(output))  # it has trained with these settings: another start goes on
                 said = refusal_in(output) if self._process.returncode == 2 else f"{output} says why."
                 raise RunFailed(f"{self.game} ended with status {self._process.returncode}: {said}")
             yield

@@ -21,7 +21,7 @@ def reproduce(options: Options, out: Path) -> str:
             learners = fig6.learners_of(directory_of(run, out)).items()
             for (learner, path), batch, other in zip(learners, pair, pair[::-1], strict=True):
                 own = {"learner": learner, "batch": batch, "other_batch": other, "seed": run.seed}
-                rows.append(own | last_of(path, "weight_norm"))
+                rows.append(own | {"steps": 0} | last_of(path, "weight_norm"))
     write_rows(out / "fig7.csv", rows)
     fig6.draw(pairs, out, "fig7", NORM, "norm of all weights")
     lines = [

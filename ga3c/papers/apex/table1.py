@@ -17,14 +17,15 @@ from ga3c.records.files import write_whole
 RUNS = "apex-table1"
 READS = LEARNING
 READS_AT_FULL_SCALE = ("cluster",)
-# Agent: training time, million frames, resources for each game, median over 57 games from no-op starts in percent.
+# Agent: training time, million frames, resources for each game, games, their median from no-op starts in percent.
 PAPER = {
-    "Ape-X DQN": ("5 days", "22,800", "376 cores, 1 GPU", 434),
-    "Rainbow": ("10 days", "200", "1 GPU", 223),
-    "Distributional (C51)": ("10 days", "200", "1 GPU", 178),
-    "Prioritized Dueling": ("9.5 days", "200", "1 GPU", 172),
-    "DQN": ("9.5 days", "200", "1 GPU", 79),
-    "Gorila DQN": ("about 4 days", "-", "unknown", 96),
+    "Ape-X DQN": ("5 days", "22,800", "376 cores, 1 GPU", 57, 434),
+    "Rainbow": ("10 days", "200", "1 GPU", 57, 223),
+    "Distributional (C51)": ("10 days", "200", "1 GPU", 57, 178),
+    "Prioritized Dueling": ("9.5 days", "200", "1 GPU", 57, 172),
+    "DQN": ("9.5 days", "200", "1 GPU", 57, 79),
+    "Gorila DQN": ("about 4 days", "-", "unknown", 49, 96),
+    "UNREAL (tuned for each game)": ("-", "250", "16 cores", 57, 331),
 }
 ALL_GAMES = tuple(atari.display_name(rom) for rom in sorted(RANDOM_AND_HUMAN_SCORES))
 SCALES = {
@@ -67,5 +68,5 @@ def markdown(outcomes: list[Outcome]) -> str:
     frames, minutes = (float(np.median([getattr(one, name) for one in outcomes])) for name in ("frames", "minutes"))
     median = f"{100 * np.median(list(scores.values())):.0f} %" if scores else None
     ours = ["ours", f"{minutes / 60:.1f} hours", f"{frames / 1e6:,.1f}", "this machine", len(scores), median]
-    papers = ([agent, *row[:3], 57, f"{row[3]} %"] for agent, row in PAPER.items())
+    papers = ([agent, *row[:4], f"{row[4]} %"] for agent, row in PAPER.items())
     return tables.markdown(head, [ours, *papers])

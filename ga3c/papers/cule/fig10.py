@@ -5,14 +5,12 @@ which have learned on ale-py's. Both play the same games, and an agent draws the
 the same, each game ends with the same score.
 """
 
-import json
-import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 
+from ga3c.errors import ConfigError
 from ga3c.experiments.aggregates import in_words
-from ga3c.experiments.runs import RunFailed, child_environment
+from ga3c.experiments.comparison import evaluated
 from ga3c.experiments.tables import rounded, write_rows
 from ga3c.papers.cule import Options
 from ga3c.records.run_directory import PRETRAINED, game_directory
@@ -41,17 +39,13 @@ def reproduce(options: Options, out: Path) -> str:
 
 
 def _evaluation(game: str, emulator: str, episodes: int, out: Path) -> dict:
-    """Returns what `evaluate --json` wrote, at an earlier start or now. Raises RunFailed."""
-    file, agent = out / f"{game}-{emulator}.json", PRETRAINED / game_directory(game).name
-    if file.exists() and (known := json.loads(file.read_text(encoding="utf-8")))["episodes"] == episodes:
-        return known
-    print(f"{game}: playing {2 * episodes} games on {NAMES[emulator]} ...", flush=True)
-    command = [sys.executable, "-m", "ga3c", "evaluate", str(agent), "--emulator", emulator, "--json", str(file)]
-    command += ["--episodes", str(episodes)]
-    done = subprocess.run(command, capture_output=True, text=True, env=child_environment())
-    if done.returncode:
-        raise RunFailed(f"The agent of {game} could not be evaluated: {done.stderr.strip().rpartition('ga3c: ')[2]}")
-    return json.loads(file.read_text(encoding="utf-8"))
+    """Returns what `evaluate --json` wrote, at an earlier start or now. Raises RunFailed, and ConfigError for a game
+    of which no agent comes with the program."""
+    agent = PRETRAINED / game_directory(game).name
+    if not agent.is_dir():
+        raise ConfigError(f"--game {game}: no agent of it comes with the program. There are {', '.join(shipped())}.")
+    file, who = out / f"{agent.name}-{emulator}.json", f"The agent of {game} on {NAMES[emulator]}"
+    return evaluated(file, episodes, who, [str(agent), "--emulator", emulator])
 
 
 def _row(game: str, emulator: str, way: dict) -> dict:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ga3c import environments
 from ga3c.errors import ConfigError
+from ga3c.experiments import emulation
 from ga3c.experiments.tables import rounded, write_rows
 from ga3c.papers.cule import Options, loads
 from ga3c.papers.plan import chosen
@@ -58,6 +59,7 @@ def reproduce(options: Options, out: Path) -> str:
 
 def equal_games(game: str, count: int):
     """Returns a batch of games that begin in the same state. Raises ConfigError where our emulator does not play it."""
+    emulation.check_atari(game)
     return environments.make(EnvironmentSettings(game=game, no_op_max_steps=0, emulator="ours"), count, seed=1)
 
 

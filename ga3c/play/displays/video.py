@@ -13,6 +13,7 @@ from ga3c.text import one_line
 
 GIF_BYTES = 600_000_000  # of pictures in memory, as a GIF is written when its last picture is known
 GIF_PICTURES_PER_SECOND = 50  # at the most: browsers show faster ones slowly
+GIF_HUNDREDTHS = 65_535  # of a picture, at the most: it is a number of 16 bits
 
 
 class Gif:
@@ -23,7 +24,7 @@ class Gif:
 
     def __init__(self, path: Path, frames_per_second: float):
         self._path, self._every = path, math.ceil(frames_per_second / GIF_PICTURES_PER_SECOND)
-        self._hundredths = 100 * self._every / frames_per_second  # of a picture
+        self._hundredths = min(100 * self._every / frames_per_second, GIF_HUNDREDTHS)  # of a picture
         self._pictures, self._bytes, self._given, self.is_full = [], 0, 0, False
 
     def append_data(self, picture: np.ndarray) -> None:
@@ -81,5 +82,9 @@ class Video:
     def _try(self, write, *picture: np.ndarray) -> None:
         try:
             write(*picture)
+        except RuntimeError as error:  # imageio's, where there is no ffmpeg
+            raise ConfigError(
+                f"Cannot write {self._path}: {' '.join(str(error).split())} A .gif needs no ffmpeg."
+            ) from error
         except OSError as error:  # the disk is full, or ffmpeg has ended
             raise ConfigError(f"Cannot write {self._path}: {error}.") from error

@@ -81,7 +81,7 @@ def _draw(pictures: Connection, keys: Connection, title: str) -> None:
         try:
             # Keys are looked for, and a window that was uncovered is drawn, while no picture comes, too.
             new = pictures.recv() if pictures.poll(0.02) else None
-        except EOFError:
+        except (EOFError, OSError):  # the player has ended, maybe within a picture
             return
         if new is not None:
             height, width, _ = new.shape

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from ga3c.records import run_directory
+from ga3c.records import chosen_runs, run_directory
+from ga3c.records.files import written_at
 from ga3c.views import labels
 from ga3c.views.dashboard import films
 from ga3c.views.run_view import RunView
@@ -108,11 +109,11 @@ class Runs:
 
     def _find(self, _: list[str]) -> list[str]:
         try:
-            found = list(run_directory.below(self.results))
+            found = list(chosen_runs.below(self.results))
         except OSError:
             return []
-        found = [run for run in found if run.parent.name != run_directory.PRETRAINED.name]  # they have no logs
-        when = {run: max(written(run / name) for name in ("config.json", "throughput.csv")) for run in found}
+        found = [run for run in found if not run_directory.is_shipped(run)]  # they have no logs
+        when = {run: max(written_at(run / name) for name in ("config.json", "throughput.csv")) for run in found}
         return [str(run.relative_to(self.results)) for run in sorted(found, key=when.get, reverse=True)]
 
 
@@ -158,11 +159,3 @@ def _still(view: RunView) -> RunView:
         tail.columns = {column: cells[:] for column, cells in tail.columns.items()}
         setattr(still, name, tail)
     return still
-
-
-def written(path: Path) -> float:
-    """When it was last written, seconds since the epoch; 0: it is not there."""
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
