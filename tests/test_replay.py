@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ga3c.replay.priorities import SMALLEST, Priorities
@@ -119,6 +119,7 @@ def restarted(replay: Replay, again: Replay) -> Replay:
     alpha=st.sampled_from([0.0, 0.5]),
     copies=st.integers(1, 2),
 )
+@example(seed=1, stack=1, n_steps=2, envs=3, groups=2, room=1, alpha=0.0, copies=1)  # rollouts longer than the ring
 def test_what_is_drawn_was_played_and_nothing_is_missing(seed, stack, n_steps, envs, groups, room, alpha, copies):
     random = np.random.default_rng(seed)
     players = [Player(random, stack, envs) for _ in range(groups)]

@@ -133,9 +133,10 @@ class Rows:
             age = np.where(record["valid"][row], np.minimum(age + 1, last), 0).astype(np.uint8)
         for name in ("action", "reward", "terminated", "truncated", "valid", *self.predictions):
             getattr(self, name)[places] = record[name][:length]
-        self._cut_before(places, self.places(group, self.head[group] - 1, self.head[group] + length - 1))
         self._newest[group], self._next_age[group] = record["last_observation"], age
         self.head[group] += length
+        kept, end = min(length, self.length - 1), self.head[group]  # the first rows of a long rollout are written over
+        self._cut_before(places[-kept:], self.places(group, end - kept - 1, end - 1))
 
     def _cut_before(self, places: np.ndarray, before: np.ndarray) -> None:
         """Cuts a game at the state before a step that was none."""
