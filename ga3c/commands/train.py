@@ -176,6 +176,8 @@ def _train(
                 console.say(f"ga3c: {failure}")
         game_output.finish()
         console.end()
+        if plotter:
+            plotter.end()
         if trackers:
             _end(trackers, bool(failure) or not whole, server.saved, signals)
         if totals is None:  # it did not come to serve: nothing was trained
@@ -183,7 +185,6 @@ def _train(
             directories.take_back()
     say_totals(totals, settings, spec, [server.system, *seconds], console)
     say_saved(directories.runs, server.saved, console)
-    plotter.end()
     if server.saved and settings.run.plot_seconds:
         draw_last(directories.runs, console)
     return Ended(run_dir, server.saved, signals.status, failure)
