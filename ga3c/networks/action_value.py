@@ -6,7 +6,7 @@ from keras import layers, ops
 
 from ga3c.networks import inputs
 from ga3c.networks.inputs import Seen
-from ga3c.networks.policy_value import first_convolution
+from ga3c.networks.policy_value import DQN, convolved
 
 
 def images(
@@ -17,15 +17,7 @@ def images(
     dtype: str = "float32",
 ) -> keras.Model:
     """Returns a network of 32 filters 8x8 stride 4, 64 filters 4x4 stride 2, 64 filters 3x3, unpadded; 512 units."""
-    options = {"activation": "relu", "kernel_initializer": "he_uniform", "dtype": dtype}
-
-    def convolve(picture, first_name: str | None):
-        hidden, convolution = picture, first_convolution(seen, first_name)
-        for filters, kernel, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
-            hidden, convolution = convolution(filters, kernel, stride, **options)(hidden), layers.Conv2D
-        return hidden
-
-    observations, features = inputs.pictures(seen, convolve, dtype)
+    observations, features = convolved(seen, DQN, dtype, activation="relu", kernel_initializer="he_uniform")
     return with_last_layers(observations, features, 512, actions, dueling, support, dtype)
 
 

@@ -1,11 +1,13 @@
 """PQN's networks (Gallici et al. 2024). Each layer is normalized, so they learn without a target network."""
 
+from functools import partial
+
 import keras
 from keras import layers
 
 from ga3c.networks import inputs
 from ga3c.networks.inputs import Seen
-from ga3c.networks.policy_value import first_convolution
+from ga3c.networks.policy_value import DQN, convolved
 
 
 def _normalized(hidden, dtype: str = "float32"):
@@ -20,16 +22,8 @@ def _heads(observations, hidden, actions: int) -> keras.Model:
 
 def images(seen: Seen, actions: int, dtype: str = "float32") -> keras.Model:
     """Returns a network of 32 filters 8x8 stride 4, 64 filters 4x4 stride 2, 64 filters 3x3, unpadded; 512 units."""
-    options = {"kernel_initializer": "he_normal", "dtype": dtype}
-
-    def convolve(picture, first_name: str | None):
-        hidden, convolution = picture, first_convolution(seen, first_name)
-        for filters, kernel, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
-            hidden = _normalized(convolution(filters, kernel, stride, **options)(hidden), dtype)
-            convolution = layers.Conv2D
-        return hidden
-
-    observations, features = inputs.pictures(seen, convolve, dtype)
+    options = {"dtype": dtype, "kernel_initializer": "he_normal"}
+    observations, features = convolved(seen, DQN, after=partial(_normalized, dtype=dtype), **options)
     hidden = layers.Dense(512, **options)(features)
     return _heads(observations, _normalized(hidden, dtype), actions)
 

@@ -14,9 +14,11 @@ from ga3c.networks.inputs import Seen
 from ga3c.networks.recurrent import Memory, Recurrent, network
 from ga3c.rollout import Actions
 
-# (filters, kernel, stride) of each convolution. compact is for pictures of 42x42, which become 13x13 and 6x6. It makes
-# a third of the multiplications that small makes with 84x84.
-CONVOLUTIONS = {
+Sizes = tuple[tuple[int, int, int], ...]  # filters, kernel and stride of each convolution
+DQN: Sizes = ((32, 8, 4), (64, 4, 2), (64, 3, 1))  # of Mnih et al. 2015
+# By the network's name. compact is for pictures of 42x42, which become 13x13 and 6x6. It makes a third of the
+# multiplications that small makes with 84x84.
+CONVOLUTIONS: dict[str, Sizes] = {
     "small": ((16, 8, 4), (32, 4, 2)),
     "compact": ((16, 6, 3), (32, 3, 2)),
     **{f"large-stride-{first}": ((32, 8, first), (32, 4, 2), (64, 4, 2)) for first in (4, 3, 2, 1)},
@@ -55,9 +57,20 @@ class StandardizingConvolution(layers.Conv2D):
         return self.activation(self.convolution_op(pixels, kernel) + added)
 
 
-def first_convolution(seen: Seen, name: str | None) -> Callable:
-    """Returns the class of the first convolution over a picture, which scales its bytes. name: that of its layer."""
-    return partial(StandardizingConvolution if seen.standardize else PixelConvolution, name=name)
+def convolved(seen: Seen, sizes: Sizes, dtype: str, after: Callable = lambda hidden: hidden, **options):
+    """Returns the inputs of a network with convolutions, and a vector of all features, [batch, n].
+
+    after: what follows each convolution, a function from features to features. options: of all convolutions.
+    """
+    first = StandardizingConvolution if seen.standardize else PixelConvolution  # it scales the bytes
+
+    def convolve(picture, first_name: str | None):
+        hidden, layer = picture, partial(first, name=first_name)
+        for filters, kernel, stride in sizes:
+            hidden, layer = after(layer(filters, kernel, stride, dtype=dtype, **options)(hidden)), layers.Conv2D
+        return hidden
+
+    return inputs.pictures(seen, convolve, dtype)
 
 
 def images(
@@ -74,15 +87,8 @@ def images(
     Input: uint8 [batch, height, width, channels]; or a dict of parts.
     Output: (policy [batch, actions.policy_size], *`heads.value`), float32.
     """
-    options = {"activation": "relu", "kernel_initializer": "he_uniform", "dtype": dtype}
-
-    def convolve(picture, first_name: str | None):
-        hidden, convolution = picture, first_convolution(seen, first_name)
-        for filters, kernel, stride in CONVOLUTIONS[name]:
-            hidden, convolution = convolution(filters, kernel, stride, **options)(hidden), layers.Conv2D
-        return hidden
-
-    observations, features = inputs.pictures(seen, convolve, dtype)
+    options = {"dtype": dtype, "activation": "relu", "kernel_initializer": "he_uniform"}
+    observations, features = convolved(seen, CONVOLUTIONS[name], **options)
     hidden = layers.Dense(256, **options)(features)
     # Both start near zero: where scores are rare, values of a few points are errors that spoil the layers below.
     last = partial(heads.policy_and_value, actions=actions, gain=0.01, normalize=normalize_values)
