@@ -19,6 +19,7 @@ from ga3c.errors import ConfigError
 from ga3c.installation import as_called
 from ga3c.records import run_directory
 from ga3c.records.files import write_whole
+from ga3c.settings import flag_of
 
 tyro._experimental_options["ansi_codes"] = False  # colour codes would stand in the one line of an error
 _texts = tyro._docstrings.parse_docstring_from_object
@@ -130,16 +131,12 @@ def parse_given(options: type, arguments: list[str], description: str, command: 
             raise
         return {}
     flags = flags_in(words)
-    return {name: value for name, value in _values(parsed).items() if {_flag(name), _flag(f"no_{name}")} & flags}
+    return {name: value for name, value in _values(parsed).items() if {flag_of(name), flag_of(f"no_{name}")} & flags}
 
 
 def flags_in(arguments: Iterable[str]) -> set[str]:
     """Returns the flags among the arguments, with dashes and without their values."""
     return {word.partition("=")[0].replace("_", "-") for word in arguments if word.startswith("--")}
-
-
-def _flag(name: str) -> str:
-    return "--from" if name == "start_from" else f"--{name.replace('_', '-')}"
 
 
 def _values(options: Any) -> dict[str, Any]:
@@ -163,7 +160,8 @@ def _with_absolute_paths(options: T) -> T:
     for field in fields(options):
         value = getattr(options, field.name)
         if "" in (value if isinstance(value, tuple) else (value,)) and value != field.default:
-            raise ConfigError(f"{_flag(field.name)} '': an empty text names nothing. Leave it out, or name something.")
+            flag = flag_of(field.name)
+            raise ConfigError(f"{flag} '': an empty text names nothing. Leave it out, or name something.")
         if is_dataclass(value):
             changed[field.name] = _with_absolute_paths(value)
         elif field.name in PATHS and value and value != NEWEST:

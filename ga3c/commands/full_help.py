@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ga3c.commands.help import texts
-from ga3c.settings import catalogue
+from ga3c.settings import catalogue, flag_of
 
 _REPLAYING = catalogue.listed(catalogue.names(row for row in catalogue.ALGORITHMS.values() if row.replays), "and")
 GROUPS = {
@@ -96,12 +96,12 @@ def _entry(name: str, kind: Any, value: Any, text: str, width: int) -> list[str]
 
 
 def _flag(name: str, kind: Any, value: Any) -> str:
-    flag = "from" if name == "start_from" else name.replace("_", "-")
+    flag = flag_of(name)
     if isinstance(value, bool):
-        return f"--{flag}, --no-{flag}" if value else f"--{flag}"
+        return f"{flag}, {flag_of(f'no_{name}')}" if value else flag
     numbers = {int: "INT", float: "NUMBER"}
     kinds = [numbers[one] for one in (kind, *get_args(kind)) if one in numbers]
-    return f"--{flag} {VALUES.get(name) or (kinds[0] if kinds else 'WORD')}"
+    return f"{flag} {VALUES.get(name) or (kinds[0] if kinds else 'WORD')}"
 
 
 def _said(value: Any) -> str:

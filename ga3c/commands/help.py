@@ -12,6 +12,7 @@ from importlib import metadata
 from ga3c import __version__
 from ga3c.commands import COMMANDS, VERSION
 from ga3c.errors import ConfigError
+from ga3c.settings import flag_of
 from ga3c.settings.catalogue import full_text
 from ga3c.settings.run import Settings
 
@@ -23,7 +24,7 @@ EXAMPLES = {
 }
 # The options that people use first.
 FIRST = (
-    *("game", "protocol", "minutes", "steps", "episodes", "resume", "from", "name", "run_dir", "seed"),
+    *("game", "protocol", "minutes", "steps", "episodes", "resume", "start_from", "name", "run_dir", "seed"),
     *("preset", "learning_rate", "network", "t_max", "agents", "envs_per_agent", "controller", "device"),
     *("console", "checkpoint_seconds"),
 )
@@ -48,14 +49,13 @@ def first_sentence(text: str) -> str:
 def overview() -> str:
     """Returns examples, commands, and the options that people use first."""
     known = {name: text for group in fields(Settings) for name, text in texts(group.default_factory).items()}
-    known["from"] = known["start_from"]
     lines = ["GA3C trains an agent on a game, on the machine you have.", ""]
     lines += [f"  {command:33}{what}" for command, what in EXAMPLES.items()]
     lines += ["", "Commands, as the first word (COMMAND --help shows its options):", ""]
     lines += [f"  {name:11}{what}" for name, what in COMMANDS.items()]
     lines += ["", "Options of train that people use first (./run.sh --help-all shows every one):", ""]
     for name in FIRST:
-        flag, indent = "--" + name.replace("_", "-"), " " * 23
+        flag, indent = flag_of(name), " " * 23
         text = first_sentence(known[name])
         lines += textwrap.wrap(text, WIDTH, initial_indent=f"  {flag:21}", subsequent_indent=indent)
     return "\n".join(lines)

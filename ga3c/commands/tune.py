@@ -18,6 +18,7 @@ from ga3c.errors import ConfigError
 from ga3c.experiments.search import study, study_report
 from ga3c.machine import usable_cores
 from ga3c.records import run_directory
+from ga3c.settings import flag_of
 from ga3c.settings.run import Settings
 from ga3c.text import count
 
@@ -66,7 +67,7 @@ def dimension(text: str) -> tuple[str, BaseDistribution]:
     whole, logarithmic = int in (kind, *get_args(kind)), found[1] is not None
     if not whole and float not in (kind, *get_args(kind)):
         near = [] if kind else difflib.get_close_matches(flag.replace("-", "_"), kinds, 1)
-        hint = f"Nearest: --{near[0].replace('_', '-')}." if near else f"Give choices: {flag}=A,B."
+        hint = f"Nearest: {flag_of(near[0])}." if near else f"Give choices: {flag}=A,B."
         raise ConfigError(f"--search {text!r}: --{flag} is no setting that is a number. {hint}")
     try:
         low, high = map(float, found.groups()[1:])

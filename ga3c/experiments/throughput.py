@@ -12,6 +12,7 @@ from ga3c.experiments.runs import RunFailed, directory_of
 from ga3c.experiments.tables import rounded
 from ga3c.records import description, run_directory
 from ga3c.records.csv_reading import read_csv
+from ga3c.settings import flag_of
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,9 @@ class SpeedRun:
 
     def command(self, directory: Path) -> list[str]:
         values = {"seed": 1} | asdict(self) | {"minutes": self.seconds / 60, "log_seconds": self.log_seconds}
-        values |= {"run_dir": directory, "plot_seconds": 0, "checkpoints_kept": 1, "from": values.pop("start_from")}
+        values |= {"run_dir": directory, "plot_seconds": 0, "checkpoints_kept": 1}
         del values["seconds"]
-        given = {"--" + name.replace("_", "-"): v for name, v in values.items() if v is not None and v is not False}
+        given = {flag_of(name): v for name, v in values.items() if v is not None and v is not False}
         flags = ([flag] if value is True else [flag, str(value)] for flag, value in given.items())
         return [sys.executable, "-m", "ga3c", "train", *chain.from_iterable(flags)]
 

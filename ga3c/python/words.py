@@ -11,7 +11,7 @@ from gymnasium.vector import VectorEnv
 
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
-from ga3c.settings import named_objects
+from ga3c.settings import flag_of, named_objects
 from ga3c.settings.catalogue import ALGORITHMS
 
 IN_ONE_BATCH = "lockstep"  # the default's constants, for games that step as one batch
@@ -85,19 +85,19 @@ def _name(thing: Any) -> str:
 
 def _words(name: str, value: Any) -> list[str]:
     """Returns the words for one setting; none for None, which leaves it out."""
-    flag = "from" if name == "start_from" else name.replace("_", "-")
+    flag = flag_of(name)
     if value is None or (name == "resume" and value is False):
         return []
     if isinstance(value, bool):
-        return [f"--{flag}" if value else f"--no-{flag}"]
+        return [flag_of(name if value else f"no_{name}")]
     if name in ("wrapper", "track"):
-        return [f"--{flag}", *map(_name, value if isinstance(value, list | tuple) else [value])]
+        return [flag, *map(_name, value if isinstance(value, list | tuple) else [value])]
     if name == "environment_arguments" and not isinstance(value, str):
-        return [f"--{flag}={_json(value)}"]
+        return [f"{flag}={_json(value)}"]
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     word = str(value.item() if hasattr(value, "item") else value)
-    return [f"--{flag}={word}"] if word.startswith("-") else [f"--{flag}", word]
+    return [f"{flag}={word}"] if word.startswith("-") else [flag, word]
 
 
 def _json(arguments: Any) -> str:

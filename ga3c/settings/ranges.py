@@ -4,7 +4,7 @@ import reprlib
 from dataclasses import asdict, fields
 
 from ga3c.errors import ConfigError
-from ga3c.settings import combinations
+from ga3c.settings import combinations, flag_of
 from ga3c.settings.run import Settings
 
 MANY = 1e15  # the limit of numbers that need none: up to it counts in floating point stay exact
@@ -108,7 +108,6 @@ def check(settings: Settings) -> None:
             if value is None or low is None:
                 continue
             if not low <= value <= high:
-                flag = "--" + name.replace("_", "-")
                 said = f"{value:g}" if isinstance(value, float) else reprlib.repr(value)
-                raise ConfigError(f"{flag} {said} is out of range: give a number from {low:g} to {high:g}.")
+                raise ConfigError(f"{flag_of(name)} {said} is out of range: give a number from {low:g} to {high:g}.")
     combinations.check(settings)

@@ -6,6 +6,7 @@ from dataclasses import asdict, fields, is_dataclass, replace
 from typing import Literal, get_args, get_origin, get_type_hints
 
 from ga3c.errors import ConfigError
+from ga3c.settings import flag_of
 from ga3c.settings.game import EnvironmentSettings
 from ga3c.settings.presets import with_presets
 from ga3c.settings.ranges import check
@@ -86,10 +87,10 @@ def to_flags(options, default) -> list[str]:
     flags = []
     for field in fields(options):
         value, usual = getattr(options, field.name), getattr(default, field.name)
-        flag = field.name.replace("_", "-")
         if is_dataclass(value):
             flags += to_flags(value, usual)
+        elif value != usual and isinstance(value, bool):
+            flags.append(flag_of(field.name if value else f"no_{field.name}"))
         elif value != usual:
-            words = map(str, value if isinstance(value, tuple) else (value,))
-            flags += [f"--{flag}" if value else f"--no-{flag}"] if isinstance(value, bool) else [f"--{flag}", *words]
+            flags += [flag_of(field.name), *map(str, value if isinstance(value, tuple) else (value,))]
     return flags

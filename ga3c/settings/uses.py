@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
-from ga3c.settings import devices
+from ga3c.settings import devices, flag_of
 from ga3c.settings.algorithm_row import RMSPROP
 from ga3c.settings.catalogue import ALGORITHMS, RESTRICTED, listed, names, users
 from ga3c.settings.named_objects import is_name
@@ -114,12 +114,11 @@ def _check(rules, settings: Settings, default: Settings, given: set[str]) -> Non
 
 def _said(name: str, value) -> str:
     """Returns a setting with its value as the command line has it."""
-    flag = name.replace("_", "-")
     if isinstance(value, bool):
-        return f"--{flag}" if value else f"--no-{flag}"
+        return flag_of(name if value else f"no_{name}")
     if isinstance(value, tuple):
-        return f"--{flag} {' '.join(value)}"
-    return f"--{flag} {value:g}" if isinstance(value, float) else f"--{flag} {value}"
+        return f"{flag_of(name)} {' '.join(value)}"
+    return f"{flag_of(name)} {value:g}" if isinstance(value, float) else f"{flag_of(name)} {value}"
 
 
 def _says_nothing(value, usual) -> bool:
