@@ -73,9 +73,8 @@ def train(start: Start, here: str, host: Callable[[], Host]) -> Ended:
     `host` is called when nothing is wrong with the settings and the game.
     """
     settings, schedule = _with_seed(start.settings), start.settings.schedule
-    played_here = schedule.serial or schedule.sampling == "batched"
-    printed = None if played_here or schedule.cluster else _start_agents()
-    games = environments.seen(settings.environment, played_here)
+    printed = None if schedule.one_thread or schedule.cluster else _start_agents()
+    games = environments.seen(settings.environment, schedule.one_thread)
     _check_seen(settings, start, games)
     own_games.note_all(settings, here, None if start.resumed is None else start.given)
     directories = TakenDirectories(settings, start.resumed)
@@ -119,8 +118,7 @@ def _check_seen(settings: Settings, start: Start, games) -> None:
 def _check_players(settings: Settings, spec: EnvironmentSpec) -> None:
     """Raises ConfigError where games that step together do not have all players of each game."""
     schedule = settings.schedule
-    together = schedule.serial or schedule.sampling == "batched"
-    games = schedule.games_of(schedule.first_agents()) if together else schedule.envs_per_agent
+    games = schedule.games_of(schedule.first_agents()) if schedule.one_thread else schedule.envs_per_agent
     if games % spec.players:
         flag = f"--games {games}" if schedule.games else f"--envs-per-agent {schedule.envs_per_agent}"
         raise ConfigError(
@@ -167,7 +165,7 @@ def _train(
     finally:
         if server is not None:
             if signals and signals.status:
-                alone = settings.schedule.serial or settings.schedule.sampling == "batched"
+                alone = settings.schedule.one_thread
                 first = "the step in hand ends" if alone else "the agents hand over what they have played"
                 console.say(f"Stopping: {first}, then the run is saved ...")
             totals = server.stop()

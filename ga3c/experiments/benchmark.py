@@ -107,7 +107,7 @@ def measure_stations(
 ) -> dict:
     """Each station alone, for a few seconds: a `station_costs.Cost` by name."""
     learning, replay, envs = settings.learning, settings.replay, settings.schedule.envs_per_agent
-    if turns == "serial" or settings.schedule.sampling == "batched":
+    if settings.schedule.one_thread:
         envs, agents = settings.schedule.games_of(agents) // settings.schedule.batches, 1
     wait = turns in ("synchronised", "alternating")
     rollouts = agents if wait else slots_needed(learning.t_max, envs, learning.minimum_batch_steps) - 2

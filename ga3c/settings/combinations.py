@@ -15,7 +15,7 @@ def check(settings: Settings) -> None:
     """Raises ConfigError for the first settings that do not go together."""
     learning = settings.learning
     _check_names(settings)
-    if settings.run.checkpoint_games and not (settings.schedule.serial or settings.schedule.sampling == "batched"):
+    if settings.run.checkpoint_games and not settings.schedule.one_thread:
         raise ConfigError(
             "--checkpoint-games is for games that one thread plays, not for those of agents: add --serial or "
             "--sampling batched, or leave it out."

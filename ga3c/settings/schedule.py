@@ -62,6 +62,11 @@ class ScheduleSettings:
     max_prediction_batch: int = 128
     """One prediction holds the states of this many games at most. The games of one agent always stay together."""
 
+    @property
+    def one_thread(self) -> bool:
+        """True if one thread plays, predicts and learns, so that there are no agents."""
+        return self.serial or self.sampling == "batched"
+
     def first_agents(self) -> int:
         """Returns the number of agents that a new run starts with.
 

@@ -67,7 +67,7 @@ def system_of(settings: Settings) -> Callable[..., System]:
 
     Modules are imported here alone: a replay needs Numba, which takes a second, and all of them need TensorFlow.
     """
-    if settings.schedule.serial or settings.schedule.sampling == "batched":
+    if settings.schedule.one_thread:
         from ga3c.systems import batched, one_thread, serial
 
         return partial(one_thread.OneThread, serial.wire if settings.schedule.serial else batched.wire)
