@@ -52,7 +52,7 @@ def test_an_algorithm_learns_by_the_other_optimizer_and_reports_norms(words):
 
 def test_rmsprop_in_adam_s_place_counts_and_begins_with_zeros():
     settings = LearningSettings(optimizer="rmsprop", rmsprop_decay=0.8, rmsprop_epsilon=0.1)
-    rule = optimizers.chosen(settings, optimizers.of_adam(settings))
+    rule = optimizers.chosen(settings, optimizers.of_adam)
     weights, state, square = (tf.constant([1.0, -2.0]),), rule.initial_state((tf.zeros(2),)), np.zeros(2)
     expected = np.array([1.0, -2.0])
     for gradient in ([3.0, -1.0], [0.5, 2.0]):
@@ -95,7 +95,7 @@ def test_muon_finds_a_matrix_that_is_nearly_orthogonal(shape):
 def test_muon_steps_along_it_and_adam_changes_all_else():
     """A convolution, a matrix, a head and a bias; a step of Muon's is of the size of one of Adam's."""
     settings, random = LearningSettings(optimizer="muon", adam_epsilon=1e-8), np.random.default_rng(0)
-    rule = optimizers.chosen(settings, optimizers.of_adam(settings))
+    rule = optimizers.chosen(settings, optimizers.of_adam)
     shapes = (3, 3, 8, 16), (64, 32), (64, 3), (32,)
     weights = tuple(tf.constant(random.normal(size=shape), tf.float32) for shape in shapes)
     state, mean = rule.initial_state(weights), 0.0

@@ -1,5 +1,7 @@
 """A2C (Stooke and Abbeel 2018, sections 3.1 and 5.3), and A2C with V-trace (Dalton et al. 2020, appendix A.1)."""
 
+from functools import partial
+
 import tensorflow as tf
 
 from ga3c.algorithms import optimizers, vtrace
@@ -22,11 +24,8 @@ class A2C(A3C):
         *("observation", "action", "log_probability", "reward", "terminated", "truncated", "valid", "last_observation"),
     )
 
-    @property
-    def _optimizer(self):
-        """Begins with small mean squares: those of a mean would fall for thousands of updates from 1 to where they
-        stay."""
-        return optimizers.chosen(self._settings, optimizers.of_rmsprop(self._settings, FIRST_MEAN_SQUARE))
+    # Mean squares begin small: those of a mean would fall for thousands of updates from 1 to where they stay.
+    _own_optimizer = staticmethod(partial(optimizers.of_rmsprop, first_mean_square=FIRST_MEAN_SQUARE))
 
     def update(self, apply, weights, state, learning_rate, batch):
         """Makes one update. The learning rate grows with the square root of the batch (section 5.3)."""

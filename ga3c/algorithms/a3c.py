@@ -90,6 +90,7 @@ class A3C:
 
     learns_from = ("observation", "action", "reward", "value", "terminated", "truncated", "valid", "bootstrap_value")
     replays = False
+    _own_optimizer = staticmethod(optimizers.of_rmsprop)
     devices = ALONE
     central = None
     local_steps = 1
@@ -117,7 +118,7 @@ class A3C:
 
     @property
     def _optimizer(self) -> optimizers.Optimizer:
-        return optimizers.chosen(self._settings, optimizers.of_rmsprop(self._settings, first_mean_square=1.0))
+        return optimizers.chosen(self._settings, self._own_optimizer)
 
     @property
     def decays(self) -> tuple[float | None, ...]:

@@ -19,10 +19,7 @@ class Clone(A3C):
     """
 
     learns_from = ("observation", "action", "value", "valid")
-
-    @property
-    def _optimizer(self):
-        return optimizers.chosen(self._settings, optimizers.of_adam(self._settings))
+    _own_optimizer = staticmethod(optimizers.of_adam)
 
     def _loss(self, apply, weights, batch) -> tuple[Loss, tf.Tensor]:
         """Returns the loss, and the targets of the values, as `A3C._loss` does."""

@@ -7,30 +7,27 @@ from typing import ClassVar
 import numpy as np
 import tensorflow as tf
 
-from ga3c.algorithms import norms, optimizers, schedules
+from ga3c.algorithms import norms, optimizers
 from ga3c.algorithms.algorithm import Tensors
-from ga3c.algorithms.alone import ALONE
 from ga3c.algorithms.clipping import clip
 from ga3c.algorithms.dqn import DQN
 from ga3c.algorithms.sequences import flat
 from ga3c.settings.run import Settings
 
 
-class DPG:
-    """An `algorithm.Algorithm` for continuous actions that learns from transitions of a replay.
+class DPG(DQN):
+    """DQN's update of a critic, and an actor that it judges, for continuous actions.
 
     Outputs of its network (`networks.actor_critic`): actions pi(s) [batch, n], their values q(s, pi(s)) [batch], and a
     function that gives the values of other actions.
     """
 
-    learns_from = DQN.learns_from
-    replays = initial_errors = True
-    devices = ALONE
     network_options: ClassVar[dict] = {}
+    _own_optimizer = staticmethod(optimizers.of_adam)
 
     def __init__(self, settings: Settings, actions):
         """actions: those of the game, a `rollout.Actions` with bounds."""
-        self._settings, self._run_steps = settings.learning, settings.run.steps
+        super().__init__(settings, actions)
         self._low, self._high = np.array(actions.low, np.float32), np.array(actions.high, np.float32)
 
     def act(self, outputs: tuple, seed: tf.Tensor, explore: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -46,18 +43,6 @@ class DPG:
     def exploration(self, steps: int, games: int = 0) -> float:
         """Returns the standard deviation of the noise, which stays the same."""
         return self._settings.exploration_noise
-
-    def learning_rate(self, steps: int) -> float:
-        """Returns the step size after so many steps of play."""
-        return schedules.learning_rate(steps, self._settings, self._run_steps)
-
-    def initial_state(self, weights: Tensors) -> Tensors:
-        """Returns the state of the optimizer before the first update."""
-        return self._optimizer.initial_state(weights)
-
-    @property
-    def _optimizer(self) -> optimizers.Optimizer:
-        return optimizers.chosen(self._settings, optimizers.of_adam(self._settings))
 
     def update(
         self, apply: Callable, weights: Tensors, state: Tensors, learning_rate: tf.Tensor, batch: dict, target: Callable

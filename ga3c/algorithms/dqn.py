@@ -22,6 +22,7 @@ class DQN:
     learns_from = ("observation", "action", "return", "discount", "next_observation", "weight")
     replays = True
     initial_errors = True  # the error of a transition is known from what `act` returns for its step
+    _own_optimizer = staticmethod(optimizers.of_centred_rmsprop)
     devices = ALONE
     central = None
     local_steps = 1
@@ -54,7 +55,7 @@ class DQN:
 
     @property
     def _optimizer(self) -> optimizers.Optimizer:
-        return optimizers.chosen(self._settings, optimizers.of_centred_rmsprop(self._settings))
+        return optimizers.chosen(self._settings, self._own_optimizer)
 
     @property
     def decays(self) -> tuple[float | None, ...]:
@@ -118,16 +119,13 @@ class C51(DQN):
     """
 
     initial_errors = False  # its errors are of distributions
+    _own_optimizer = staticmethod(optimizers.of_adam)
 
     @property
     def network_options(self):
         """Arguments of `networks.build`: whether the network is dueling, and the values of its distribution."""
         limit = self._replay.value_limit
         return {"dueling": self._replay.dueling, "support": (-limit, limit, self._replay.atoms)}
-
-    @property
-    def _optimizer(self):
-        return optimizers.chosen(self._settings, optimizers.of_adam(self._settings))
 
     def _target(self, rows, outputs, choosing):
         """Returns the distribution of the best action's return, float32 [batch, atoms]."""

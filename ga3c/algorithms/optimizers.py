@@ -38,7 +38,7 @@ def of_muon(settings: LearningSettings) -> Optimizer:
     return Optimizer("muon", muon.initial_state, update, (None, muon.MOMENTUM, adam.SECOND_DECAY))
 
 
-def of_rmsprop(settings: LearningSettings, first_mean_square: float) -> Optimizer:
+def of_rmsprop(settings: LearningSettings, first_mean_square: float = 1.0) -> Optimizer:
     """Returns RMSProp that is not centred."""
     initial_state = partial(rmsprop.initial_state, first=first_mean_square)
     update = partial(rmsprop.update, **_constants(settings))
@@ -65,10 +65,11 @@ def of_counting_rmsprop(settings: LearningSettings) -> Optimizer:
     return Optimizer("rmsprop", initial_state, update, (None, settings.rmsprop_decay))
 
 
-def chosen(settings: LearningSettings, own: Optimizer) -> Optimizer:
-    """Returns the algorithm's own optimizer, or the one that --optimizer names."""
-    if settings.optimizer in ("auto", own.name):
-        return own
+def chosen(settings: LearningSettings, own: Callable[[LearningSettings], Optimizer]) -> Optimizer:
+    """Returns the optimizer that --optimizer names, or the algorithm's own. own: makes that, as `of_adam` does."""
+    optimizer = own(settings)
+    if settings.optimizer in ("auto", optimizer.name):
+        return optimizer
     return {"adam": of_adam, "muon": of_muon, "rmsprop": of_counting_rmsprop}[settings.optimizer](settings)
 
 

@@ -86,7 +86,7 @@ class PPO(A3C):
     """
 
     learns_from = A2C.learns_from
-
+    _own_optimizer = staticmethod(optimizers.of_adam)
     _names = ("loss", "policy_loss", "value_loss", "entropy", "clip_fraction", "approximate_kl")
     _largest_entropy = 0.0  # of the game's actions
 
@@ -112,10 +112,6 @@ class PPO(A3C):
     @property
     def _follows_entropy(self) -> bool:
         return self._settings.entropy_target > 0 and self._largest_entropy > 0
-
-    @property
-    def _optimizer(self) -> optimizers.Optimizer:
-        return optimizers.chosen(self._settings, optimizers.of_adam(self._settings))
 
     @property
     def decays(self) -> tuple[float | None, ...]:

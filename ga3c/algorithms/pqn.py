@@ -1,5 +1,7 @@
 """PQN: parallelised Q-learning without replay and without a target network (Gallici et al. 2024)."""
 
+from functools import partial
+
 import numpy as np
 import tensorflow as tf
 
@@ -16,6 +18,7 @@ class PQN(PPO):
     algorithm 1).
     """
 
+    _own_optimizer = staticmethod(partial(optimizers.of_adam, rectified=True))
     _names = ("loss", "value", "value_error")
     _follows_entropy = False  # it has no policy
 
@@ -23,10 +26,6 @@ class PQN(PPO):
         """actions: as in `dqn.DQN`."""
         super().__init__(settings, actions)
         self._masked = actions is not None and actions.masked
-
-    @property
-    def _optimizer(self):
-        return optimizers.chosen(self._settings, optimizers.of_adam(self._settings, rectified=True))
 
     def act(self, outputs, seed, explore):
         """Returns the best actions, or random ones, as `exploration.act` says."""
