@@ -4,7 +4,7 @@ import contextlib
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from ga3c.environments.checked import blaming
 from ga3c.environments.human_scores import human_normalized
 from ga3c.environments.scores import absent_players
 from ga3c.errors import ConfigError
-from ga3c.experiments.aggregates import interval
+from ga3c.experiments.aggregates import in_words, interval
+from ga3c.experiments.tables import markdown
 from ga3c.machine import usable_cores
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.rollout import EnvironmentSpec
@@ -151,6 +152,15 @@ def evaluate(
     found = {"episodes": episodes, "seed": seed, "exploration": exploration, "protocol": rules}
     trained = {"steps_trained": agent.steps, "checkpoint": str(agent.path)}
     return {"game": agent.game, **ways["sampled"], **trained, **found, "fingerprint": fingerprint, "ways": ways}
+
+
+def table(ways: Mapping[str, Mapping], episodes: int) -> str:
+    """Returns the scores as a Markdown table. ways: what `summary` returns, by what to call the way."""
+    rows = []
+    for name, way in ways.items():
+        within = in_words(way["low"], way["high"], way["scores"], 1)
+        rows.append([name, f"{way['mean']:.1f}", within, f"{way['min']:g} to {way['max']:g}"])
+    return markdown(["actions", f"mean of {episodes} games", "95 % interval", "lowest to highest"], rows)
 
 
 def settings_under(agent: TrainedAgent, protocol: str | None) -> EnvironmentSettings:

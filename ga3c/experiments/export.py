@@ -7,8 +7,7 @@ from pathlib import Path
 
 from ga3c.environments import rewards
 from ga3c.errors import ConfigError
-from ga3c.experiments.aggregates import in_words
-from ga3c.experiments.evaluation import evaluate, ways_of
+from ga3c.experiments.evaluation import evaluate, table, ways_of
 from ga3c.play.trained_agent import TrainedAgent
 from ga3c.records import checkpoint
 from ga3c.records.checkpoint_meta import from_meta, to_meta
@@ -73,20 +72,11 @@ def _draw(x, y, game: str, file: Path) -> None:
 
 
 def _readme(outcome: dict, names: dict, settings: Settings, minutes: float, frames: int, hardware: dict) -> str:
-    ways = ((name, outcome["ways"][way]) for way, name in names.items())
-    rows = [
-        f"| {name} | {way['mean']:.1f} | {in_words(way['low'], way['high'], way['scores'], 1)} "
-        f"| {way['min']:g} to {way['max']:g} |"
-        for name, way in ways
-    ]
     return "\n".join(
         [
             f"# {outcome['game']}",
             "",
-            f"| actions | mean of {outcome['episodes']} games | 95 % interval | lowest to highest |",
-            "|---|---|---|---|",
-            *rows,
-            "",
+            table({name: outcome["ways"][way] for way, name in names.items()}, outcome["episodes"]),
             f"True scores, protocol {outcome['fingerprint']}. Trained in {minutes:.0f} minutes on {hardware['cores']} "
             f"cores ({hardware['processor']}): {outcome['steps_trained']:,} steps, {frames:,} frames.",
             "",

@@ -1,27 +1,23 @@
 """The model card: README.md as the hub of Hugging Face reads it (huggingface.co/docs/hub/model-cards)."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ga3c.experiments.aggregates import in_words
+from ga3c.experiments.evaluation import table
+from ga3c.experiments.tables import markdown
+
+FILES_HEAD = ("file", "size", "difference", "mean of 10 games", "plays the game with nothing but its runtime")
 
 
 def card(metadata: Mapping) -> str:
     """Returns the text of the card. metadata: what agent.json holds."""
     score, files = metadata["score"], metadata["files"]
     protocol = metadata["protocol"]["fingerprint"]
-    ways = [
-        f"| {way['name']} | {way['mean']:.1f} | {in_words(way['low'], way['high'], way['scores'], 1)} "
-        f"| {way['min']:g} to {way['max']:g} |"
-        for way in score["ways"]
-    ]
-    rows = [
-        f"| `{name}` | {file['bytes'] / 1e6:.2f} MB | {file['largest_difference']:.1g} "
-        f"| {_played(file)} | {_script(file)} |"
-        for name, file in files.items()
-    ]
-    shown = [f"| `{one['name']}` | {one['dtype']} | {_shape(one)} |" for one in metadata["inputs"]]
-    said = [f"| `{one['name']}` | {one['dtype']} | {_shape(one)} |" for one in metadata["outputs"]]
+    rows = []
+    for name, file in files.items():
+        size, difference = f"{file['bytes'] / 1e6:.2f} MB", f"{file['largest_difference']:.1g}"
+        rows.append([f"`{name}`", size, difference, _played(file), _script(file)])
     names = metadata["actions"]["names"]
     lines = [
         "---",
@@ -33,10 +29,7 @@ def card(metadata: Mapping) -> str:
         f"An agent that was trained with {metadata['steps_trained']:,} steps, in {len(files)} "
         f"{'file' if len(files) == 1 else 'files'}. Each takes what the game shows and says which action to take.",
         "",
-        f"| actions | mean of {score['episodes']} games | 95 % interval | lowest to highest |",
-        "|---|---|---|---|",
-        *ways,
-        "",
+        table({way["name"]: way for way in score["ways"]}, score["episodes"]),
         f"True scores, protocol {protocol}, seeds from {score['seed']}.",
         "",
         "## Files",
@@ -44,20 +37,11 @@ def card(metadata: Mapping) -> str:
         "The difference is the largest between what a file and the agent say of observations of play. That of numbers "
         "above 1 is a share.",
         "",
-        "| file | size | difference | mean of 10 games | plays the game with nothing but its runtime |",
-        "|---|---|---|---|---|",
-        *rows,
-        "",
+        markdown(FILES_HEAD, rows),
         "## Inputs and outputs",
         "",
-        "| input | type | shape |",
-        "|---|---|---|",
-        *shown,
-        "",
-        "| output | type | shape |",
-        "|---|---|---|",
-        *said,
-        "",
+        _tensors("input", metadata["inputs"]),
+        _tensors("output", metadata["outputs"]),
         f"Actions: {', '.join(names)}." if names else "Actions are numbers within the bounds of the game.",
         "`agent.json` says all of this for programs.",
         "",
@@ -90,6 +74,11 @@ def _played(file: Mapping) -> str:
 
 def _script(file: Mapping) -> str:
     return f"`python {file['script']}`" if file.get("script") else "no script: the game needs this program"
+
+
+def _tensors(kind: str, tensors: Iterable[Mapping]) -> str:
+    rows = ((f"`{one['name']}`", one["dtype"], _shape(one)) for one in tensors)
+    return markdown([kind, "type", "shape"], rows)
 
 
 def _shape(tensor: Mapping) -> str:
