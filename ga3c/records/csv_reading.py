@@ -2,6 +2,7 @@
 
 import csv
 import math
+import os
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,19 +20,40 @@ LARGEST = 1e50  # numbers of this size or more were not written by a run: a scor
 
 def read_log(path: Path, most_bytes: float = math.inf) -> Iterator[list[str]]:
     """Yields the header of a log ([] if it has none), then its rows. Raises OSError, also for a larger file."""
-    beginning = b""
-    with open_to_read(path, most_bytes) as file:
-        for lines, _ in parts(file):
-            header, rows = parse(beginning + lines)
-            if not beginning:
-                beginning = lines[: lines.find(b"\n") + 1]
-                yield header
-            yield from rows
-    if not beginning:
+    header: list[str] | None = None
+    for is_first, header, rows in GrowingLog(path, most_bytes).new():
+        if is_first:
+            yield header
+        yield from rows
+    if header is None:
         yield []
 
 
-def parts(file: BinaryIO, start: int = 0) -> Iterator[tuple[bytes, int]]:
+class GrowingLog:
+    """Reads what a log has gained, again and again. A log that was written anew, as on resume, is read anew."""
+
+    def __init__(self, path: Path, most_bytes: float = math.inf):
+        self._path, self._most_bytes = path, most_bytes
+        self._file = self._end = 0  # the number of the file, and how far it is read
+        self._beginning = b""
+
+    def new(self) -> Iterator[tuple[bool, list[str], list[list[str]]]]:
+        """Yields, some megabytes at a time, whether they are the first of the file, its header, and the new rows.
+
+        Raises OSError, also for a larger file.
+        """
+        with open_to_read(self._path, self._most_bytes) as file:
+            status = os.fstat(file.fileno())
+            if status.st_ino != self._file or status.st_size < self._end:
+                self._file, self._end, self._beginning = status.st_ino, 0, b""
+            for lines, end in _parts(file, self._end):
+                is_first, self._end = not self._beginning, end
+                header, rows = parse(self._beginning + lines)
+                self._beginning = self._beginning or lines[: lines.find(b"\n") + 1]
+                yield is_first, header, rows
+
+
+def _parts(file: BinaryIO, start: int) -> Iterator[tuple[bytes, int]]:
     """Yields the whole lines of a log from `start` on, some megabytes at a time, and where each part ends.
 
     A line that is longer than that is no row, and is left out.

@@ -2,39 +2,22 @@
 
 import contextlib
 import math
-import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ga3c.records.csv_reading import number, parse, parts
-from ga3c.records.files import open_to_read
+from ga3c.records.csv_reading import GrowingLog, number
 
 GAMES_PER_ROW = 20  # more games than this between two rows of throughput.csv are thinned
 
 Point = tuple[int, dict[str, float]]  # steps, and values by name
 
 
-class GrowingLog:
-    """A CSV log to which the run appends rows."""
-
-    def __init__(self, path: Path):
-        self._path = path
-        self._file = self._end = 0  # the number of the file, and how far it is read
-        self._header = b""
-
-    def new_rows(self) -> Iterator[dict[str, str]]:
-        """Yields the rows since the last call. After the run has written the log anew, these are all of its rows."""
-        # Without a file the run has written none yet, or its directory is gone.
-        with contextlib.suppress(FileNotFoundError), open_to_read(self._path) as file:
-            status = os.fstat(file.fileno())
-            if status.st_ino != self._file or status.st_size < self._end:
-                self._file, self._end, self._header = status.st_ino, 0, b""
-            for lines, end in parts(file, self._end):
-                names, cells = parse(self._header + lines)
-                self._header = self._header or lines[: lines.find(b"\n") + 1]
-                self._end = end
-                yield from (dict(zip(names, row, strict=True)) for row in cells)
+def new_rows(log: GrowingLog) -> Iterator[dict[str, str]]:
+    """Yields the rows since the last call. After the run has written the log anew, these are all of its rows."""
+    with contextlib.suppress(FileNotFoundError):  # the run has written none yet, or its directory is gone
+        for _, names, rows in log.new():
+            yield from (dict(zip(names, row, strict=True)) for row in rows)
 
 
 class Points:
@@ -49,8 +32,8 @@ class Points:
 
     def new(self) -> list[Point]:
         """Returns the points since the last call, one for each number of steps, in their order. Raises OSError."""
-        self._read += _points(self._rows.new_rows())  # first: a game is written before its row
-        games = ((steps, _of_game(values)) for steps, values in _points(self._games.new_rows()))
+        self._read += _points(new_rows(self._rows))  # first: a game is written before its row
+        games = ((steps, _of_game(values)) for steps, values in _points(new_rows(self._games)))
         self._waiting.extend(game for game in games if game[0] > self._steps)
         rows, self._read = self._read, []
         found: dict[int, dict[str, float]] = {}
@@ -80,4 +63,4 @@ def _of_game(values: dict[str, float]) -> dict[str, float]:
 
 def rows_after(run_dir: Path, steps: int) -> int:
     """Returns the number of rows of throughput.csv after so many steps."""
-    return sum(own > steps for own, _ in _points(GrowingLog(run_dir / "throughput.csv").new_rows()))
+    return sum(own > steps for own, _ in _points(new_rows(GrowingLog(run_dir / "throughput.csv"))))

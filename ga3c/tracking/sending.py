@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from ga3c.machine import signal_at_parents_end
+from ga3c.records.csv_reading import GrowingLog
 from ga3c.records.files import reason
-from ga3c.tracking.new_rows import GrowingLog, Points
+from ga3c.tracking.new_rows import Points, new_rows
 from ga3c.tracking.secrets_left_out import without_secrets
 from ga3c.tracking.tracked_run import TrackedRun, sent_so_far
 
@@ -89,7 +90,7 @@ class Sender:
             del self._unsent[:POINTS_AT_ONCE]
             self._sent.steps = points[-1][0]
             self._sent.write(self._run, self._name)
-        lines = [row["message"] for row in self._messages.new_rows()]
+        lines = [row["message"] for row in new_rows(self._messages)]
         self._lines += lines[self._skipped :]
         self._skipped = max(0, self._skipped - len(lines))
         if self._lines:

@@ -2,7 +2,6 @@
 
 import contextlib
 import math
-import os
 import time
 from array import array
 from collections.abc import Sequence
@@ -12,9 +11,9 @@ from typing import NamedTuple
 
 from ga3c.records import lock, run_directory, run_state
 from ga3c.records.columns import DECISION_COLUMNS, EPISODE_COLUMNS, MESSAGE_COLUMNS, THROUGHPUT_COLUMNS
-from ga3c.records.csv_reading import LOG_BYTES_LIMIT, number, parse, parts
+from ga3c.records.csv_reading import LOG_BYTES_LIMIT, GrowingLog, number
 from ga3c.records.description import read_settings
-from ga3c.records.files import open_to_read, read_json
+from ga3c.records.files import read_json
 from ga3c.records.run_state import ENDED, RUNNING, RunState
 from ga3c.views import cluster_view, curves, labels
 from ga3c.views.cluster_view import ClusterView
@@ -34,11 +33,10 @@ class Tail:
     """
 
     def __init__(self, path: Path, columns: Sequence[str]):
-        self._path, self._named = path, columns
+        self._log, self._named = GrowingLog(path, LOG_BYTES_LIMIT), columns
         self._forget()
 
     def _forget(self) -> None:
-        self._file, self._read, self._header = 0, 0, b""
         self.columns: dict[str, list | array] = {name: _column(name) for name in self._named}
 
     def __len__(self) -> int:
@@ -55,21 +53,13 @@ class Tail:
 
     def refresh(self) -> None:
         """Reads the rows that are new and whole; damaged ones are left out."""
-        with contextlib.suppress(OSError), open_to_read(self._path, LOG_BYTES_LIMIT) as file:
-            status = os.fstat(file.fileno())
-            if status.st_ino != self._file or status.st_size < self._read:
-                self._forget()
-                self._file = status.st_ino
-            for new, end in parts(file, self._read):
-                self._take(new)
-                self._read = end
+        with contextlib.suppress(OSError):
+            for is_first, header, rows in self._log.new():
+                if is_first:
+                    self._forget()
+                self._take(header, rows)
 
-    def _take(self, new: bytes) -> None:
-        """Whole lines."""
-        if not self._header:
-            self._header = new[: new.find(b"\n") + 1]
-            new = new[len(self._header) :]
-        header, rows = parse(self._header + new)
+    def _take(self, header: list[str], rows: list[list[str]]) -> None:
         for name in header:
             self.columns.setdefault(name, _column(name))
         for row in rows:
