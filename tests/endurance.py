@@ -89,13 +89,16 @@ def main() -> int:
         schedule=ScheduleSettings(**REST._asdict(), envs_per_agent=4, controller="off"),
         run=RunSettings(log_seconds=1.0),
     )
+    from ga3c.server.recorded_run import RecordedRun
     from ga3c.server.server import Server
     from ga3c.systems import system_of
 
     rng, random_counts = random.Random(options.seed), lambda: Counts(*(rng.randint(1, most) for most in options.most))
     with tempfile.TemporaryDirectory() as scratch, open(os.devnull, "w") as nowhere:
         games = environments.make(settings.environment, 1, 0)
-        server = Server(system_of(settings), settings, Path(scratch), games.spec, Console(nowhere.fileno()))
+        console = Console(nowhere.fileno())
+        run = RecordedRun(system_of(settings), settings, Path(scratch), games.spec, console)
+        server = Server(run, settings.run, console)
         server.start()
         serving = threading.Thread(target=server.serve, args=(lambda: None,), name="serve")
         serving.start()

@@ -30,7 +30,7 @@ PLAIN = replace(Settings().run, checkpoint_seconds=3600)
 class FakeRun:
     """Of a run that does nothing, in the place of `server.recorded_run.RecordedRun`."""
 
-    def __init__(self, make_system, settings, run_dir, spec, console, given=()):
+    def __init__(self, run_dir):
         self.system, self.disk, self._run_dir = self, Disk(print, run_dir), run_dir
         self.stats, self.fails, self.saves = self, None, True
         self.steps = self.updates = self.skipped_updates = self.episodes = self.seconds = 0
@@ -65,9 +65,8 @@ class FakeRun:
 
 
 @pytest.fixture
-def server(tmp_path, monkeypatch):
-    monkeypatch.setattr("ga3c.server.server.RecordedRun", FakeRun)
-    made = Server(None, replace(Settings(), run=replace(PLAIN, steps=0)), tmp_path, None, None)
+def server(tmp_path):
+    made = Server(FakeRun(tmp_path), replace(PLAIN, steps=0), None)
     made.start()
     assert run_state.read(tmp_path).name == "lost"  # nobody holds the lock of this directory
     return made

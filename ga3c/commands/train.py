@@ -17,7 +17,7 @@ from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.processes import agents_start
 from ga3c.records import run_directory
 from ga3c.records.columns import MESSAGE_COLUMNS
-from ga3c.records.console import Console
+from ga3c.records.console import Aside, Console
 from ga3c.records.csv_log import CsvLog
 from ga3c.records.disk import Disk
 from ga3c.records.game_output import GameOutput
@@ -203,11 +203,16 @@ def _server(
     opened: contextlib.ExitStack,
 ):
     """Returns the server, and a list with the secondary learner's system if there is one. Raises ConfigError."""
+    from ga3c.server.recorded_run import RecordedRun
     from ga3c.server.server import Server
 
-    settings = start.settings
-    server = Server(systems.system_of(settings), settings, directories.runs[0], spec, console, start.given)
+    settings, (run_dir, *others) = start.settings, directories.runs
+    first = RecordedRun(systems.system_of(settings), settings, run_dir, spec, console, start.given)
+    server = Server(first, settings.run, console)
     opened.callback(server.close)
     if not directories.secondary:
         return server, []
-    return server, [server.add(systems.secondary_of(server.system), directories.secondary, directories.runs[1])]
+    make_system, aside = systems.secondary_of(server.system), Aside(console, others[0].name)
+    second = RecordedRun(make_system, directories.secondary, others[0], spec, aside)
+    server.add(second)
+    return server, [second.system]

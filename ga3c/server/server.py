@@ -4,17 +4,15 @@ import math
 import threading
 import time
 import traceback
-from collections.abc import Callable, Collection
-from pathlib import Path
+from collections.abc import Callable
 
 from ga3c.errors import TrainingFailed
-from ga3c.records.console import Aside, Console
+from ga3c.records.console import Console
 from ga3c.records.run_state import ENDED, FAILED, RUNNING, STOPPED, RunState, few_words
-from ga3c.rollout import EnvironmentSpec
 from ga3c.server.pause import Pause
 from ga3c.server.recorded_run import RecordedRun
 from ga3c.server.stall import StallWatch, began_here, threads_report
-from ga3c.settings.run import Settings
+from ga3c.settings.run import RunSettings
 from ga3c.stats import Totals
 
 RETRY_SECONDS = 5.0  # until a checkpoint that the disk did not take is tried again
@@ -26,21 +24,10 @@ class Server:
     `start`, then `serve` until it returns, then `stop`. Whatever happens in between, `stop` leaves no process.
     """
 
-    def __init__(
-        self,
-        make_system: Callable,
-        settings: Settings,
-        run_dir: Path,
-        spec: EnvironmentSpec,
-        console: Console,
-        given: Collection[str] = (),
-    ):
-        """`make_system`: one of `ga3c.systems`. `given`: the settings that this start of the run names. Raises
-        ConfigError where there is nothing to go on from, or no room."""
-        self._settings, self._spec, self._console = settings, spec, console
-        self._first = RecordedRun(make_system, settings, run_dir, spec, console, given)
-        self._all = [self._first]  # a secondary learner's run stands before the run that it learns from
-        self.system = self._first.system
+    def __init__(self, first: RecordedRun, settings: RunSettings, console: Console):
+        self._first, self._settings, self._console = first, settings, console
+        self._all = [first]  # a secondary learner's run stands before the run that it learns from
+        self.system = first.system
         # Signal handlers set these, so they are no Events: a second signal could come while an Event's lock is held.
         self._stopping = self._report_asked = False
         self._pause = Pause()
@@ -48,11 +35,9 @@ class Server:
         self._end = RunState(FAILED)
         self._running = self.saved = False
 
-    def add(self, make_system: Callable, settings: Settings, run_dir: Path):
-        """Returns a system that learns beside the first, in a run of its own. Raises ConfigError."""
-        console = Aside(self._console, run_dir.name)
-        self._all.insert(0, RecordedRun(make_system, settings, run_dir, self._spec, console))
-        return self._all[0].system
+    def add(self, run: RecordedRun) -> None:
+        """Adds a run that learns beside the first."""
+        self._all.insert(0, run)
 
     def start(self) -> None:
         """Starts all runs."""
@@ -101,7 +86,7 @@ class Server:
             raise
 
     def _serve(self, every_second: Callable[[], None]) -> None:
-        run, system = self._settings.run, self.system
+        run, system = self._settings, self.system
         save_at = time.monotonic() + run.checkpoint_seconds
         stall = StallWatch(run.stall_seconds)
         begun = system.stats.totals()
