@@ -111,21 +111,15 @@ class Model:
         fields, _, version = self._act(observations, self._explore, games, recurrent_states)
         return {name: array.numpy() for name, array in fields.items()}, version
 
-    def policy(self, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns sampled actions [batch, ...], policies float32 [batch, policy_size] and values float32 [batch].
-
-        Algorithms of action values return the best actions, the action values and the largest of them instead. Where
-        the network has a memory, each state is taken as the first of its game.
-        """
-        return self.decide(observations)[:3]
-
     def decide(
         self, observations: np.ndarray, recurrent_states: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Returns what `policy` does, and what the network remembers then, float32 [batch, size]. It is to be given
-        with the next states of the same games, with zeros where a game begins anew. None: all games begin.
+        """Returns sampled actions [batch, ...], policies float32 [batch, policy_size], values float32 [batch], and what
+        the network remembers then, float32 [batch, size]; without a memory the size is 0.
 
-        Without a memory the size is 0.
+        Algorithms of action values return the best actions, the action values and the largest of them instead.
+        recurrent_states: what it remembered after the states before, with zeros where a game begins anew; None: all
+        games begin.
         """
         games = np.zeros(len(observations), np.int32) if self.per_game else None
         fields, (policies, values), _ = self._act(observations, tf.zeros_like(self._explore), games, recurrent_states)
@@ -203,7 +197,7 @@ class Model:
         before = self._current, self._optimizer, self._explore, self._explore_steps
         with quiet():
             for size in sizes or self._graphs.prediction_sizes:
-                self.policy(np.zeros((size, *spec.observation_shape), spec.observation_dtype))
+                self.decide(np.zeros((size, *spec.observation_shape), spec.observation_dtype))
             self.train(np.zeros((), dtype))  # without a valid step
         self._current, self._optimizer, self._explore, self._explore_steps = before
         return sizes

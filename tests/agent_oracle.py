@@ -98,7 +98,7 @@ def play(game: str, count: int, at_once: int = AT_ONCE) -> Iterator[tuple[int, i
         if not any(left):
             return
         begins, frames, no_ops = consoles.ended > 0, consoles.frames.copy(), batch.state()["no_ops"].copy()
-        actions = agent.model.policy(observations)[0]
+        actions = agent.model.decide(observations)[0]
         observations, rewards, *_ = batch.step(actions)
 
 

@@ -77,7 +77,7 @@ def test_minari_reads_a_data_set_of_pong(agent, tmp_path, monkeypatch):
                 assert rewards[0] == game.rewards[step]
             assert np.array_equal(again.batch.ram[0], game.infos["ram"][-1])
     shown, actions = game.observations[:-1], game.actions
-    policies = agent.model.policy(shown)[1]
+    policies = agent.model.decide(shown)[1]
     odds = np.exp(policies - policies.max(axis=1, keepdims=True))
     chances = np.log(odds / odds.sum(axis=1, keepdims=True))[np.arange(len(actions)), actions]
     np.testing.assert_allclose(game.infos["log_probability"], chances, rtol=1e-3, atol=1e-4)

@@ -151,14 +151,14 @@ def test_both_networks_are_saved_and_go_on_as_they_would_have():
         for seed in (1, 2)
     )
     states = batch(9)["observation"][0]
-    before = first.policy(states)
+    before = first.decide(states)[:3]
     first.train(batch(0))
     first.copy_to_target(0)
     assert first.train(batch(1)).applied
     second.restore(first.state())
     for one in (first, second):
         one.train(batch(2))
-    for own, other, old in zip(first.policy(states), second.policy(states), before, strict=True):
+    for own, other, old in zip(first.decide(states)[:3], second.decide(states)[:3], before, strict=True):
         np.testing.assert_array_equal(own, other)
         assert not np.allclose(own, old)
     fields, version = second.predict(states)

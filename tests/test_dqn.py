@@ -248,8 +248,8 @@ def test_targets_are_those_of_the_network_that_was_copied_last():
         state, fields = learner.state(), batch(number)
         weights = {f"network/{i}": array for i, array in enumerate(group(state, "target"))}
         judge.restore(weights | {"version": np.int64(0)})
-        following = judge.policy(fields["next_observation"][0])[2]
-        taken = learner.policy(fields["observation"][0])[1][np.arange(COUNT), fields["action"][0]]
+        following = judge.decide(fields["next_observation"][0])[2]
+        taken = learner.decide(fields["observation"][0])[1][np.arange(COUNT), fields["action"][0]]
         update = learner.train(fields, steps=0)
         assert update.applied
         np.testing.assert_allclose(
@@ -277,16 +277,16 @@ def test_what_is_saved_goes_on_as_it_would_have():
 
 def test_the_target_network_plays_where_it_is_told_to_and_explores_as_of_the_copy():
     learner, states = model(target_acts=True), np.random.default_rng(0).normal(size=(500, SIZE)).astype(np.float32)
-    before = learner.policy(states)
+    before = learner.decide(states)[:3]
     for number in range(5):
         learner.train(batch(number), steps=10_000)
-    np.testing.assert_array_equal(learner.policy(states)[1], before[1])
+    np.testing.assert_array_equal(learner.decide(states)[1], before[1])
     fields, version = learner.predict(states)
     assert version == 0
     assert len(np.unique(fields["action"] - before[0])) > 2  # any action: it still explores
     learner.copy_to_target(10_000)
     fields, version = learner.predict(states)
     assert version == 5
-    best, q_values, _ = learner.policy(states)
+    best, q_values, _ = learner.decide(states)[:3]
     np.testing.assert_array_equal(fields["action"], best)
     assert (q_values != before[1]).any()

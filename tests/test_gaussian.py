@@ -128,11 +128,11 @@ def test_a_model_learns_what_earns_a_reward(algorithm):
         record["reward"][:] = -((record["action"] - [0.7, -0.7]) ** 2).sum(axis=-1)
         record["terminated"][:] = record["valid"][:] = True
         assert learner.train({name: record[name] for name in names}).applied
-    _, policies, _ = learner.policy(np.zeros((1, 2), np.float32))
+    _, policies, _ = learner.decide(np.zeros((1, 2), np.float32))[:3]
     best = SPEC.actions.most_likely(policies)[0]
     assert np.abs(best - [0.7, -0.7]).max() < 0.35, best
     other.restore(learner.state())
-    np.testing.assert_array_equal(other.policy(np.zeros((1, 2), np.float32))[1], policies)
+    np.testing.assert_array_equal(other.decide(np.zeros((1, 2), np.float32))[1], policies)
 
 
 @pytest.mark.parametrize("algorithm", ["a3c", "pqn"])

@@ -248,7 +248,7 @@ def test_samples_of_what_is_allowed_are_as_frequent_as_they_are_likely():
     """Chi-square: of two degrees of freedom one in a thousand is above 13.8."""
     rows = rows_with([1, 0, 1, 1], 30_000)
     player = model()
-    _, policies, _ = player.policy(rows[:1])
+    _, policies, _ = player.decide(rows[:1])[:3]
     assert policies[0, 1] == np.float32(FORBIDDEN)
     odds = np.exp(policies[0].astype(np.float64))
     odds /= odds.sum()
@@ -261,7 +261,7 @@ def test_samples_of_what_is_allowed_are_as_frequent_as_they_are_likely():
 def test_exploration_takes_what_is_allowed_all_as_often(algorithm):
     player = model(algorithm=algorithm, exploration_start=0.6, exploration_end=0.6)
     rows = rows_with([0, 1, 1, 1], 30_000)
-    _, q_values, values = player.policy(rows[:1])
+    _, q_values, values = player.decide(rows[:1])[:3]
     assert q_values[0, 0] == np.float32(FORBIDDEN)
     assert values[0] == q_values[0, 1:].max()
     fields, _ = player.predict(rows)

@@ -52,7 +52,7 @@ def test_actions_are_samples_of_the_softmax():
     skewed.restore(arrays)
     many, calls = np.repeat(OBSERVATIONS[:1], 2000, axis=0), 10
     samples = np.array([skewed.predict(many)[0]["action"] for _ in range(calls)])
-    probabilities = np.exp(skewed.policy(many)[1][0])
+    probabilities = np.exp(skewed.decide(many)[1][0])
     probabilities /= probabilities.sum()
     assert probabilities.max() / probabilities.min() > 3
     for draws in (samples, samples[:, :200]):  # all rows, and the first ones of each call
@@ -67,7 +67,7 @@ def test_log_probabilities_are_those_of_the_sampled_actions():
     for seed in range(20):
         trained.train(batch(seed))
     fields, version = trained.predict(OBSERVATIONS)
-    _, logits, values = trained.policy(OBSERVATIONS)
+    _, logits, values = trained.decide(OBSERVATIONS)[:3]
     expected = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
     np.testing.assert_allclose(fields["log_probability"], expected[np.arange(4), fields["action"]], rtol=1e-5)
     np.testing.assert_array_equal(fields["value"], values)
@@ -86,7 +86,7 @@ def test_without_learning_weights_and_statistics_stay():
 def test_training_raises_the_probability_of_what_earns_a_reward():
     learner = model()
     updates = [learner.train(batch(seed)) for seed in range(150)]
-    logits, values = learner.policy(OBSERVATIONS)[1:]
+    logits, values = learner.decide(OBSERVATIONS)[1:3]
     probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     assert (probabilities[:, 2] > 0.6).all()
     assert np.isfinite(values).all()
@@ -125,7 +125,7 @@ def test_a_restored_model_goes_on_as_the_saved_one():
         first.train(batch(seed))
     second.restore(first.state())
     assert second.version == 3
-    for ours, theirs in zip(first.policy(OBSERVATIONS)[1:], second.policy(OBSERVATIONS)[1:], strict=True):
+    for ours, theirs in zip(first.decide(OBSERVATIONS)[1:3], second.decide(OBSERVATIONS)[1:3], strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert first.train(batch(9)) == second.train(batch(9))
     assert same(first.state(), second.state())
@@ -169,7 +169,7 @@ def test_xla_computes_the_same():
     for seed in range(2):
         ours, theirs = (model.train(batch(seed)) for model in (plain, compiled))
         assert theirs.numbers == pytest.approx(ours.numbers, rel=1e-4, abs=1e-5)
-    for ours, theirs in zip(plain.policy(OBSERVATIONS)[1:], compiled.policy(OBSERVATIONS)[1:], strict=True):
+    for ours, theirs in zip(plain.decide(OBSERVATIONS)[1:3], compiled.decide(OBSERVATIONS)[1:3], strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
 
 
@@ -253,7 +253,7 @@ def test_batches_in_pieces_give_what_whole_ones_do(algorithm, states):
     observations[:], batch["reward"][:] = rng.integers(256, size=observations.shape), rng.normal(size=states)
     batch["terminated"][:] = batch["valid"][:] = True
     for _ in range(2):  # before an update and after it
-        for left, right in zip(whole.policy(observations)[1:], parted.policy(observations)[1:], strict=True):
+        for left, right in zip(whole.decide(observations)[1:3], parted.decide(observations)[1:3], strict=True):
             np.testing.assert_allclose(left, right, rtol=1e-2, atol=1e-3)
         assert whole.train(batch).numbers == pytest.approx(parted.train(batch).numbers, rel=1e-2, abs=1e-3)
 

@@ -45,8 +45,8 @@ def test_the_statistics_are_those_of_all_targets_and_what_the_network_says_is_de
     for number in range(5):
         fields = rewarded(number)
         flat = fields["observation"].reshape(-1, SIZE)
-        values = fields["value"] = model.policy(flat)[2].reshape(fields["reward"].shape)
-        returns = lambda_returns(played(fields, values, model.policy(fields["last_observation"])[2]), 0.9, 0.8)
+        values = fields["value"] = model.decide(flat)[2].reshape(fields["reward"].shape)
+        returns = lambda_returns(played(fields, values, model.decide(fields["last_observation"])[2]), 0.9, 0.8)
         seen.extend(returns.numpy()[fields["valid"]])
         before = of_targets(model)
         assert model.train(fields).applied
@@ -55,12 +55,12 @@ def test_the_statistics_are_those_of_all_targets_and_what_the_network_says_is_de
     assert (mean, variance) == pytest.approx((np.mean(seen), np.var(seen)), rel=1e-3)
     assert np.sqrt(variance) > 10
     assert before != of_targets(model)
-    values = model.policy(flat)[2]
+    values = model.decide(flat)[2]
     model._current = (
         model.version,
         model._current[1]._replace(of_targets=type(before)(*map(tf.constant, (0.0, 1.0, 0.0)))),
     )
-    np.testing.assert_allclose(values, model.policy(flat)[2] * np.sqrt(variance) + mean, rtol=1e-4)
+    np.testing.assert_allclose(values, model.decide(flat)[2] * np.sqrt(variance) + mean, rtol=1e-4)
 
 
 def test_targets_that_are_all_the_same_have_a_least_deviation():

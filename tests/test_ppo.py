@@ -303,10 +303,10 @@ def test_a_model_learns_with_it_what_earns_a_reward(xla):
             other.restore(learner.state())
         elif other and number > 20:
             other.train(fields)
-    logits = learner.policy(fields["observation"][0])[1]
+    logits = learner.decide(fields["observation"][0])[1]
     assert np.mean([softmax(row)[2] for row in logits]) > 0.7
     if other:
-        np.testing.assert_array_equal(logits, other.policy(fields["observation"][0])[1])
+        np.testing.assert_array_equal(logits, other.decide(fields["observation"][0])[1])
 
 
 def test_a_rollout_under_way_takes_up_the_newest_weights_at_its_next_step():

@@ -55,7 +55,7 @@ def test_each_game_explores_as_much_as_its_number_says():
     player.warm_up(1, 1, 1)
     states, games = np.ones((40_000, *VECTOR.observation_shape), np.float32), np.arange(40_000, dtype=np.int32) % 5
     actions = player.predict(states, games)[0]["action"]
-    (best,) = set(player.policy(states)[0])  # which does not explore
+    (best,) = set(player.decide(states)[0])  # which does not explore
     count = VECTOR.actions.count
     for game in range(5):  # the fifth is a first one again
         share = np.mean(actions[games == game] != best) * count / (count - 1)
@@ -136,13 +136,13 @@ def test_a_model_learns_with_it_what_earns_a_reward():
         assert len(np.unique(actions)) == ACTIONS  # it explores
         assert learner.train(fields, steps=100).applied
     states = batch(99, copies=8)["observation"].reshape(-1, SIZE)
-    actions, q_values, values = learner.policy(states)
+    actions, q_values, values = learner.decide(states)[:3]
     np.testing.assert_array_equal(actions, q_values.argmax(axis=1))
     np.testing.assert_array_equal(values, q_values.max(axis=1))
     assert (actions == 2).mean() > 0.8
     learner.train(fields, steps=1000)
     fields = learner.predict(states)[0]
-    np.testing.assert_array_equal(fields["action"], learner.policy(states)[0])
+    np.testing.assert_array_equal(fields["action"], learner.decide(states)[0])
     other = Model(spec, settings, algorithms.make(Settings(learning=settings)), 1, xla=False, acting=Acting(1000))
     other.restore(learner.state())
     np.testing.assert_array_equal(other.predict(states)[0]["action"], fields["action"])

@@ -154,7 +154,7 @@ def test_each_algorithm_reads_the_settings_that_it_is_said_to_use(algorithm):
     made.learning_rate(0), made.exploration(0, 2)
     model = Model(spec, replace(LearningSettings(), algorithm=algorithm, t_max=2), made, 1, xla=False)
     model.warm_up(1, 1, 4)
-    model.policy(np.zeros((1, 3), np.float32))
+    model.decide(np.zeros((1, 3), np.float32))
     own = {field.name for field in fields(LearningSettings)} | {"double_q"}
     # Read with per-game or kl alone, for the network, and by a replay.
     hidden = {
