@@ -84,8 +84,7 @@ class _Reading:
 
     def __init__(self, data: MinariData, settings: Settings, spec: EnvironmentSpec):
         self._data, self._settings, self._spec = data, settings, spec
-        self._games = environments.make(settings.environment, 1, 0)
-        self._games.close()
+        self._games = environments.closed(settings.environment)
         self._what = f"--dataset {settings.learning.dataset}"
         self._stack = spec.stacked_frames if spec.stacked_frames > 1 else 0
         scaling = settings.environment

@@ -101,7 +101,5 @@ def read_short(file: Path, trusted: bool) -> ShortForm:
 
 def expand(short: ShortForm, target: Target) -> None:
     """Makes a data set of games in the short form. Raises ConfigError where they are not as they were."""
-    games = environments.make(short.settings.environment, 1, 0)
-    games.close()
-    with recording(target, short.about, games, short.with_ram) as writer:
+    with recording(target, short.about, environments.closed(short.settings.environment), short.with_ram) as writer:
         short_form.replay(short, ShortRecorder(also=writer))

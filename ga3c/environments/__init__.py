@@ -107,6 +107,11 @@ def seen(settings: EnvironmentSettings, played_here: bool):
     kind, name = resolve(settings.game)
     if not played_here and kind == "atari" and emulators.ours(name, settings) and machine_code.is_ready():
         return atari.played_elsewhere(name, settings)
+    return closed(settings)
+
+
+def closed(settings: EnvironmentSettings):
+    """Returns a game that is closed already, for what is known of it, such as its `spec`. Raises ConfigError."""
     games = make(settings, 1, 0)
     games.close()
     return games

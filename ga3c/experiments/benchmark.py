@@ -154,9 +154,7 @@ def measure(options: BenchmarkOptions) -> dict[str, dict[str, float]]:
     """Takes turns between the whole program and the stations, and says how it goes; figures by name."""
     settings = training_settings(options)
     agents_start.start()
-    games = environments.make(settings.environment, 1, 0)
-    spec = games.spec
-    games.close()
+    spec = environments.closed(settings.environment).spec
     network = networks.resolve(settings.learning.network, spec, settings.learning.algorithm)
 
     from ga3c.devices.device import set_up_device, threads  # isort: skip (first: it loads TensorFlow)

@@ -169,11 +169,7 @@ def settings_under(agent: TrainedAgent, protocol: str | None) -> EnvironmentSett
     if protocol is None:
         return trained
     asked = protocols.under(trained, protocol)
-    sizes = []
-    for settings in (trained, asked):
-        games = environments.make(settings, 1, 0)
-        sizes.append(games.spec.actions)
-        games.close()
+    sizes = [environments.closed(settings).spec.actions for settings in (trained, asked)]
     if sizes[0] != sizes[1]:
         raise ConfigError(
             f"--protocol {protocol} has {sizes[1]} actions, and this agent was trained with {sizes[0]}: "

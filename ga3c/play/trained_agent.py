@@ -73,9 +73,8 @@ def load(
     if game is not None and environments.resolve(game) != environments.resolve(trained_on):
         raise ConfigError(f"{path} was trained on {trained_on}, not on {game}: leave --game out, or name another run.")
     own_games.import_all(settings, path, trusted, given=() if game is None else ("game",))
-    games = environments.make(settings.environment, 1, 0)
+    games = environments.closed(settings.environment)
     spec = games.spec
-    games.close()
     saved.check_spaces(spec, path)
 
     from ga3c.devices.device import set_up_device  # isort: skip (first: it loads TensorFlow)

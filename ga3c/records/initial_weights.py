@@ -43,9 +43,7 @@ def _check_adapted(path: Path, adapted: bool, settings: EnvironmentSettings, spe
     """Raises ConfigError if a game that is `adapted`, or not, differs from that of `spec`."""
     if adapted == settings.adapt_spaces:
         return
-    games = environments.make(replace(settings, adapt_spaces=adapted), 1, 0)
-    games.close()
-    if games.spec != spec:
+    if environments.closed(replace(settings, adapt_spaces=adapted)).spec != spec:
         was, flag = ("with", "--adapt-spaces") if adapted else ("without", "--no-adapt-spaces")
         raise ConfigError(
             f"{path} has learned {was} --adapt-spaces, so its observations or actions mean something else: add {flag}."
