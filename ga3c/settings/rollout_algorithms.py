@@ -5,6 +5,7 @@ from ga3c.settings.algorithm_row import AGENTS, EPSILON_GREEDY, OPTIMIZER, POLIC
 _CHOICES = ("discrete", "multidiscrete")
 _ANY = (*_CHOICES, "continuous")
 _EACH_ON_ITS_OWN = ("synchronous", "asynchronous")
+_BATCHED = {"sampling": "batched", "controller": "off", "policy_lag_limit_updates": 0.0}
 _IN_LOCKSTEP = {"sampling": "synchronised", "controller": "off"}
 # Stooke and Abbeel 2018, section 5.3, give no number for the random steps at the start.
 _START_STEPS = {"start_steps_limit": 100}
@@ -120,7 +121,7 @@ ROLLOUT_ALGORITHMS = (
                 "lockstep", "ga3c with a2c and 32 games as one batch in the server. There is no policy lag, and "
                 "the same seed gives the same weights.", _LOCKSTEP,
                 environment=_START_STEPS,
-                schedule={"sampling": "batched", "games": 32, "controller": "off", "policy_lag_limit_updates": 0.0},
+                schedule={**_BATCHED, "games": 32},
             ),
         ),
     ),
@@ -135,10 +136,7 @@ ROLLOUT_ALGORITHMS = (
                 "from one of 20 batches of games (Dalton et al. 2020). On a GPU --games 1200 is as in the paper. "
                 "Batches and steps are the paper's; the other constants are ours, among them lambda 0.95, where the "
                 "paper's V-trace has 1.", {**_A2C_VTRACE, "t_max": 20},
-                schedule={
-                    "sampling": "batched", "games": 120, "batches": 20,
-                    "controller": "off", "policy_lag_limit_updates": 0.0,
-                },
+                schedule={**_BATCHED, "games": 120, "batches": 20},
             ),
         ),
     ),
@@ -151,9 +149,7 @@ ROLLOUT_ALGORITHMS = (
                 "ppo", "64 games as one batch in the server, pictures of 42x42, 64 steps, 3 epochs (two of them of "
                 "half of the steps), Muon, and a step size that follows the KL divergence.", _PPO_TODAY,
                 environment={"frame_size_pixels": 42},
-                schedule={
-                    "sampling": "batched", "games": 64, "controller": "off", "policy_lag_limit_updates": 0.0,
-                },
+                schedule={**_BATCHED, "games": 64},
             ),
             Preset(
                 "ppo-paper", "8 games in lockstep, 128 steps, 4 epochs of 4 minibatches, clip 0.1, Adam at 2.5e-4 "
