@@ -31,6 +31,7 @@ class SpeedRun:
     controller: str = "off"
     start_from: str | None = None
 
+    most_log_seconds: ClassVar[float] = 5.0
     goes_on: ClassVar[bool] = False  # an interrupted one is made again, and a finished one keeps no weights
 
     @property
@@ -42,7 +43,7 @@ class SpeedRun:
     @property
     def log_seconds(self) -> float:
         """Seconds between two rows of its throughput.csv: a dozen rows at least."""
-        return min(max(self.seconds / 12, 0.1), 5.0)
+        return min(max(self.seconds / 12, 0.1), self.most_log_seconds)
 
     def command(self, directory: Path) -> list[str]:
         values = {"seed": 1} | asdict(self) | {"minutes": self.seconds / 60, "log_seconds": self.log_seconds}

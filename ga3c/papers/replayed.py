@@ -32,6 +32,8 @@ class ReplayedRun(SpeedRun):
     devices: str | None = None
     device_updates: str | None = None
 
+    most_log_seconds = 1.0
+
     @property
     def name(self) -> str:
         game, how = game_directory(self.game).name, self.sampling + "-concurrent" * self.concurrent_training
@@ -39,10 +41,6 @@ class ReplayedRun(SpeedRun):
         where = f"-{self.devices}".replace(":", "").replace(",", "-") if self.devices else ""
         where += f"-{self.device_updates}" if self.device_updates else ""
         return f"{game}-{self.preset}{batch}-{how}{where}-{self.agents}x{self.envs_per_agent}-trial{self.seed}"
-
-    @property
-    def log_seconds(self) -> float:
-        return min(super().log_seconds, 1.0)
 
 
 def steps_per_second(run: ReplayedRun, out: Path) -> float:
