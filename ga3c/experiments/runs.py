@@ -53,7 +53,7 @@ class Run(Protocol):
     def command(self, directory: Path) -> list[str]: ...
 
 
-def train_command(directory: Path, game: str, seed: int, flags: Iterable[str] = ()) -> list[str]:
+def train_command(directory: Path, game: str, seed: int, flags: Iterable[str]) -> list[str]:
     """Returns the command of a training run, which goes on if there is a checkpoint in its directory."""
     if checkpoint.saved(directory / "checkpoints"):
         words = ["--resume", str(directory), "--game", game]

@@ -109,10 +109,10 @@ def find(name: str, what: str):
 FROM_THERE = "use it there (ga3c.load with environment=, wrapper=, network= or algorithm=), or move it into a module"
 
 
-def check_importable(names: Iterable[str], flag: str) -> None:
-    """Raises ConfigError for an object of no module, where a flag needs that other machines can import it."""
+def check_importable(names: Iterable[str]) -> None:
+    """Raises ConfigError for an object of no module: other machines could not import it."""
     for name in filter(is_of_no_module, names):
-        raise ConfigError(f"{flag} does not go with {name}, which no other process can import: put it in a module.")
+        raise ConfigError(f"--cluster does not go with {name}, which no other process can import: put it in a module.")
 
 
 def _part(module, path: str):

@@ -70,8 +70,7 @@ class UnitModel(Model):
 
     def new_store(self) -> ParameterStore:
         """Returns a store that begins with the tensors of this model."""
-        algorithm = self._algorithm
-        return ParameterStore(self.tensors, len(self._current[1].trained), algorithm.decays)
+        return ParameterStore(self.tensors, len(self._current[1].trained), self._algorithm.decays)
 
     def join(self, store: ParameterStore) -> None:
         """Joins a store, and goes on from its tensors."""

@@ -105,7 +105,7 @@ class Context:
     @cached_property
     def control(self):
         """The `cluster.control_plane.ControlPlane` of `--cluster`, which is joined first. Raises ConfigError."""
-        named_objects.check_importable(own_games.named(self.settings), "--cluster")
+        named_objects.check_importable(own_games.named(self.settings))
         from ga3c.cluster import connection, control_plane  # here alone: without --cluster nothing loads Ray
 
         self.say(connection.join(self.settings.schedule.cluster, self.agents))
