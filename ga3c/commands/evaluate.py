@@ -38,7 +38,7 @@ class EvaluateOptions(AgentOptions):
     """Share of actions that are drawn at random, whatever the agent chooses. Default: 0; with --protocol dqn 0.05."""
     json: str | None = None
     """File to write the result into. Its main scores are those of sampled actions, on the first of the emulators."""
-    most_steps: int = 108_000
+    most_steps: int = evaluation.MOST_STEPS
     """A game is cut off after so many steps, and its score until then counts: some games never end."""
 
 
