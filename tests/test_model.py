@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ga3c import algorithms
 from ga3c.algorithms.a3c import A3C
 from ga3c.algorithms.none import NoLearning
 from ga3c.algorithms.pqn import PQN
@@ -16,7 +17,7 @@ from ga3c.errors import ConfigError
 from ga3c.model import Model
 from ga3c.rollout import EnvironmentSpec, discrete, rollout_dtype
 from ga3c.settings.learning import LearningSettings
-from ga3c.settings.run import Settings
+from ga3c.settings.run import RunSettings, Settings
 
 ACTIONS = 3
 SPEC = EnvironmentSpec("Test", (5,), "float32", discrete(ACTIONS), 1)
@@ -171,6 +172,24 @@ def test_xla_computes_the_same():
         assert theirs.numbers == pytest.approx(ours.numbers, rel=1e-4, abs=1e-5)
     for ours, theirs in zip(plain.decide(OBSERVATIONS)[1:3], compiled.decide(OBSERVATIONS)[1:3], strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("xla", "algorithm", "device", "expected"),
+    [
+        ("auto", "a3c", "gpu", True),
+        ("auto", "dqn", "gpu", True),
+        ("auto", "a3c", "cpu", False),
+        ("auto", "appo", "gpu", False),
+        ("auto", "pqn", "gpu", False),
+        ("on", "appo", "gpu", True),
+        ("on", "a3c", "cpu", True),
+        ("off", "a3c", "gpu", False),
+    ],
+)
+def test_xla_compiles_on_a_gpu_what_does_not_loop_over_minibatches(xla, algorithm, device, expected):
+    settings = Settings(learning=replace(SETTINGS, algorithm=algorithm), run=RunSettings(xla=xla))
+    assert algorithms.compiled(settings, device) is expected
 
 
 def test_every_prediction_is_of_the_version_that_it_names():

@@ -30,6 +30,19 @@ def make(settings: Settings, actions=None):
     return getattr(import_module(f"ga3c.algorithms.{module}"), kind)(settings, actions)
 
 
+def loops(settings: Settings) -> bool:
+    """Returns True if an update is a loop over minibatches."""
+    return "minibatches" in ALGORITHMS[settings.learning.algorithm].settings
+
+
+def compiled(settings: Settings, device: str) -> bool:
+    """Returns True if XLA compiles the model on a device, "cpu" or "gpu".
+
+    Unless --xla says so, it compiles no loop over minibatches: on an H100 that took longer than 100 s.
+    """
+    return settings.run.xla == "on" or (settings.run.xla == "auto" and device == "gpu" and not loops(settings))
+
+
 def learns_at_once(algorithm) -> bool:
     """Returns True if it learns as soon as a rollout is complete, without a prediction for the state after it."""
     return "bootstrap_value" not in algorithm.learns_from

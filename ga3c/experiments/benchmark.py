@@ -163,11 +163,12 @@ def measure(options: BenchmarkOptions) -> dict[str, dict[str, float]]:
     from ga3c.model import Model
 
     count = threads(network)
-    on_gpu = set_up_device("auto", count) == "gpu"
+    device = set_up_device("auto", count)
+    on_gpu = device == "gpu"
     algorithm, agents = algorithms.make(settings, spec.actions), counts_of(settings).agents
     turns = algorithms.turns(settings, algorithm)
     print(station_costs.where_emulated(settings, on_gpu), end="")
-    model = Model(spec, settings.learning, algorithm, seed=1, xla=on_gpu, pieces=pieces(turns, count))
+    model = Model(spec, settings.learning, algorithm, 1, algorithms.compiled(settings, device), pieces(turns, count))
     rounds = []
     for number in range(1, options.rounds + 1):
         # The stations between two halves of the run: where the machine's speed drifts, it drifts for both.

@@ -44,7 +44,7 @@ class RunSettings:
     and Abbeel 2018: 64). 0 means that they take them after each of their own updates only."""
     xla: Literal["auto", "on", "off"] = "auto"
     """TensorFlow compiles the model with XLA.
-    auto: on a GPU.
+    auto: on a GPU, but not for algorithms that learn from minibatches, for which it takes minutes.
     on: always.
     off: only for the optimizer's step of dqn and c51."""
     tensorflow_threads: int = 0

@@ -72,9 +72,11 @@ def _model(settings: Settings, spec: EnvironmentSpec, begun: Progress, say: Call
     if run.devices:
         return replicas_of(settings, spec, count, make)
     device = set_up_device(run.device, count)
-    xla = run.xla == "on" or (run.xla == "auto" and device == "gpu")
+    xla = algorithms.compiled(settings, device)
     if xla:
         say("XLA compiles the network for this machine: a minute or two, at each start. --xla off goes without.")
+    if xla and device == "cpu" and algorithms.loops(settings) and spec.has_pictures:
+        say("On the cores XLA makes each update of several minibatches a hundred times as slow: leave --xla on out.")
     return device, make(algorithm, xla, count)
 
 

@@ -46,6 +46,7 @@ def plan(on_gpu: bool, seconds: float) -> list[GpuRun]:
     cule = (*pong, "--preset", "cule", *model)
     many, few = ("--games", "4096", "--batches", "4"), ("--games", "240", "--steps", "20000", *model)
     plain, replay = ("--xla", "off"), ("--replay-minimum-transitions", "2000")
+    ga3c = (*pong, "--preset", "ga3c")
     exact = ("TF_DETERMINISTIC_OPS=1",)
 
     def run(name: str, *flags: str, share: float = 1.0, variables: tuple[str, ...] = ()) -> GpuRun:
@@ -55,14 +56,16 @@ def plan(on_gpu: bool, seconds: float) -> list[GpuRun]:
         run("cule-4096-plain", *cule, *here, *many, *plain),
         run("equal-there", *cule, *here, *few, *plain, variables=exact),
         run("equal-ours", *cule, "--emulator", "ours", *few, *plain, variables=exact),
-        run("ga3c-plain", *pong, *model, *plain),
+        run("default", *pong, *model, share=2),
+        run("ga3c-plain", *ga3c, *model, *plain),
         run("cule-1200", *cule, *here, "--games", "1200"),
-        run("ppo", *pong, "--preset", "ppo", *model, "--emulator", "ours", "--xla", "off", share=3),
-        run("ga3c", *pong, *model, share=2),
+        run("ppo", *pong, "--preset", "ppo", *model, "--emulator", "ours", share=3),
+        run("ga3c", *ga3c, *model, share=2),
         run("pong-cores", *cule, "--emulator", "ours", share=2.5),
         run("pong-600", *cule, *here, "--games", "600", "--learning-rate", "0.002", share=2.5),
         run("cule-4096", *cule, *here, *many),
-        run("ga3c-cpu", *pong, "--device", "cpu"),
+        run("default-cpu", *pong, "--device", "cpu"),
+        run("ga3c-cpu", *ga3c, "--device", "cpu"),
         run("ppo-paper", *pong, "--preset", "ppo-paper", *model),
         run("dqn", *pong, "--preset", "dqn", *replay, *model),
         run("apex-dqn", *pong, "--preset", "apex-dqn", *replay, *model),
@@ -71,6 +74,7 @@ def plan(on_gpu: bool, seconds: float) -> list[GpuRun]:
         run("paper", *pong, "--preset", "paper", *model),
         run("bfloat16", *cule, *here, *many, "--precision", "bfloat16"),
         run("lockstep", *pong, "--preset", "lockstep", *model),
+        run("default-xla", *pong, *model, "--xla", "on"),
     ]
 
 
