@@ -6,6 +6,7 @@ assignment. So every prediction sees the weights of exactly one update, and neve
 
 import math
 import threading
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from ga3c.networks.recurrent import Memory
 from ga3c.networks.row_network import RowNetwork
 from ga3c.networks.weights import first, from_arrays, to_arrays
 from ga3c.rollout import RECURRENT_STATE, RESTART, EnvironmentSpec, rollout_dtype, transition_dtype
+from ga3c.settings import named_objects
 from ga3c.settings.catalogue import ALGORITHMS
 from ga3c.settings.learning import LearningSettings
 
@@ -59,6 +61,7 @@ class Model:
         """algorithm: an `algorithms.algorithm.Algorithm`. pieces: without XLA a batch of images is divided into these,
         and the network runs through them side by side."""
         self._spec, self._t_max, self._algorithm, self._xla = spec, settings.t_max, algorithm, xla
+        self._own_algorithm = settings.own_algorithm
         self.network_name = name = networks.resolve(settings.network, spec, settings.algorithm)
         standardize = settings.input_scaling == "standardized"
         precision, has_policy = settings.precision, ALGORITHMS[settings.algorithm].policy
@@ -195,7 +198,8 @@ class Model:
         columns = min(columns, (2**31 - 1) // row_bytes)  # in a record of NumPy: the first update compiles for more
         dtype = transition_dtype(spec, columns) if replays else rollout_dtype(spec, rows, columns, self._recurrent_size)
         before = self._current, self._optimizer, self._explore, self._explore_steps
-        with quiet():
+        own = self._own_algorithm
+        with quiet(), named_objects.blaming("--own-algorithm", own) if own else nullcontext():
             for size in sizes or self._graphs.prediction_sizes:
                 self.decide(np.zeros((size, *spec.observation_shape), spec.observation_dtype))
             self.train(np.zeros((), dtype))  # without a valid step

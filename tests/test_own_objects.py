@@ -11,11 +11,13 @@ import pytest
 from gymnasium.envs.classic_control.cartpole import CartPoleVectorEnv
 
 import ga3c
+from ga3c.algorithms.a2c import A2C
 from ga3c.algorithms.dqn import DQN
 from ga3c.algorithms.ppo import PPO
 from ga3c.commands import compare, tune
 from ga3c.environments import make, own_games
 from ga3c.environments.parallel_names import maker
+from ga3c.environments.parts import Parts
 from ga3c.networks import own
 from ga3c.play.drawn_games import DrawnGames
 from ga3c.python.words import words_of
@@ -217,3 +219,150 @@ def test_what_a_resume_names_is_noted(monkeypatch, tmp_path):
     run = ga3c.train(Match, serial=True, **QUICK)
     ga3c.train(resume=run, wrapper="tests.tiny_environment:Slow", steps=500, plot_seconds=0)
     assert own_games._noted("tests.tiny_environment:Slow")
+
+
+class Paying(Match):
+    """A game of five steps, each of which pays the same."""
+
+    def __init__(self, pay):
+        super().__init__()
+        self._pay = pay
+
+    def step(self, action):
+        seen, _, ended, cut, info = super().step(action)
+        return seen, self._pay, ended, cut, info
+
+
+def paying(pay):
+    return lambda: Paying(pay)
+
+
+def paying_by_a_function(pay):
+    def make():
+        return Paying(pay)
+
+    return make
+
+
+def paying_by_default(pay):
+    return lambda amount=pay: Paying(amount)
+
+
+def paying_class(pay):
+    class Own(Paying):
+        def __init__(self):
+            super().__init__(pay)
+
+    return Own
+
+
+class PayingByCall:
+    def __init__(self, pay):
+        self._pay = pay
+
+    def __call__(self):
+        return Paying(self._pay)
+
+    def by_a_method(self):
+        return Paying(self._pay)
+
+
+WAYS = {
+    "lambdas": paying,
+    "functions": paying_by_a_function,
+    "defaults": paying_by_default,
+    "classes": paying_class,
+    "calls": PayingByCall,
+    "methods": lambda pay: PayingByCall(pay).by_a_method,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_objects_that_one_function_makes_are_told_apart(way):
+    runs = [ga3c.train(WAYS[way](pay), serial=True, **QUICK) for pay in (1.0, 7.0)]
+    one, seven = (ga3c.evaluate(run, games=2).mean for run in runs)
+    assert seven == pytest.approx(7 * one)
+    assert one > 0
+
+
+def test_a_run_goes_on_with_the_object_that_is_handed_over(monkeypatch):
+    """In another process, where the same two functions come in another order, or one alone."""
+    first, second = (ga3c.train(paying(pay), serial=True, **QUICK) for pay in (1.0, 7.0))
+    assert second.settings.environment.game != first.settings.environment.game
+    monkeypatch.setattr(named_objects, "_given", {})
+    again = ga3c.train(paying(7.0), resume=second, steps=600)
+    assert set(again.games()["score"]) == set(second.games()["score"])
+    with pytest.raises(ga3c.ConfigError, match="was defined in a script"):
+        ga3c.train(resume=first, steps=600)
+
+
+def test_a_vector_environment_is_handed_over_again(monkeypatch):
+    run = ga3c.train(gymnasium.vector.SyncVectorEnv([Match] * 3), steps=300, t_max=5, plot_seconds=0)
+    again = ga3c.train(gymnasium.vector.SyncVectorEnv([Match] * 3), resume=run, steps=600)
+    assert again.path == run.path
+
+
+def test_the_objects_of_a_cell_that_is_run_again_keep_their_name():
+    names = []
+    for _ in range(2):
+        scope = {"Match": Match, "__name__": "__main__"}
+        exec("class Mine(Match): pass\ndef made(): return Mine()", scope)
+        names.append((named_objects.name_of(scope["Mine"]), named_objects.name_of(scope["made"])))
+    assert names[0] == names[1] == ("__main__:Mine", "__main__:made")
+
+
+class NoLearningRate:
+    learns_from, replays, network_options, devices = ("valid",), False, {}, None
+
+
+class FailingAlgorithm(A2C):
+    def update(self, *arguments):
+        raise KeyError("mine")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "said"),
+    [
+        (lambda settings, actions: NoLearningRate(), "has no act, which"),
+        (lambda settings, actions: 1 / 0, "failed: ZeroDivisionError"),
+        (FailingAlgorithm, "failed: KeyError: 'mine'"),
+    ],
+)
+def test_an_algorithm_that_fails_at_the_start_is_one_line(algorithm, said):
+    with pytest.raises(ga3c.ConfigError, match=said):
+        ga3c.train(Match, algorithm=algorithm, serial=True, **QUICK)
+
+
+def test_what_is_no_function_of_a_row():
+    with pytest.raises(ga3c.ConfigError, match="on_row is 3"):
+        ga3c.train(Match, on_row=3, **QUICK)
+
+
+def test_words_of_numpys_scalars_and_of_help():
+    assert words_of(None, None, None, {"serial": np.bool_(True), "steps": np.int64(3)}) == ["--serial", "--steps", "3"]
+    with pytest.raises(ga3c.ConfigError, match="help is for the command"):
+        ga3c.train(help=True)
+
+
+@pytest.mark.parametrize("observation", [99, -1, 2.5, [], {"a": 1}, None, "no"])
+def test_what_is_no_observation_is_one_line(observation):
+    agent = ga3c.load(ga3c.train(Choice, serial=True, **QUICK))
+    with pytest.raises(ga3c.ConfigError):
+        agent.act(observation)
+
+
+@pytest.mark.parametrize(
+    ("space", "observation"),
+    [
+        (gymnasium.spaces.Box(-1, 1, (2,)), [np.nan, 0]),
+        (gymnasium.spaces.Box(0, 1, (22, 24, 1)), np.full((22, 24, 1), 2.0)),
+        (gymnasium.spaces.MultiDiscrete([3, 4]), [3, 0]),
+        (gymnasium.spaces.Dict(a=gymnasium.spaces.Discrete(2), b=gymnasium.spaces.Discrete(2)), {"a": 1}),
+        (gymnasium.spaces.Box(-1, 1, (2,)), np.zeros((0, 2))),
+        (gymnasium.spaces.OneOf([gymnasium.spaces.Discrete(2), gymnasium.spaces.Box(-1, 1, (2,))]), (0, 1)),
+    ],
+)
+def test_what_is_not_of_the_space_is_one_line(space, observation):
+    parts = Parts(space, adapt=True, divide=True, mask_size=0)
+    with pytest.raises(ga3c.ConfigError):
+        parts.shown(observation, None)

@@ -3,6 +3,7 @@
 import copy
 from importlib import import_module
 
+from ga3c.algorithms.algorithm import Algorithm
 from ga3c.errors import ConfigError
 from ga3c.settings import named_objects
 from ga3c.settings.catalogue import ALGORITHMS
@@ -17,9 +18,13 @@ def make(settings: Settings, actions=None):
     if own := settings.learning.own_algorithm:
         found = named_objects.find(own, "--own-algorithm")
         made = hasattr(found, "update") and not isinstance(found, type)
-        algorithm = copy.copy(found) if made else found(settings, actions)  # each device has its own
+        with named_objects.blaming("--own-algorithm", own):
+            algorithm = copy.copy(found) if made else found(settings, actions)  # each device has its own
+        members = (*Algorithm.__annotations__, *(name for name in vars(Algorithm) if not name.startswith("_")))
+        if missing := [name for name in members if not hasattr(algorithm, name)]:
+            raise ConfigError(f"--own-algorithm {own} has no {missing[0]}, which ga3c.algorithms.algorithm explains.")
         row = ALGORITHMS[settings.learning.algorithm]
-        if hasattr(algorithm, "replays") and algorithm.replays != row.replays:
+        if algorithm.replays != row.replays:
             like = "dqn" if algorithm.replays else "a2c"
             raise ConfigError(
                 f"{own} learns from {'a replay' if algorithm.replays else 'rollouts'}, and --algorithm {row.name} does "

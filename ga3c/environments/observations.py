@@ -148,12 +148,18 @@ def batch_of(space: spaces.Space, observation) -> tuple[Any, bool]:
             part, value = part[key], value[key]
         except (KeyError, IndexError, TypeError):
             raise ConfigError(f"This is no observation of the game, which shows {description(space)}.") from None
-    axes, shape = np.ndim(value) - len(part.shape or ()), np.shape(value)
-    if axes not in (0, 1) or shape[axes:] != (part.shape or ()):
+    try:
+        axes, shape = np.ndim(value) - len(part.shape or ()), np.shape(value)
+    except ValueError:  # its parts are of several lengths
+        axes, shape = -1, ()
+    if axes not in (0, 1) or shape[axes:] != (part.shape or ()) or 0 in shape[:axes]:
         raise ConfigError(f"An observation of the shape {shape} is none of the game, which shows {description(space)}.")
     if axes:
         return observation, False
-    return vector_utils.concatenate(space, [observation], vector_utils.create_empty_array(space, 1)), True
+    try:
+        return vector_utils.concatenate(space, [observation], vector_utils.create_empty_array(space, 1)), True
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError):
+        raise ConfigError(f"This is no observation of the game, which shows {description(space)}.") from None
 
 
 def leaves(space: spaces.Space, names: tuple = ()) -> Iterator[tuple[tuple, spaces.Space]]:

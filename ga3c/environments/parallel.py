@@ -174,6 +174,8 @@ class ParallelEnvironments:
             over = bool(terminated[column] or truncated[column])
             if player in observations:
                 self._see(column, observations[player], infos.get(player), "step()", over)
+            elif player in agents and not over:
+                raise GameFault(f"step() returned no observation of '{player}', who plays on")
             self.absent[column] = over or player not in agents
         self._over[game], self._steps[game] = not agents, self._steps[game] + 1
         if self._restarts:

@@ -9,6 +9,8 @@ from gymnasium import spaces
 from gymnasium.vector.utils import batch_space, iterate
 
 from ga3c.environments import action_masks, known_spaces
+from ga3c.environments.checked import fault_of
+from ga3c.environments.game_fault import GameFault
 from ga3c.environments.observations import Observations, batch_of, description, leaves
 from ga3c.errors import ConfigError
 from ga3c.layout import MASK, MASK_NAME, ONE_HOT, PICTURE, VECTOR, Layout, Part
@@ -83,10 +85,18 @@ class Parts:
         part = batch
         for key in self._leaves[0][0]:
             part = part[key]
-        items = list(iterate(batch_space(self.space, len(part)), batch))
+        try:
+            items = list(iterate(batch_space(self.space, len(part)), batch))
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise ConfigError(f"This is no observation of the game, which shows {self.text()}.") from error
+        if fault := next(filter(None, (fault_of(self.space, item) for item in items)), ""):
+            raise ConfigError(f"An observation {fault}.")
         size = self.layout.parts[-1].size if self.layout.has(MASK) else 0
         masks = _masks(mask, len(items), size, single) if size else [None] * len(items)
-        rows = np.stack([self.row(item, one) for item, one in zip(items, masks, strict=True)])
+        try:
+            rows = np.stack([self.row(item, one) for item, one in zip(items, masks, strict=True)])
+        except (GameFault, TypeError, ValueError) as fault:
+            raise ConfigError(f"This is no observation of the game: {fault}.") from fault
         return self.as_observations(rows), single
 
     def text(self) -> str:

@@ -105,6 +105,7 @@ def _decided(agent: TrainedAgent, first) -> dict:
     kind = agent.games.spec.actions
     wanted = getattr(agent.games, "as_the_game_wants", lambda actions: actions)
     if kind.continuous:
+        first = first[:, : kind.shape[0]]  # the means; a user's policy has deviations after them
         (own_low, own_high), (low, high) = bounds(agent)
         share = layers.Rescaling((1 / (own_high - own_low)).tolist(), (-own_low / (own_high - own_low)).tolist())(first)
         scaled = layers.Rescaling((high - low).tolist(), low.tolist())(ops.clip(share, 0.0, 1.0))

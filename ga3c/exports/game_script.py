@@ -62,7 +62,7 @@ def script(agent: TrainedAgent, format_name: str, file: str, seed: int) -> str |
         first_state=f", np.zeros({shape}, np.float32)" * state,
         shown=seen,
         decide=form.decide,
-        action=_action(agent),
+        action=_action(agent, game.best),
         step=game.step,
         state=", state" * state,
         reward=game.reward,
@@ -77,11 +77,11 @@ def _sorted(*imports: str) -> str:
     return "\n".join(sorted(lines, key=lambda line: (line.startswith("from"), line.lower())))
 
 
-def _action(agent: TrainedAgent) -> str:
+def _action(agent: TrainedAgent, best: str) -> str:
     """Returns the lines that choose the action: one sampled from a policy, or the best one."""
     kind = agent.games.spec.actions
     if agent.has_action_values or kind.continuous:
-        return 'action = decided["action"][0]'
+        return f"action = {best}"
     start = agent.games.as_the_game_wants(np.zeros((1, *kind.shape), np.int32))[0] if _counts(agent) else 0
     added = f" + {np.asarray(start).tolist()}" if np.any(start) else ""
     odds = 'odds = decided["probabilities"][0].astype("float64")  # the best action is decided["action"][0]\n        '

@@ -24,6 +24,7 @@ class ScriptGame(NamedTuple):
     reset: str
     step: str
     observation: str = "observation"
+    best: str = 'decided["action"][0]'  # the action that the agent names, as the game wants it
     reward: str = "float(reward)"
     over: str = "bool(terminated or truncated)"
     own_modules: str = ""
@@ -38,7 +39,13 @@ def game_of(agent: TrainedAgent) -> ScriptGame | None:
     if name.startswith(f"{control.MODULE}:"):
         return None if settings.wrapper else _control(name)
     handed_over = [one for one in (name, *settings.wrapper) if named_objects.is_of_no_module(one)]
-    return None if handed_over or parallel_names.maker(name) else _gymnasium(name, settings)
+    if handed_over or parallel_names.maker(name):
+        return None
+    game, space = _gymnasium(name, settings), "env.action_space"
+    if not agent.games.spec.actions.continuous:
+        return game
+    # Bounds of float64 may lie between two numbers of float32.
+    return game._replace(best=f"np.clip({game.best}, {space}.low, {space}.high).astype({space}.dtype)")
 
 
 def _pictures(rom: str, settings: EnvironmentSettings) -> ScriptGame:

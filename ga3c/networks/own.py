@@ -34,15 +34,16 @@ def build(name: str, spec: EnvironmentSpec, has_policy: bool, options: dict) -> 
             f"--network {name} has its own last layers, so it does not go with c51 and rainbow, nor with --memory: let "
             "it take the space of observations alone, and return hidden units [batch, n]."
         )
-    try:
+    with named_objects.blaming("--network", name):
         model = function(observation_space(spec), *(() if hidden_alone else (spec.actions,)))
         observations = inputs.of_game(spec)
         own = {one.name: one.dtype for one in getattr(model, "inputs", None) or ()}
         outputs = model(_cast(observations, own))
         outputs = [keras.ops.cast(output, "float32") for output in keras.tree.flatten(outputs)]
-    except Exception as error:  # the user's own code
-        said = " ".join(str(error).split()).rstrip(".")
-        raise ConfigError(f"--network {name} failed: {type(error).__name__}: {said}.") from error
+        if not isinstance(model, keras.Layer):
+            raise TypeError(f"it returned a {type(model).__name__}, and no Keras model")
+    if model.losses:
+        raise ConfigError(f"--network {name} has regularizers, which no algorithm learns with: leave them out.")
     if fixed := model.non_trainable_variables:
         raise ConfigError(
             f"--network {name} has '{fixed[0].path}', which no gradient changes: leave out layers such as "

@@ -8,7 +8,7 @@ from ga3c.commands.train import Host
 from ga3c.commands.train import train as train_as_asked
 from ga3c.commands.train_options import Start, parse_settings
 from ga3c.environments import own_games
-from ga3c.errors import TrainingFailed
+from ga3c.errors import ConfigError, TrainingFailed
 from ga3c.machine import check_limits
 from ga3c.python.guest import guest
 from ga3c.python.trained_run import Run
@@ -39,6 +39,8 @@ def train(
     Raises ConfigError for a wrong setting, with the line that the command prints, and TrainingFailed.
     """
     here = own_games.here()
+    if on_row is not None and not callable(on_row):
+        raise ConfigError(f"on_row is {on_row!r}: give a function of a row.")
     with guest():
         check_limits()
         start = parse_settings(words_of(environment, network, algorithm, settings))

@@ -1,5 +1,6 @@
 """Arguments of Python calls as words of the command line, so that both have the same settings and the same errors."""
 
+import contextlib
 import functools
 import inspect
 import json
@@ -7,18 +8,26 @@ import os
 from typing import Any
 
 import gymnasium
+import numpy as np
 from gymnasium.vector import VectorEnv
 
 from ga3c.environments import own_games
 from ga3c.errors import ConfigError
+from ga3c.records import chosen_runs
+from ga3c.records.description import read_settings
 from ga3c.settings import flag_of, named_objects
 from ga3c.settings.catalogue import ALGORITHMS
+from ga3c.settings.run import RunSettings
 
 IN_ONE_BATCH = "lockstep"  # the default's constants, for games that step as one batch
 
 
 def words_of(environment: Any, network: Any, algorithm: Any, settings: dict[str, Any]) -> list[str]:
     """Returns the words of `train` for the arguments of `ga3c.train`. Raises ConfigError."""
+    if asked := {"help", "help_all"} & settings.keys():
+        raise ConfigError(f"{asked.pop()} is for the command: ./run.sh --help-all names all settings.")
+    if settings.get("resume"):
+        _hand_over_again(environment, network, algorithm, settings)
     named = {} if environment is None else _of_environment(environment, settings)
     if network is not None:
         named["network"] = _name(network)
@@ -29,6 +38,23 @@ def words_of(environment: Any, network: Any, algorithm: Any, settings: dict[str,
     if doubled := sorted(named.keys() & settings.keys()):
         raise ConfigError(f"{doubled[0]} is said twice: leave one out.")
     return [word for name, value in (named | settings).items() for word in _words(name, value)]
+
+
+def _hand_over_again(environment: Any, network: Any, algorithm: Any, settings: dict[str, Any]) -> None:
+    """Puts objects of no module under the names that they have in the run that goes on."""
+    wrappers = settings.get("wrapper") or ()
+    several = wrappers if isinstance(wrappers, list | tuple) else [wrappers]
+    things = {"game": [environment], "wrapper": several, "network": [network], "own_algorithm": [algorithm]}
+    game = environment if isinstance(environment, str | None) else named_objects.plain_name(environment)
+    with contextlib.suppress(ConfigError):  # the call that follows finds the same
+        named, place = settings["resume"], settings.get("run_dir")
+        asked = RunSettings(run_dir=place, resume="newest" if named is True else os.fspath(named))
+        known = own_games.named(read_settings(chosen_runs.find(asked, game)))
+        for setting, handed in things.items():
+            names = [name for name, of in known.items() if of == setting]
+            for name, thing in zip(names, handed, strict=False):
+                if thing is not None and not isinstance(thing, str) and named_objects.may_have(name, thing):
+                    named_objects.give(name, thing)
 
 
 def _of_environment(environment: Any, settings: dict[str, Any]) -> dict[str, Any]:
@@ -86,6 +112,7 @@ def _name(thing: Any) -> str:
 def _words(name: str, value: Any) -> list[str]:
     """Returns the words for one setting; none for None, which leaves it out."""
     flag = flag_of(name)
+    value = value.item() if isinstance(value, np.generic) else value
     if value is None or (name == "resume" and value is False):
         return []
     if isinstance(value, bool):
@@ -96,7 +123,7 @@ def _words(name: str, value: Any) -> list[str]:
         return [f"{flag}={_json(value)}"]
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
-    word = str(value.item() if hasattr(value, "item") else value)
+    word = str(value)
     return [f"{flag}={word}"] if word.startswith("-") else [flag, word]
 
 

@@ -38,13 +38,12 @@ def check_form(flag: str, name: str, wanted: str) -> None:
 
 def name_of(thing) -> str:
     """Returns the name of an object. One that cannot be imported is kept under its name."""
-    module, path = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
-    if module and path and module != MAIN and _part(sys.modules.get(module), path) is thing:
-        return f"{module}:{path}"
-    called = thing.func if isinstance(thing, functools.partial) else thing
-    known = getattr(getattr(thing, "spec", None), "id", None)  # of an environment
-    plain = known or getattr(called, "__name__", type(called).__name__)
-    name = first = f"{MAIN}:{re.sub(r'[^A-Za-z0-9_./-]', '', plain) or 'own'}"
+    name = first = plain_name(thing)
+    if not is_of_no_module(name):
+        return name
+    for known, given_before in reversed(_given.items()):
+        if given_before is thing:
+            return known
     number = 1
     while name in _given and _is_another(thing, _given[name]):
         number += 1
@@ -53,15 +52,36 @@ def name_of(thing) -> str:
     return name
 
 
+def plain_name(thing) -> str:
+    """Returns the name of an object, without the number that one of no module may get."""
+    module, path = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
+    if module and path and module != MAIN and _part(sys.modules.get(module), path) is thing:
+        return f"{module}:{path}"
+    called = thing.func if isinstance(thing, functools.partial) else thing
+    known = getattr(getattr(thing, "spec", None), "id", None)  # of an environment
+    plain = known or getattr(called, "__name__", type(called).__name__)
+    return f"{MAIN}:{re.sub(r'[^A-Za-z0-9_./-]', '', plain) or 'own'}"
+
+
+def may_have(name: str, thing) -> bool:
+    """Returns True if an object of no module may have got this name in another process."""
+    plain = plain_name(thing)
+    return is_of_no_module(plain) and re.fullmatch(rf"{re.escape(plain)}(-\d+)?", name) is not None
+
+
 def _is_another(thing, before) -> bool:
-    """Returns True for two lambdas or partials that share a name. Any other object of the same name is a newer form of
-    the one before: a cell of a notebook was run again."""
+    """Returns False for a newer form of the object that had its name before: a class or a function of a cell that was
+    run again. What a function makes, and what is no class or function, may be one of many."""
     if isinstance(thing, functools.partial):
         kept = ("func", "args", "keywords")
-    elif getattr(thing, "__name__", "") == "<lambda>":
-        kept = ("__code__", "__closure__")
+    elif isinstance(thing, types.MethodType):
+        kept = ("__self__", "__func__")
+    elif isinstance(thing, types.FunctionType):
+        if thing.__name__ == thing.__qualname__ != "<lambda>":
+            return False
+        kept = ("__code__", "__closure__", "__defaults__", "__kwdefaults__")
     else:
-        return False
+        return not isinstance(thing, type) or thing.__name__ != thing.__qualname__
     try:
         return any(getattr(thing, name) != getattr(before, name, None) for name in kept)
     except Exception:  # what they hold cannot be compared, as arrays cannot
@@ -70,6 +90,7 @@ def _is_another(thing, before) -> bool:
 
 def give(name: str, thing) -> None:
     """Keeps an object under a name, in this process."""
+    _given.pop(name, None)  # the newest comes last
     _given[name] = thing
 
 
@@ -107,6 +128,18 @@ def find(name: str, what: str):
 
 
 FROM_THERE = "use it there (ga3c.load with environment=, wrapper=, network= or algorithm=), or move it into a module"
+
+
+@contextlib.contextmanager
+def blaming(flag: str, name: str) -> Iterator[None]:
+    """Calls an object's own code: any exception becomes a ConfigError with its name and the reason."""
+    try:
+        yield
+    except ConfigError:
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split()).rstrip(".")
+        raise ConfigError(f"{flag} {name} failed: {type(error).__name__}: {said}.") from error
 
 
 def check_importable(names: Iterable[str]) -> None:
