@@ -10,8 +10,8 @@ import sys
 
 from ga3c import text
 from ga3c.commands import COMMANDS, VERSION
-from ga3c.errors import ConfigError
-from ga3c.installation import IS_INSTALLED
+from ga3c.errors import ConfigError, Interrupted
+from ga3c.installation import IS_INSTALLED, SOURCES
 
 WITHOUT_MODEL = ("dashboard", "doctor", "games", "help", "list", "plot", "watch")
 # Of files, with the status: a name that the user has given; a disk that takes nothing, and with it what was under way.
@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
 
 def _main(arguments: list[str]) -> int:
     _leave_working_directory()
-    os.umask(os.umask(0o022) | 0o002)  # what is written here is not for everybody to change
+    os.umask((os.umask(0o022) | 0o002) & 0o077)  # what is written is not for everybody to change, but for its owner
     text.take_streams()
     _end_with_parent()
     try:
@@ -47,6 +47,8 @@ def _main(arguments: list[str]) -> int:
             raise
         reason = "" if "\n" in str(error) else f" ({error})"
         advice = f"delete {sys.prefix} and start ./run.sh again"
+        if os.path.realpath(sys.prefix) != os.path.realpath(SOURCES / ".venv"):
+            advice = f"this is {sys.executable}, and ./run.sh has a Python of its own, so start that"
         if IS_INSTALLED:
             advice = "pip install --upgrade 'ga3c[all]'"
         if os.pathsep in os.environ.get("PYTHONPATH", ""):  # beside our own there is the user's
@@ -63,9 +65,9 @@ def _main(arguments: list[str]) -> int:
         what = f"Cannot use {error.filename or 'the disk'}: {error.strerror}."
         print(f"ga3c: {text.one_line(what)}", file=sys.stderr)
         return status
-    except KeyboardInterrupt:  # the command had nothing to save yet
+    except KeyboardInterrupt as stopped:  # the command had nothing to save yet
         sys.stdout.close()  # it may be this that took so long: nobody reads it
-        return 130
+        return 128 + (stopped.number if isinstance(stopped, Interrupted) else signal.SIGINT)
 
 
 def command() -> int:

@@ -12,5 +12,12 @@ class ConfigError(ValueError):
         super().__init__(line if len(line) <= LONGEST_LINE else cut)
 
 
+class Interrupted(KeyboardInterrupt):
+    """A stop signal that came before there was anything to save."""
+
+    def __init__(self, number: int):
+        self.number = number
+
+
 class TrainingFailed(RuntimeError):
     """A failure that ends the run. Its text says which part failed, and how."""

@@ -49,7 +49,8 @@ def place(path: Path) -> str:
 
 def word(path: Path) -> str:
     """Returns the same as a word that can be copied into a shell."""
-    return shlex.quote(place(path))
+    named = place(path)
+    return shlex.quote(f"./{named}" if named.startswith("-") else named)  # it is no flag
 
 
 def count(number: int, what: str) -> str:

@@ -482,6 +482,20 @@ def test_where_no_process_can_be_started_it_goes_on_with_those_there_are(server,
     assert len(few.said) == 1
 
 
+def test_where_shared_memory_is_full_it_goes_on_with_those_there_are(server, monkeypatch):
+    """To write into a page that there is no room for would end the server by a signal."""
+    few = server()
+    few.pool.scale(1)
+    few.watch_until(playing(few, 0))
+    with monkeypatch.context() as patch:
+        patch.setattr(agent_pool, "shared_memory_free", lambda: 1000)
+        few.pool.scale(2)
+        few.watch(0.5)
+        assert set(few.agents()) == {0}
+        assert "/dev/shm has 0 MB free" in few.said[0]
+    few.watch_until(lambda: len(few.agents()) == 2)
+
+
 def test_the_report_says_who_waits(server):
     few = server()
     few.pool.scale(1)

@@ -58,6 +58,13 @@ BAD = [
     (["--steps", "None"], "Error parsing --steps: None is no whole number"),
     (["--resume", "/nowhere"], "There is no run in /nowhere"),
     (["plya"], "did you mean 'play'"),
+    (["train", "Pong"], "Unrecognized options: Pong. A game is named so: --game Pong. See --help."),
+    (["--game", "Pong", "play"], "A command comes first: ./run.sh play."),
+    (["-minutes", "1"], "Options begin with two dashes: --minutes."),
+    (["help", "nosuch"], "There is no command 'nosuch'"),
+    (["--from", "nowhere.npz"], "nowhere.npz: there is no such run or checkpoint."),
+    (["--from", "tests"], "There is no run in tests"),
+    (["--preset", "cule", "--games", "0"], "--batches 20 share the games: give --games a multiple of that."),
     (["Pung"], "Unknown command 'Pung': the nearest games are Pong"),
     (["MsPacman", "--agents", "-1"], "--agents -1 is out of range"),
     (["CartPole-v1", "--frame-stack", "8"], "does not go with the game CartPole-v1"),
@@ -328,8 +335,10 @@ def test_a_run_that_never_began_is_taken_back_as_far_as_the_disk_lets_it(monkeyp
 
 def test_paths_are_absolute_once_they_are_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    asked = parse_settings(["--game", "Pong", "--run-dir", "a/b", "--from", "c.npz"])[0]
-    assert (asked.run.run_dir, asked.run.start_from) == (f"{tmp_path}/a/b", f"{tmp_path}/c.npz")
+    shutil.copytree(run_directory.PRETRAINED / "Boxing", tmp_path / "c")
+    asked = parse_settings(["--run-dir", "a/b", "--from", "c"])[0]
+    assert (asked.run.run_dir, asked.run.start_from) == (f"{tmp_path}/a/b", f"{tmp_path}/c")
+    assert asked.environment.game == "Boxing"  # that of the agent, where none is named
     options = parse(PlotOptions, ["one", "/two", "--out", "x.svg"], PlotOptions(), "", "plot")
     assert [*options.runs, options.out] == [f"{tmp_path}/one", "/two", f"{tmp_path}/x.svg"]
     (tmp_path / "games.npz").touch()

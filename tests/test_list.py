@@ -51,6 +51,13 @@ def listed(capsys, *arguments):
     return [" ".join(line.split()) for line in lines]
 
 
+def test_what_does_not_fit_into_the_terminal_stands_below(results):
+    wide, narrow = listing.table(results, None), listing.table(results, None, 60)
+    assert [line for line in wide if len(line) > 60]
+    assert all(len(line) <= 60 for line in "\n".join(narrow).split("\n"))
+    assert " ".join(" ".join(wide).split()) == " ".join(" ".join(narrow).split())
+
+
 def test_all_runs_the_newest_last(results, capsys):
     found = json.loads((results / "pretrained" / "Pong" / "evaluation.json").read_text())
     steps, mean = f"{found['steps_trained']:,}", f"{found['ways']['sampled']['mean']:.2f}"

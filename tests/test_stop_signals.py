@@ -10,6 +10,8 @@ from ga3c.commands import reproduce
 from ga3c.errors import ConfigError
 from ga3c.processes import agents_start, stop_signals
 from ga3c.processes.agent_process import SERVER_SIGNALS
+from tests import program
+from tests.program import TINY
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +47,15 @@ def test_what_makes_runs_ends_in_order(tmp_path, number):
     with pytest.raises(SystemExit) as end:
         reproduce.made(make, tmp_path)
     assert (end.value.code, ended) == (128 + number, [number])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_has_not_begun_is_taken_back(number, tmp_path):
+    started = program.Started(tmp_path / "log", *TINY, "--run-dir", tmp_path / "run", "--minutes", "5")
+    started.wait_for(lambda: "Loading TensorFlow." in started.log.read_text())
+    os.kill(started.process.pid, number)
+    assert started.process.wait(program.HANG_SECONDS) == 128 + number
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(("number", "of_the_folder"), [(errno.EMFILE, False), (errno.ENAMETOOLONG, True)])

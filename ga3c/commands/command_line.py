@@ -15,6 +15,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 import tyro
 
+from ga3c.commands import COMMANDS
 from ga3c.errors import ConfigError
 from ga3c.installation import as_called
 from ga3c.records import run_directory
@@ -114,7 +115,7 @@ def parse(options: type[T], arguments: list[str], default: T, description: str, 
         return _with_absolute_paths(parsed)
     except SystemExit as end:
         if end.code:
-            raise ConfigError(_one_line(errors.getvalue())) from None
+            raise ConfigError(_with_hint(_one_line(errors.getvalue()), command)) from None
         raise
 
 
@@ -217,6 +218,19 @@ def write_json(file: str, content: dict) -> None:
         write_whole(Path(file), json.dumps(content, indent=2) + "\n")
     except OSError as error:
         raise ConfigError(f"Cannot write {file}: {error.strerror}.") from error
+
+
+def _with_hint(said: str, command: str) -> str:
+    """Returns an error with what was most likely meant by a word that is no option."""
+    unknown = re.match(r"Unrecognized options: ([^,]+?)(?:, .*)?\. See --help\.$", said)
+    word, hint = unknown[1] if unknown else "", ""
+    if word in COMMANDS:
+        hint = f"A command comes first: ./run.sh {word}."
+    elif re.fullmatch(r"-\w[\w-]+", word):
+        hint = f"Options begin with two dashes: -{word}."
+    elif word and command == "train" and not word.startswith("-"):
+        hint = f"A game is named so: --game {word}."
+    return as_called(f"{said.removesuffix('See --help.')}{hint} See --help.") if hint else said
 
 
 def _one_line(box: str) -> str:

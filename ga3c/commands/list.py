@@ -1,5 +1,9 @@
 """Lists all runs: python -m ga3c list."""
 
+import math
+import shutil
+import sys
+import textwrap
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,8 +75,9 @@ def _is_of(run: Path, game: str | None) -> bool:
         return True
 
 
-def table(results: Path, game: str | None) -> list[str]:
-    """Returns the head and a line for each run. A run that cannot be read says so in its line."""
+def table(results: Path, game: str | None, wide: float = math.inf) -> list[str]:
+    """Returns the head and a line for each run, of `wide` characters at the most where its first cells allow. A run
+    that cannot be read says so in its line."""
     runs = [run for run in chosen_runs.below(results) if _is_of(run, game)]
     found: list[list[str]] = [list(HEAD)]
     for run in sorted(runs, key=lambda run: (not run_directory.is_shipped(run), written(run))):
@@ -84,23 +89,29 @@ def table(results: Path, game: str | None) -> list[str]:
     found = [list(map(one_line, row)) for row in found]
     widths = [max(len(row[index]) for row in found if len(row) == len(HEAD)) for index in range(len(HEAD))]
     widths[0] = max(len(row[0]) for row in found)
-    return [_line(row, widths) for row in found]
+    return [_line(row, widths, wide) for row in found]
 
 
-def _line(row: list[str], widths: list[int]) -> str:
+def _line(row: list[str], widths: list[int], wide: float) -> str:
+    """Returns the line of a run. Where it does not fit, the last cell stands below the others."""
     if len(row) < len(HEAD):
         return f"{row[0]:{widths[0]}}  {row[1]}"
     aligned = (
         f"{cell:{'>' if name in NUMBERS else '<'}{width}}" for name, cell, width in zip(HEAD, row, widths, strict=True)
     )
-    return "  ".join(aligned).rstrip()
+    text = "  ".join(aligned).rstrip()
+    *_, last = row
+    if len(text) <= wide or not last:
+        return text
+    rest = textwrap.fill(last, wide, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+    return f"{text[: -len(last)].rstrip()}\n{rest}"
 
 
 def run(arguments: list[str]) -> int:
     options = parse(ListOptions, arguments, ListOptions(), DESCRIPTION, "list")
     results = results_directory(options.results)
     game = run_directory.game_directory(options.game).name if options.game else None
-    lines = table(results, game)
+    lines = table(results, game, shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf)
     which, example = (f" of {game}", options.game) if game else ("", "Boxing")
     none = f"No runs{which} in {results} yet. Train one: ./run.sh --game {example}"
     print("\n".join(lines) if len(lines) > 1 else as_called(none))

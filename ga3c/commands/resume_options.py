@@ -1,5 +1,6 @@
 """--resume: which run goes on, with which settings, and what may not be said of it."""
 
+import os
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from ga3c.errors import ConfigError
 from ga3c.records import checkpoint, chosen_runs, run_directory
 from ga3c.records.checkpoint_meta import from_meta
 from ga3c.records.description import read_settings
+from ga3c.settings import named_objects
 from ga3c.settings.run import Settings
 from ga3c.text import word
 
@@ -44,6 +46,23 @@ def saved_settings(run_dir: Path) -> Settings:
     """Returns the settings of a run, without its limits: those are of each start. Raises ConfigError."""
     saved = read_settings(run_dir)
     return replace(saved, run=replace(saved.run, steps=None, minutes=None, episodes=None))
+
+
+def take_game(asked: dict[str, Any]) -> None:
+    """Puts in the game of the agent that --from names, where no game is named. Raises ConfigError, also where there is
+    no such agent."""
+    agent = asked["start_from"]
+    if not os.path.exists(agent):
+        raise ConfigError(f"--from {agent}: there is no such run or checkpoint.")
+    if not os.path.isdir(agent):
+        known = from_meta(checkpoint.load(Path(agent))[1], Path(agent)).settings
+    else:
+        known = read_settings(chosen_runs.existing(agent))
+    if "game" in asked:
+        return
+    if named_objects.is_name(known.environment.game):
+        raise ConfigError(f"--from {agent} is an agent of {known.environment.game}: name the game, too, with --game.")
+    asked["game"] = known.environment.game
 
 
 def preset_of(agent: str) -> str | None:

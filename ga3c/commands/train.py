@@ -4,6 +4,7 @@ import contextlib
 import os
 import random
 import signal
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,8 +14,8 @@ from ga3c import environments, networks, systems
 from ga3c.commands.train_messages import draw_last, say_model, say_saved, say_start, say_totals
 from ga3c.commands.train_options import Start, parse_settings
 from ga3c.environments import own_games
-from ga3c.errors import ConfigError, TrainingFailed
-from ga3c.processes import agents_start
+from ga3c.errors import ConfigError, Interrupted, TrainingFailed
+from ga3c.processes import agents_start, stop_signals
 from ga3c.records import run_directory
 from ga3c.records.columns import MESSAGE_COLUMNS
 from ga3c.records.console import Aside, Console
@@ -53,9 +54,21 @@ class Ended(NamedTuple):
 
 
 def run(arguments: list[str]) -> int:
-    here = own_games.here()
-    ended = train(parse_settings(arguments), here, _host)
+    here, before = own_games.here(), {}
+    if threading.current_thread() is threading.main_thread():
+        before = stop_signals.handle(_interrupt)  # until the run has handlers of its own
+    try:
+        ended = train(parse_settings(arguments), here, _host)
+    finally:
+        for number, handler in before.items():
+            if signal.getsignal(number) is _interrupt:
+                signal.signal(number, handler)
     return 1 if ended.failure or not ended.saved else ended.status
+
+
+def _interrupt(number: int, _) -> None:
+    """Ends what is not a run yet, as Ctrl-C does."""
+    raise Interrupted(number)
 
 
 def _host() -> Host:
@@ -98,7 +111,6 @@ def _start_agents() -> int:
     """Starts the process that agents are forked from. Returns the end of a pipe out of which comes what they print."""
     printed, prints = os.pipe()
     agents_start.start(prints)
-    os.close(prints)
     return printed
 
 

@@ -80,7 +80,11 @@ def say_saved(runs: list[Path], saved: bool, console: Console) -> None:
     """Says where the run lies and how to go on with it. `saved`: its last checkpoint is there."""
     run_dir = runs[0]
     if not saved and not checkpoint.saved(run_dir / "checkpoints"):
-        console.say("Nothing could be saved: make room, and start again.")
+        if run_dir.is_dir():
+            console.say("Nothing could be saved: make room, and start again.")
+        else:
+            console.say(f"{place(run_dir)} was moved or removed, so its last steps are lost. If it was moved:")
+            console.say("./run.sh --resume ITS-NEW-PLACE")
         return
     if not saved:
         console.say("The last checkpoint could not be written. This takes the one before:")

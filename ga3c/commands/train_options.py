@@ -47,6 +47,8 @@ def parse_settings(arguments: list[str]) -> Start:
     if HELP & set(arguments):
         print(full_help.text_of(TrainOptions(**vars(preset_defaults(asked)))))
         raise SystemExit(0)
+    if "start_from" in asked and "resume" not in asked:
+        resume_options.take_game(asked)
     if asked.get("dataset"):
         asked["dataset"] = folders.absolute(asked["dataset"])
     trusted = asked.pop("trust", False)

@@ -22,7 +22,7 @@ def quiet():
         os.dup2(notes.fileno(), 2)
         try:
             yield
-        except BaseException:
+        except Exception:
             notes.seek(0)
             os.write(stderr, notes.read())
             raise

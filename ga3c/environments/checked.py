@@ -33,7 +33,7 @@ def blaming(what: str) -> Iterator[None]:
     except ConfigError:
         raise
     except BaseException as error:
-        if type(error) is KeyboardInterrupt:  # most likely Ctrl+C
+        if isinstance(error, KeyboardInterrupt):  # most likely Ctrl+C
             raise
         raise ConfigError(f"{what}: {reason(error)}.") from error
 

@@ -5,7 +5,7 @@ Keys have names: left, right, up, down, space, escape, or the character itself.
 
 import time
 
-HELP = "p pause  n step  +/- speed  j joystick  q quit"
+HELP = "q quit  p pause  n step  +/- speed  j joystick"
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 0.0)  # 0: as fast as it goes
 DIRECTIONS = ("up", "down", "right", "left")  # in the order of the emulator's names: UPRIGHTFIRE
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from ga3c.errors import TrainingFailed
+from ga3c.machine import shared_memory_free
 from ga3c.prediction_queue import Order, PredictionQueue
 from ga3c.processes import agent_process, agents_start, family
 from ga3c.processes.agent_handle import AgentHandle, cause_of_death
@@ -106,6 +107,10 @@ class AgentPool:
 
     def _start(self, deaths: int = 0) -> None:
         number, plan = self.next_number, self._plan
+        free, needed = shared_memory_free(), AgentMemory.bytes_of(plan.dtype, plan.slots)
+        if free is not None and free < needed:  # a write into a page that there is no room for would end this process
+            raise OSError(errno.ENOSPC, f"it shares {needed / 1e6:.0f} MB, and /dev/shm has {free / 1e6:.0f} MB free")
+        agents_start.ensure_running()
         with contextlib.ExitStack() as undo:
             memory = AgentMemory(plan.dtype, plan.slots)
             prediction, prediction_client = self._predictions.connect(memory, number)

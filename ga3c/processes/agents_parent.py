@@ -7,12 +7,13 @@ import atexit
 import contextlib
 import os
 import shutil
+import signal
 import warnings
 from multiprocessing import forkserver
 from pathlib import Path
 
 from ga3c.machine import adopt_orphans
-from ga3c.processes import agent_process  # noqa: F401 (agents find it loaded)
+from ga3c.processes import agent_process
 from ga3c.processes.family import kill_descendants
 
 
@@ -32,6 +33,8 @@ def _clear_up(process: int) -> None:
         shutil.rmtree(Path(address).parent, ignore_errors=True)
 
 
+for number in agent_process.SERVER_SIGNALS:  # also where multiprocessing has started this process in a thread
+    signal.signal(number, signal.SIG_IGN)
 os.setpgrp()  # who kills the server's whole group does not kill who clears up
 adopt_orphans()
 warnings.filterwarnings("ignore", "forkserver: waitpid returned unexpected pid")  # of one that it has adopted

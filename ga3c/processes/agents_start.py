@@ -6,6 +6,7 @@ import multiprocessing
 import multiprocessing.forkserver
 import multiprocessing.resource_tracker
 import os
+import select
 import signal
 import tempfile
 import threading
@@ -18,16 +19,35 @@ from ga3c.processes import agent_process, family
 SCARCE = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)  # files, processes and memory
 END_SECONDS = 1.0  # what that process gets to end: it waits for all that others have started by it
 _others_preload: list[list[str]] = []  # what a program that uses this one had set, while that process is ours
+_prints: list[int] = []  # the file to which agents print, if it is not this process's standard output
 
 
 def start(prints: int | None = None) -> None:
     """Starts the small process that agents are forked from: it loads all they need, and no TensorFlow.
 
     It is called early: it loads while the rest of the program does. It ignores the signals that
-    reach the whole process group; the server decides when agents end. `prints`: the file to which all of them print.
-    Raises ConfigError.
+    reach the whole process group; the server decides when agents end. `prints`: the file to which all of them print,
+    which is closed when that process is stopped. Raises ConfigError.
     """
-    with contextlib.nullcontext() if prints is None else _streams_to(prints):
+    if prints is not None:
+        _prints[:] = [prints]
+    try:
+        _start()
+    except OSError as error:
+        if error.errno in SCARCE:
+            raise ConfigError(f"Cannot start agents: {error}. Stop other programs, or raise the limit.") from error
+        if not os.path.exists(os.curdir):
+            raise ConfigError("The working directory is gone: change into one that is there.") from error
+        raise ConfigError(f"Cannot start agents{_where()}: {error}. Name another folder: TMPDIR=/tmp.") from error
+
+
+def ensure_running() -> None:
+    """Starts that process anew where it has died. Raises OSError."""
+    alive = multiprocessing.forkserver._forkserver._forkserver_alive_fd  # it holds the other end of a pipe
+    look = select.poll()
+    if alive is not None:
+        look.register(alive, 0)
+    if alive is None or look.poll(0):
         _start()
 
 
@@ -46,6 +66,11 @@ def _streams_to(file: int) -> Iterator[None]:
 
 
 def _start() -> None:
+    with _streams_to(_prints[0]) if _prints else contextlib.nullcontext():
+        _start_there()
+
+
+def _start_there() -> None:
     server = multiprocessing.forkserver._forkserver
     before_start, preload = server._forkserver_pid, server._preload_modules
     multiprocessing.set_forkserver_preload(["ga3c.processes.agents_parent"])
@@ -56,18 +81,23 @@ def _start() -> None:
         multiprocessing.resource_tracker.ensure_running()  # else it starts with the first agent, and signals end it
         if before_start is None:
             _others_preload[:] = [preload]
-    except OSError as error:
-        if error.errno in SCARCE:
-            raise ConfigError(f"Cannot start agents: {error}. Stop other programs, or raise the limit.") from error
-        folder = tempfile.gettempdir()  # the address of a socket is a path there, of some 100 characters at the most
-        raise ConfigError(f"Cannot start agents by way of {folder}: {error}. Name another: TMPDIR=/tmp.") from error
     finally:
         for number, handler in before.items():
             signal.signal(number, handler or signal.SIG_DFL)
 
 
+def _where() -> str:
+    """Returns by way of which folder agents start: the address of a socket is a path there, of some 100 characters at
+    the most."""
+    with contextlib.suppress(OSError):  # no folder can be written
+        return f" by way of {tempfile.gettempdir()}"
+    return ""
+
+
 def stop() -> None:
     """Ends that process, where a program goes on after its run, and may start another."""
+    if _prints:
+        os.close(_prints.pop())
     server = multiprocessing.forkserver._forkserver
     if not _others_preload or server._forkserver_pid is None:
         return

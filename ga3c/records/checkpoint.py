@@ -16,6 +16,7 @@ from numpy.lib import format as npy
 from ga3c.errors import ConfigError
 from ga3c.machine import memory_available
 from ga3c.records.files import PARTIAL, link, make_directory, open_to_read, reason, remove, rename, write_whole
+from ga3c.text import word
 
 BEST = "best.npz"  # the checkpoint with the best mean score of 100 games
 _NAME = re.compile(r"(?:checkpoint|network)-(\d{12})\.npz")
@@ -144,5 +145,5 @@ def load_newest(directory: Path, say: Callable[[str], None] = print) -> tuple[Pa
         return path, *loaded
     said = problems[0] if problems else f"No checkpoint in {directory}."
     if (best := directory / BEST).exists():
-        said += f" --from {best} begins a new run with the weights of the best mean score."
+        said += f" --from {word(best)} begins a new run with the weights of the best mean score."
     raise ConfigError(said)

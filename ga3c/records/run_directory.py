@@ -68,6 +68,7 @@ def create(settings: Settings) -> Path:
     except (OSError, MemoryError, ConfigError) as error:
         with contextlib.suppress(OSError):  # it is not empty: it stays
             if made:
+                (path / LOCK).unlink(missing_ok=True)
                 path.rmdir()
         if isinstance(error, ConfigError):
             raise

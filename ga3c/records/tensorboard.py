@@ -1,6 +1,7 @@
 """Writes the columns of throughput.csv for TensorBoard."""
 
 import contextlib
+import os
 import secrets
 from pathlib import Path
 
@@ -31,7 +32,8 @@ class TensorBoardWriter:
             if self._writer is None:
                 make_directory(self._directory)
                 suffix = f".{secrets.token_hex(8)}"  # nobody can guess the name and put a link there
-                self._writer = self._tf.summary.create_file_writer(str(self._directory), filename_suffix=suffix)
+                directory = os.fsencode(self._directory)  # it need not be UTF-8
+                self._writer = self._tf.summary.create_file_writer(directory, filename_suffix=suffix)
             for row in self._waiting:
                 # These are NumPy's numbers: TensorFlow keeps a tensor of each Python number for ever.
                 with self._writer.as_default(step=np.int64(row["steps"])):
@@ -41,7 +43,7 @@ class TensorBoardWriter:
             self._writer.flush()
         except self._tf.errors.OpError as error:
             self._writer = None  # it does not recover; the next writer begins another file
-            raise OSError(error.message) from error
+            raise OSError(error.message.rpartition("}} ")[2]) from error  # what comes first names TensorFlow's parts
 
     def close(self) -> None:
         if self._writer is not None:

@@ -80,8 +80,11 @@ class RecordedRun:
 
     def finish(self) -> bool:
         """Writes the last rows and the last checkpoint. Returns False if the disk does not take that."""
-        self._writer.finish()  # before it is saved: a resumed run takes out rows that are later than its checkpoint
-        return self.save(last=True)
+        try:  # before it is saved: a resumed run takes out rows that are later than its checkpoint
+            self._writer.finish()
+        finally:
+            saved = self.save(last=True)
+        return saved
 
     def write_state(self, state: RunState) -> None:
         """Writes down that the run goes on, or how it ended."""

@@ -113,7 +113,7 @@ def _check_batched(settings: Settings) -> None:
             f"--batches {schedule.batches} take turns in --t-max {learning.t_max} steps: give a divisor of that."
         )
     if not schedule.games:
-        raise ConfigError(f"--batches {schedule.batches} are of a number of games: say which with --games.")
+        raise ConfigError(f"--batches {schedule.batches} share the games: give --games a multiple of that.")
     if schedule.games % schedule.batches:
         raise ConfigError(
             f"--games {schedule.games} cannot be dealt evenly to --batches {schedule.batches}: "

@@ -56,8 +56,8 @@ class RunSettings:
     resume: str | None = None
     """A run goes on: the newest, with --game the newest of that game, or the one in the directory that follows."""
     start_from: Annotated[str | None, tyro.conf.arg(name="from")] = None
-    """A new run begins with the weights of this agent: the directory of a run, or a checkpoint. Everything else is
-    new."""
+    """A new run begins with the weights of this agent: the directory of a run, or a checkpoint. Where no game is named,
+    it is the agent's. Everything else is new."""
     run_dir: str | None = None
     """The run is written into this directory. Not given: results/GAME/START-TIME, or results/GAME/NAME with --name."""
     checkpoint_seconds: float = 60.0

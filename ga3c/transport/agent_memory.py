@@ -45,6 +45,11 @@ class AgentMemory:
         ]
     )
 
+    @classmethod
+    def bytes_of(cls, dtype: np.dtype, slots: int) -> int:
+        """Returns the bytes that the slots of an agent and the signs of its life take."""
+        return dtype.itemsize * slots + cls._LIFE.itemsize
+
     def __init__(self, dtype: np.dtype, slots: int):
         self._dtype, self._slots = dtype, slots
         self.recurrent = RecurrentStates.of(dtype)
