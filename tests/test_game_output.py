@@ -1,15 +1,12 @@
 """What games print: a few lines are shown, the rest lies in a file of the run."""
 
-import multiprocessing
 import os
-import signal
+import subprocess
 import sys
 import threading
 
-import psutil
 import pytest
 
-from ga3c.processes import agents_start
 from ga3c.records import game_output
 from ga3c.records.game_output import FATAL_LINES, SHOWN_LINES, GameOutput
 from tests import program
@@ -37,21 +34,31 @@ def test_a_few_lines_are_shown_and_the_rest_is_in_a_file(output):
     assert (len(lines), lines[-1]) == (161, "the last has no end")
 
 
+PRINTING = """
+import multiprocessing, multiprocessing.forkserver, os, signal, sys
+from ga3c.processes import agents_start
+from ga3c.records.files import has_something
+
+printed, prints = os.pipe()
+agents_start.start(prints)
+for number in range(2):
+    agents_start.ensure_running()
+    process = multiprocessing.get_context("forkserver").Process(target=print, args=(number,))
+    process.start()
+    process.join()
+    assert has_something(printed, 0), "it was printed elsewhere"
+    assert os.read(printed, 100) == b"%d\\n" % number
+    parent = multiprocessing.forkserver._forkserver._forkserver_pid
+    os.kill(parent, signal.SIGKILL)
+    os.waitid(os.P_PID, parent, os.WEXITED | os.WNOWAIT)
+"""
+
+
 def test_agents_print_there_too_once_the_process_that_they_are_forked_from_was_killed():
-    printed, prints = os.pipe()
-    try:
-        for number in range(2):
-            agents_start.start(prints) if number == 0 else agents_start.ensure_running()
-            process = multiprocessing.get_context("forkserver").Process(target=print, args=(number,))
-            process.start()
-            process.join()
-            assert os.read(printed, 100) == b"%d\n" % number
-            parent = multiprocessing.forkserver._forkserver._forkserver_pid
-            os.kill(parent, signal.SIGKILL)
-            psutil.wait_procs([psutil.Process(parent)], program.HANG_SECONDS)
-    finally:
-        agents_start.stop()
-        os.close(printed)
+    ended = subprocess.run(
+        [sys.executable, "-c", PRINTING], cwd=program.ROOT, capture_output=True, text=True, timeout=program.HANG_SECONDS
+    )
+    assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
 
 
 def test_a_game_that_prints_little_leaves_no_file(output):

@@ -6,6 +6,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from ga3c.commands.train import parse_settings
+from ga3c.errors import ConfigError
 from ga3c.machine import usable_cores
 from ga3c.progress import counts_of
 from ga3c.records import run_directory
@@ -62,7 +63,8 @@ def test_a_run_that_begins_with_an_agent_s_weights_has_its_preset(tmp_path):
     (checkpoint,) = (run_directory.PRETRAINED / "Pong" / "checkpoints").glob("*.npz")
     assert parse_settings([*shipped[:3], str(checkpoint)])[0].learning.preset == "ga3c"
     assert parse_settings([*shipped, "--preset", "ga3c-ppo"])[0].learning.preset == "ga3c-ppo"
-    assert parse_settings([*shipped[:3], str(tmp_path)])[0].learning.preset == "ga3c-ppo"  # what is wrong is said later
+    with pytest.raises(ConfigError, match="There is no run in"):
+        parse_settings([*shipped[:3], str(tmp_path)])
 
 
 def test_a_run_of_the_preset_that_was_once_called_default_is_of_ga3c():

@@ -24,10 +24,10 @@ class ScriptGame(NamedTuple):
     reset: str
     step: str
     observation: str = "observation"
-    best: str = 'decided["action"][0]'  # the action that the agent names, as the game wants it
     reward: str = "float(reward)"
     over: str = "bool(terminated or truncated)"
     own_modules: str = ""
+    best: str = 'decided["action"][0]'  # the action that the agent names, as the game wants it
 
 
 def game_of(agent: TrainedAgent) -> ScriptGame | None:

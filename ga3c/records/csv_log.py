@@ -69,7 +69,7 @@ def mend(
         header, *rows = read_log(path)
     except FileNotFoundError:
         return
-    if not header and not path.stat().st_size:
+    if not (header or columns or path.stat().st_size):
         return
     if not {"steps", "time"} & set(header) and _has_header(path):  # it is damaged: no row can be told from another
         rename(path, path.with_name(f"{path.name}.damaged"))
