@@ -63,7 +63,7 @@ BAD = [
     (["-minutes", "1"], "Options begin with two dashes: --minutes."),
     (["help", "nosuch"], "There is no command 'nosuch'"),
     (["--from", "nowhere.npz"], "nowhere.npz: there is no such run or checkpoint."),
-    (["--from", "tests"], "There is no run in tests"),
+    (["--from", "tests"], "tests: there is no such run or checkpoint."),
     (["--preset", "cule", "--games", "0"], "--batches 20 share the games: give --games a multiple of that."),
     (["Pung"], "Unknown command 'Pung': the nearest games are Pong"),
     (["MsPacman", "--agents", "-1"], "--agents -1 is out of range"),

@@ -366,3 +366,22 @@ def test_what_is_not_of_the_space_is_one_line(space, observation):
     parts = Parts(space, adapt=True, divide=True, mask_size=0)
     with pytest.raises(ga3c.ConfigError):
         parts.shown(observation, None)
+
+
+def test_the_newest_run_of_an_object_is_meant_and_not_its_namesakes():
+    first, second = paying(1.0), paying(7.0)
+    runs = [ga3c.train(one, serial=True, **QUICK) for one in (first, second)]
+    again = ga3c.train(second, resume=True, steps=600)
+    assert again.path == runs[1].path
+    assert ga3c.train(first, resume=np.bool_(True), steps=600).path == runs[0].path
+
+
+def test_an_object_that_stands_for_one_of_a_module_keeps_its_own_name():
+    made = paying(1.0)
+    named_objects.give("tests.tiny_environment:Match", made)
+    assert named_objects.is_of_no_module(named_objects.name_of(made))
+
+
+def test_a_registered_vector_environment_of_a_cell_that_is_run_again_keeps_its_name():
+    names = [named_objects.name_of(gymnasium.make_vec("CartPole-v1", num_envs=2)) for _ in range(2)]
+    assert names[0] == names[1]

@@ -63,7 +63,7 @@ def test_a_run_that_begins_with_an_agent_s_weights_has_its_preset(tmp_path):
     (checkpoint,) = (run_directory.PRETRAINED / "Pong" / "checkpoints").glob("*.npz")
     assert parse_settings([*shipped[:3], str(checkpoint)])[0].learning.preset == "ga3c"
     assert parse_settings([*shipped, "--preset", "ga3c-ppo"])[0].learning.preset == "ga3c-ppo"
-    with pytest.raises(ConfigError, match="There is no run in"):
+    with pytest.raises(ConfigError, match="there is no such run or checkpoint"):
         parse_settings([*shipped[:3], str(tmp_path)])
 
 

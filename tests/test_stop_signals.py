@@ -51,8 +51,11 @@ def test_what_makes_runs_ends_in_order(tmp_path, number):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_run_that_has_not_begun_is_taken_back(number, tmp_path):
-    started = program.Started(tmp_path / "log", *TINY, "--run-dir", tmp_path / "run", "--minutes", "5")
-    started.wait_for(lambda: "Loading TensorFlow." in started.log.read_text())
+    code = (
+        f"import time\nfrom ga3c.commands import train\ntrain._server = lambda *_: time.sleep({program.HANG_SECONDS})"
+    )
+    started = program.Started(tmp_path / "log", *TINY, "--run-dir", tmp_path / "run", code=code)
+    started.wait_for(lambda: "Training " in started.log.read_text())
     os.kill(started.process.pid, number)
     assert started.process.wait(program.HANG_SECONDS) == 128 + number
     assert not (tmp_path / "run").exists()

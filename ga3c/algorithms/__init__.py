@@ -20,8 +20,9 @@ def make(settings: Settings, actions=None):
         made = hasattr(found, "update") and not isinstance(found, type)
         with named_objects.blaming("--own-algorithm", own):
             algorithm = copy.copy(found) if made else found(settings, actions)  # each device has its own
-        members = (*Algorithm.__annotations__, *(name for name in vars(Algorithm) if not name.startswith("_")))
-        if missing := [name for name in members if not hasattr(algorithm, name)]:
+            members = (*Algorithm.__annotations__, *(name for name in vars(Algorithm) if not name.startswith("_")))
+            missing = [name for name in members if not hasattr(algorithm, name)]
+        if missing:
             raise ConfigError(f"--own-algorithm {own} has no {missing[0]}, which ga3c.algorithms.algorithm explains.")
         row = ALGORITHMS[settings.learning.algorithm]
         if algorithm.replays != row.replays:

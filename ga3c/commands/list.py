@@ -94,12 +94,10 @@ def table(results: Path, game: str | None, wide: float = math.inf) -> list[str]:
 
 def _line(row: list[str], widths: list[int], wide: float) -> str:
     """Returns the line of a run. Where it does not fit, the last cell stands below the others."""
-    if len(row) < len(HEAD):
-        return f"{row[0]:{widths[0]}}  {row[1]}"
     aligned = (
-        f"{cell:{'>' if name in NUMBERS else '<'}{width}}" for name, cell, width in zip(HEAD, row, widths, strict=True)
+        f"{cell:{'>' if name in NUMBERS else '<'}{width}}" for name, cell, width in zip(HEAD, row, widths, strict=False)
     )
-    text = "  ".join(aligned).rstrip()
+    text = f"{row[0]:{widths[0]}}  {row[1]}" if len(row) < len(HEAD) else "  ".join(aligned).rstrip()
     *_, last = row
     if len(text) <= wide or not last:
         return text
@@ -111,7 +109,7 @@ def run(arguments: list[str]) -> int:
     options = parse(ListOptions, arguments, ListOptions(), DESCRIPTION, "list")
     results = results_directory(options.results)
     game = run_directory.game_directory(options.game).name if options.game else None
-    lines = table(results, game, shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf)
+    lines = table(results, game, (sys.stdout.isatty() and shutil.get_terminal_size().columns) or math.inf)
     which, example = (f" of {game}", options.game) if game else ("", "Boxing")
     none = f"No runs{which} in {results} yet. Train one: ./run.sh --game {example}"
     print("\n".join(lines) if len(lines) > 1 else as_called(none))

@@ -49,17 +49,16 @@ def saved_settings(run_dir: Path) -> Settings:
 
 
 def take_game(asked: dict[str, Any]) -> None:
-    """Puts in the game of the agent that --from names, where no game is named. Raises ConfigError, also where there is
-    no such agent."""
+    """Puts in the game of the agent that --from names, where no game and no data set is named. Raises ConfigError, also
+    where there is no such agent."""
     agent = asked["start_from"]
-    if not os.path.exists(agent):
+    is_run = os.path.isfile(os.path.join(agent, "config.json"))
+    if not is_run and not os.path.isfile(agent):
         raise ConfigError(f"--from {agent}: there is no such run or checkpoint.")
-    if not os.path.isdir(agent):
-        known = from_meta(checkpoint.load(Path(agent))[1], Path(agent)).settings
-    else:
-        known = read_settings(chosen_runs.existing(agent))
-    if "game" in asked:
+    if "game" in asked or "dataset" in asked:
         return
+    path = Path(agent)
+    known = read_settings(path) if is_run else from_meta(checkpoint.load(path)[1], path).settings
     if named_objects.is_name(known.environment.game):
         raise ConfigError(f"--from {agent} is an agent of {known.environment.game}: name the game, too, with --game.")
     asked["game"] = known.environment.game

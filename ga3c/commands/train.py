@@ -61,13 +61,14 @@ def run(arguments: list[str]) -> int:
         ended = train(parse_settings(arguments), here, _host)
     finally:
         for number, handler in before.items():
-            if signal.getsignal(number) is _interrupt:
+            if signal.getsignal(number) in (_interrupt, signal.SIG_IGN):
                 signal.signal(number, handler)
     return 1 if ended.failure or not ended.saved else ended.status
 
 
 def _interrupt(number: int, _) -> None:
-    """Ends what is not a run yet, as Ctrl-C does."""
+    """Ends what is not a run yet, as Ctrl-C does. A second signal does not end the clearing up."""
+    stop_signals.handle(signal.SIG_IGN)
     raise Interrupted(number)
 
 
@@ -86,12 +87,12 @@ def train(start: Start, here: str, host: Callable[[], Host]) -> Ended:
     `host` is called when nothing is wrong with the settings and the game.
     """
     settings, schedule = _with_seed(start.settings), start.settings.schedule
-    printed = None if schedule.one_thread or schedule.cluster else _start_agents()
-    games = environments.seen(settings.environment, schedule.one_thread)
-    _check_seen(settings, start, games)
-    own_games.note_all(settings, here, None if start.resumed is None else start.given)
-    directories = TakenDirectories(settings, start.resumed)
     with contextlib.ExitStack() as opened:
+        printed = None if schedule.one_thread or schedule.cluster else _start_agents(opened)
+        games = environments.seen(settings.environment, schedule.one_thread)
+        _check_seen(settings, start, games)
+        own_games.note_all(settings, here, None if start.resumed is None else start.given)
+        directories = TakenDirectories(settings, start.resumed)
         try:
             begun = host()
         except BaseException:  # Ctrl-C
@@ -107,9 +108,11 @@ def _with_seed(settings: Settings) -> Settings:
     return replace(settings, learning=replace(settings.learning, seed=_FRESH.randrange(1, 2**31)))
 
 
-def _start_agents() -> int:
-    """Starts the process that agents are forked from. Returns the end of a pipe out of which comes what they print."""
+def _start_agents(opened: contextlib.ExitStack) -> int:
+    """Starts the process that agents are forked from. Returns the end of a pipe out of which comes what they print,
+    which `opened` closes."""
     printed, prints = os.pipe()
+    opened.callback(os.close, printed)
     agents_start.start(prints)
     return printed
 

@@ -87,16 +87,17 @@ class Parts:
             part = part[key]
         try:
             items = list(iterate(batch_space(self.space, len(part)), batch))
+            fault = next(filter(None, (fault_of(self.space, item) for item in items)), "")
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise ConfigError(f"This is no observation of the game, which shows {self.text()}.") from error
-        if fault := next(filter(None, (fault_of(self.space, item) for item in items)), ""):
+        if fault:
             raise ConfigError(f"An observation {fault}.")
         size = self.layout.parts[-1].size if self.layout.has(MASK) else 0
         masks = _masks(mask, len(items), size, single) if size else [None] * len(items)
         try:
             rows = np.stack([self.row(item, one) for item, one in zip(items, masks, strict=True)])
-        except (GameFault, TypeError, ValueError) as fault:
-            raise ConfigError(f"This is no observation of the game: {fault}.") from fault
+        except (GameFault, TypeError, ValueError) as error:
+            raise ConfigError(f"This is no observation of the game: {error}.") from error
         return self.as_observations(rows), single
 
     def text(self) -> str:

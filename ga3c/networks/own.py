@@ -36,12 +36,12 @@ def build(name: str, spec: EnvironmentSpec, has_policy: bool, options: dict) -> 
         )
     with named_objects.blaming("--network", name):
         model = function(observation_space(spec), *(() if hidden_alone else (spec.actions,)))
+        if not isinstance(model, keras.Layer):
+            raise TypeError(f"it returned {type(model).__name__}, which is no Keras model")
         observations = inputs.of_game(spec)
         own = {one.name: one.dtype for one in getattr(model, "inputs", None) or ()}
         outputs = model(_cast(observations, own))
         outputs = [keras.ops.cast(output, "float32") for output in keras.tree.flatten(outputs)]
-        if not isinstance(model, keras.Layer):
-            raise TypeError(f"it returned a {type(model).__name__}, and no Keras model")
     if model.losses:
         raise ConfigError(f"--network {name} has regularizers, which no algorithm learns with: leave them out.")
     if fixed := model.non_trainable_variables:

@@ -109,7 +109,7 @@ class AgentPool:
         number, plan = self.next_number, self._plan
         free, needed = shared_memory_free(), AgentMemory.bytes_of(plan.dtype, plan.slots)
         if free is not None and free < needed:  # a write into a page that there is no room for would end this process
-            raise OSError(errno.ENOSPC, f"it shares {needed / 1e6:.0f} MB, and /dev/shm has {free / 1e6:.0f} MB free")
+            raise OSError(errno.ENOSPC, f"an agent shares {needed / 1e6:.1f} MB, and /dev/shm has less free")
         agents_start.ensure_running()
         with contextlib.ExitStack() as undo:
             memory = AgentMemory(plan.dtype, plan.slots)

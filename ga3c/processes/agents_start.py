@@ -36,7 +36,7 @@ def start(prints: int | None = None) -> None:
     except OSError as error:
         if error.errno in SCARCE:
             raise ConfigError(f"Cannot start agents: {error}. Stop other programs, or raise the limit.") from error
-        if not os.path.exists(os.curdir):
+        if _is_lost():
             raise ConfigError("The working directory is gone: change into one that is there.") from error
         raise ConfigError(f"Cannot start agents{_where()}: {error}. Name another folder: TMPDIR=/tmp.") from error
 
@@ -47,8 +47,12 @@ def ensure_running() -> None:
     look = select.poll()
     if alive is not None:
         look.register(alive, 0)
-    if alive is None or look.poll(0):
-        _start()
+    if alive is None or not look.poll(0):
+        return
+    with contextlib.suppress(ChildProcessError):  # its pipe ends before it does
+        os.waitid(os.P_PID, multiprocessing.forkserver._forkserver._forkserver_pid, os.WEXITED | os.WNOWAIT)
+    with _printing_there():
+        multiprocessing.forkserver.ensure_running()  # by itself it ignores the signals only a little later
 
 
 @contextlib.contextmanager
@@ -65,21 +69,30 @@ def _streams_to(file: int) -> Iterator[None]:
             os.close(before)
 
 
+def _printing_there():
+    return _streams_to(_prints[0]) if _prints else contextlib.nullcontext()
+
+
+def _is_lost() -> bool:
+    """Returns True if the working directory was deleted."""
+    try:
+        os.getcwd()
+    except OSError:
+        return True
+    return False
+
+
 def _start() -> None:
-    with _streams_to(_prints[0]) if _prints else contextlib.nullcontext():
-        _start_there()
-
-
-def _start_there() -> None:
     server = multiprocessing.forkserver._forkserver
     before_start, preload = server._forkserver_pid, server._preload_modules
     multiprocessing.set_forkserver_preload(["ga3c.processes.agents_parent"])
     in_main = threading.current_thread() is threading.main_thread()  # only there signals can be set
     before = {one: signal.signal(one, signal.SIG_IGN) for one in agent_process.SERVER_SIGNALS if in_main}
     try:
-        multiprocessing.forkserver.ensure_running()
-        multiprocessing.resource_tracker.ensure_running()  # else it starts with the first agent, and signals end it
-        if before_start is None:
+        with _printing_there():
+            multiprocessing.forkserver.ensure_running()
+            multiprocessing.resource_tracker.ensure_running()  # else it starts with the first agent, and signals end it
+        if before_start is None and not _others_preload:
             _others_preload[:] = [preload]
     finally:
         for number, handler in before.items():

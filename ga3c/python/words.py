@@ -45,10 +45,11 @@ def _hand_over_again(environment: Any, network: Any, algorithm: Any, settings: d
     wrappers = settings.get("wrapper") or ()
     several = wrappers if isinstance(wrappers, list | tuple) else [wrappers]
     things = {"game": [environment], "wrapper": several, "network": [network], "own_algorithm": [algorithm]}
-    game = environment if isinstance(environment, str | None) else named_objects.plain_name(environment)
+    game = environment if isinstance(environment, str | None) else named_objects.known_name(environment)
     with contextlib.suppress(ConfigError):  # the call that follows finds the same
         named, place = settings["resume"], settings.get("run_dir")
-        asked = RunSettings(run_dir=place, resume="newest" if named is True else os.fspath(named))
+        named = "newest" if isinstance(named, bool | np.bool_) else named
+        asked = RunSettings(run_dir=place, resume=os.fspath(named) if isinstance(named, os.PathLike) else str(named))
         known = own_games.named(read_settings(chosen_runs.find(asked, game)))
         for setting, handed in things.items():
             names = [name for name, of in known.items() if of == setting]

@@ -33,8 +33,9 @@ class GameOutput:
         self._thread: threading.Thread | None = None
 
     def follow(self, pipe: int) -> None:
-        """Reads the pipe that the standard streams of all agents lead to."""
-        self._thread = threading.Thread(target=self._read, args=(pipe,), name="game output", daemon=True)
+        """Reads the pipe that the standard streams of all agents lead to, until `finish`."""
+        own = os.dup(pipe)  # the other may be closed, and its number be another file's, before the thread has ended
+        self._thread = threading.Thread(target=self._read, args=(own,), name="game output", daemon=True)
         self._thread.start()
 
     def take_streams(self) -> None:

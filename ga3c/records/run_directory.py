@@ -55,14 +55,15 @@ def create(settings: Settings) -> Path:
         raise ConfigError(
             f"There is a run in {path} already: --resume {word(path)} goes on with it; or give another name."
         )
-    made = not (named and path.is_dir())
+    made = False
     try:
         if not named:
-            path = _make_new(path)
-        elif made:
-            make_directory(path)
-        else:
+            path, made = _make_new(path), True
+        elif path.is_dir():
             _check_free(path)
+        else:
+            made = True
+            make_directory(path)
         lock(path, settings.run)
         write_whole(path / "config.json", json.dumps(describe(settings), indent=2) + "\n")
     except (OSError, MemoryError, ConfigError) as error:

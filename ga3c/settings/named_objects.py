@@ -38,17 +38,24 @@ def check_form(flag: str, name: str, wanted: str) -> None:
 
 def name_of(thing) -> str:
     """Returns the name of an object. One that cannot be imported is kept under its name."""
+    name = known_name(thing)
+    if is_of_no_module(name):
+        give(name, thing)
+    return name
+
+
+def known_name(thing) -> str:
+    """Returns the name that an object has here already, or will get."""
     name = first = plain_name(thing)
     if not is_of_no_module(name):
         return name
-    for known, given_before in reversed(_given.items()):
-        if given_before is thing:
+    for known, before in reversed(_given.items()):
+        if before is thing and may_have(known, thing):
             return known
     number = 1
     while name in _given and _is_another(thing, _given[name]):
         number += 1
         name = f"{first}-{number}"
-    give(name, thing)
     return name
 
 
@@ -70,8 +77,8 @@ def may_have(name: str, thing) -> bool:
 
 
 def _is_another(thing, before) -> bool:
-    """Returns False for a newer form of the object that had its name before: a class or a function of a cell that was
-    run again. What a function makes, and what is no class or function, may be one of many."""
+    """Returns False for a newer form of the object that had its name before, as a class, a function or a registered
+    vector environment of a cell that was run again. What a function makes, and any other object, may be one of many."""
     if isinstance(thing, functools.partial):
         kept = ("func", "args", "keywords")
     elif isinstance(thing, types.MethodType):
@@ -81,7 +88,9 @@ def _is_another(thing, before) -> bool:
             return False
         kept = ("__code__", "__closure__", "__defaults__", "__kwdefaults__")
     else:
-        return not isinstance(thing, type) or thing.__name__ != thing.__qualname__
+        spec = getattr(thing, "spec", None)
+        same = spec is not None and spec == getattr(before, "spec", None)
+        return not same and (not isinstance(thing, type) or thing.__name__ != thing.__qualname__)
     try:
         return any(getattr(thing, name) != getattr(before, name, None) for name in kept)
     except Exception:  # what they hold cannot be compared, as arrays cannot

@@ -47,7 +47,7 @@ class AgentMemory:
 
     @classmethod
     def bytes_of(cls, dtype: np.dtype, slots: int) -> int:
-        """Returns the bytes that the slots of an agent and the signs of its life take."""
+        """Returns the bytes that the slots of an agent and the signs of its life take: all but a few."""
         return dtype.itemsize * slots + cls._LIFE.itemsize
 
     def __init__(self, dtype: np.dtype, slots: int):
