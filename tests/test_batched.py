@@ -236,7 +236,7 @@ def test_each_algorithm_learns(algorithm, words, steps):
         ("--preset cule --batches 3", "--batches 3 take turns in --t-max 20 steps: give a divisor"),
         ("--preset cule --games 50", "--games 50 cannot be dealt evenly to --batches 20: use --games 40"),
         ("--preset cule --algorithm dqn", "dqn has a replay memory"),
-        ("--preset cule --games 0", "say which with --games"),
+        ("--preset cule --games 0", "--batches 20 share the games: give --games a multiple of that."),
         ("--games 8", "--games goes with --sampling batched"),
         ("--preset cule --controller on", "--controller on does not go with --sampling batched"),
         ("--preset cule --cluster local", "--cluster does not go with --sampling batched"),

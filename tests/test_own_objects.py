@@ -279,16 +279,19 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_objects_that_one_function_makes_are_told_apart(way):
-    runs = [ga3c.train(WAYS[way](pay), serial=True, **QUICK) for pay in (1.0, 7.0)]
-    one, seven = (ga3c.evaluate(run, games=2).mean for run in runs)
-    assert seven == pytest.approx(7 * one)
-    assert one > 0
+    made = [WAYS[way](pay) for pay in (1.0, 7.0)]
+    names = [named_objects.name_of(one) for one in made]
+    assert names[0] != names[1]
+    assert [named_objects.find(name, "")()._pay for name in names] == [1.0, 7.0]
+    assert [named_objects.name_of(one) for one in made] == names
 
 
 def test_a_run_goes_on_with_the_object_that_is_handed_over(monkeypatch):
     """In another process, where the same two functions come in another order, or one alone."""
     first, second = (ga3c.train(paying(pay), serial=True, **QUICK) for pay in (1.0, 7.0))
     assert second.settings.environment.game != first.settings.environment.game
+    one, seven = (ga3c.evaluate(run, games=2).mean for run in (first, second))
+    assert seven == pytest.approx(7 * one) != 0
     monkeypatch.setattr(named_objects, "_given", {})
     again = ga3c.train(paying(7.0), resume=second, steps=600)
     assert set(again.games()["score"]) == set(second.games()["score"])

@@ -224,7 +224,10 @@ def test_table_2(tmp_path):
 # Figures of accelerated methods
 
 
-@pytest.mark.parametrize(("figure", "t_max", "trained"), [(accelerated_fig2, 50, None), (table1, 5, "/runs/trained")])
+PONG = str(program.ROOT / "results" / "pretrained" / "Pong")
+
+
+@pytest.mark.parametrize(("figure", "t_max", "trained"), [(accelerated_fig2, 50, None), (table1, 5, PONG)])
 def test_runs_that_sample_learn_nothing_and_keep_to_their_cores(figure, t_max, trained, tmp_path):
     runs = figure.plan(accelerated.Options(cores=(1,), games=(2, 8), start_from=trained))
     assert len(runs) == len({run.name for run in runs}) == 2 * len({run.sampling for run in runs})
