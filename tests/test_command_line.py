@@ -61,6 +61,8 @@ BAD = [
     (["train", "Pong"], "Unrecognized options: Pong. A game is named so: --game Pong. See --help."),
     (["--game", "Pong", "play"], "A command comes first: ./run.sh play."),
     (["-minutes", "1"], "Options begin with two dashes: --minutes."),
+    (["", "--steps", "many"], "Unrecognized options"),
+    (["doctor", "Boxing"], "Unrecognized options: Boxing. See --help."),
     (["help", "nosuch"], "There is no command 'nosuch'"),
     (["--from", "nowhere.npz"], "nowhere.npz: there is no such run or checkpoint."),
     (["--from", "tests"], "tests: there is no such run or checkpoint."),

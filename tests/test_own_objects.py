@@ -379,7 +379,8 @@ def test_the_newest_run_of_an_object_is_meant_and_not_its_namesakes():
     assert ga3c.train(first, resume=np.bool_(True), steps=600).path == runs[0].path
 
 
-def test_an_object_that_stands_for_one_of_a_module_keeps_its_own_name():
+def test_an_object_that_stands_for_one_of_a_module_keeps_its_own_name(monkeypatch):
+    monkeypatch.setattr(named_objects, "_given", {})
     made = paying(1.0)
     named_objects.give("tests.tiny_environment:Match", made)
     assert named_objects.is_of_no_module(named_objects.name_of(made))

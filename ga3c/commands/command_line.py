@@ -115,7 +115,7 @@ def parse(options: type[T], arguments: list[str], default: T, description: str, 
         return _with_absolute_paths(parsed)
     except SystemExit as end:
         if end.code:
-            raise ConfigError(_with_hint(_one_line(errors.getvalue()), arguments)) from None
+            raise ConfigError(_with_hint(_one_line(errors.getvalue()), arguments, default)) from None
         raise
 
 
@@ -220,15 +220,15 @@ def write_json(file: str, content: dict) -> None:
         raise ConfigError(f"Cannot write {file}: {error.strerror}.") from error
 
 
-def _with_hint(said: str, arguments: list[str]) -> str:
-    """Returns an error with what was most likely meant by a word that is no option."""
+def _with_hint(said: str, arguments: list[str], options: Any) -> str:
+    """Returns an error with what was most likely meant by a word that is none of the options."""
     unknown = re.match(r"Unrecognized options: ([^,]+?)(?:, .*)?\. See --help\.$", said)
     word, hint = unknown[1] if unknown else "", ""
     if word in COMMANDS:
         hint = f"A command comes first: ./run.sh {word}."
     elif re.fullmatch(r"-[A-Za-z][\w-]+", word):
         hint = f"Options begin with two dashes: -{word}."
-    elif word == arguments[0] and word[0].isalpha() and not any(one.startswith("--game") for one in arguments):
+    elif word[:1].isalpha() and arguments[:1] == [word] and "game" in _values(options):
         hint = f"A game is named so: --game {word}."
     return as_called(f"{said.removesuffix('See --help.')}{hint} See --help.") if hint else said
 

@@ -69,7 +69,7 @@ def version() -> str:
 def run(arguments: list[str]) -> int:
     if arguments[:1] and arguments[0] in COMMANDS:
         raise ConfigError(f"help shows all commands: ./run.sh {arguments[0]} --help shows the options of one.")
-    if arguments and not arguments[0].startswith("-"):
+    if arguments and arguments[0] not in (VERSION, "--help", "-h"):
         raise ConfigError(f"There is no command '{arguments[0]}': ./run.sh --help shows all.")
     print(version() if arguments[:1] == [VERSION] else overview())
     return 0

@@ -61,15 +61,19 @@ def run(arguments: list[str]) -> int:
         ended = train(parse_settings(arguments), here, _host)
     finally:
         for number, handler in before.items():
-            if signal.getsignal(number) in (_interrupt, signal.SIG_IGN):
+            if signal.getsignal(number) in (_interrupt, _go_on):
                 signal.signal(number, handler)
     return 1 if ended.failure or not ended.saved else ended.status
 
 
 def _interrupt(number: int, _) -> None:
     """Ends what is not a run yet, as Ctrl-C does. A second signal does not end the clearing up."""
-    stop_signals.handle(signal.SIG_IGN)
+    stop_signals.handle(_go_on)
     raise Interrupted(number)
+
+
+def _go_on(*_) -> None:
+    """Does nothing."""
 
 
 def _host() -> Host:

@@ -44,10 +44,12 @@ def start(prints: int | None = None) -> None:
 def ensure_running() -> None:
     """Starts that process anew where it has died. Raises OSError."""
     alive = multiprocessing.forkserver._forkserver._forkserver_alive_fd  # it holds the other end of a pipe
+    if alive is None:
+        _start()
+        return
     look = select.poll()
-    if alive is not None:
-        look.register(alive, 0)
-    if alive is None or not look.poll(0):
+    look.register(alive, 0)
+    if not look.poll(0):
         return
     with contextlib.suppress(ChildProcessError):  # its pipe ends before it does
         os.waitid(os.P_PID, multiprocessing.forkserver._forkserver._forkserver_pid, os.WEXITED | os.WNOWAIT)

@@ -81,6 +81,8 @@ def _is_another(thing, before) -> bool:
     vector environment of a cell that was run again. What a function makes, and any other object, may be one of many."""
     if isinstance(thing, functools.partial):
         kept = ("func", "args", "keywords")
+    elif getattr(getattr(thing, "spec", None), "id", None) and getattr(thing, "unwrapped", None) is thing:
+        kept = ("__class__", "spec")
     elif isinstance(thing, types.MethodType):
         kept = ("__self__", "__func__")
     elif isinstance(thing, types.FunctionType):
@@ -88,9 +90,7 @@ def _is_another(thing, before) -> bool:
             return False
         kept = ("__code__", "__closure__", "__defaults__", "__kwdefaults__")
     else:
-        spec = getattr(thing, "spec", None)
-        same = spec is not None and spec == getattr(before, "spec", None)
-        return not same and (not isinstance(thing, type) or thing.__name__ != thing.__qualname__)
+        return not isinstance(thing, type) or thing.__name__ != thing.__qualname__
     try:
         return any(getattr(thing, name) != getattr(before, name, None) for name in kept)
     except Exception:  # what they hold cannot be compared, as arrays cannot
