@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 
+from ga3c.environments import own_games
 from ga3c.errors import ConfigError
 from ga3c.processes import agent_process, family
 
@@ -36,7 +37,7 @@ def start(prints: int | None = None) -> None:
     except OSError as error:
         if error.errno in SCARCE:
             raise ConfigError(f"Cannot start agents: {error}. Stop other programs, or raise the limit.") from error
-        if _is_lost():
+        if not own_games.here():
             raise ConfigError("The working directory is gone: change into one that is there.") from error
         raise ConfigError(f"Cannot start agents{_where()}: {error}. Name another folder: TMPDIR=/tmp.") from error
 
@@ -73,15 +74,6 @@ def _streams_to(file: int) -> Iterator[None]:
 
 def _printing_there():
     return _streams_to(_prints[0]) if _prints else contextlib.nullcontext()
-
-
-def _is_lost() -> bool:
-    """Returns True if the working directory was deleted."""
-    try:
-        os.getcwd()
-    except OSError:
-        return True
-    return False
 
 
 def _start() -> None:
